@@ -1,0 +1,118 @@
+"""What can go wrong, and what should the caller do about it?
+
+Every error that leaves this package descends from ``AssayError`` and carries a stable ``code``, the
+HTTP status a server answers with and the exit code a command ends with::
+
+    AssayError                     internal            500  exit 1
+    ├── UsageError                 usage               400  exit 2
+    │   ├── UnknownMeasureError    unknown_measure     400  exit 2
+    │   └── ConfigError            config              400  exit 2
+    ├── InputError                 bad_input           422  exit 2
+    │   ├── PlacedError            bad_input           422  exit 2   (has file and line)
+    │   │   ├── FormatError        bad_format          422  exit 2
+    │   │   └── DuplicateError     duplicate           422  exit 2
+    │   └── LimitError             too_large           413  exit 2
+    ├── MissingFileError           not_found           404  exit 2
+    └── MissingDependencyError     missing_dependency  501  exit 1
+
+A message says what happened and where; ``hint`` says what to do next.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class AssayError(Exception):
+    """Root of every error raised on purpose by this package."""
+
+    code: ClassVar[str] = "internal"
+    http_status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class UsageError(AssayError):
+    """The call itself is wrong: an option, a name, a combination."""
+
+    code = "usage"
+    http_status = 400
+    exit_code = 2
+
+
+class UnknownMeasureError(UsageError):
+    """A measure's text form names nothing we know."""
+
+    code = "unknown_measure"
+
+
+class ConfigError(UsageError):
+    """A setting has a value that it cannot have."""
+
+    code = "config"
+
+
+class InputError(AssayError):
+    """Data handed to us cannot be used."""
+
+    code = "bad_input"
+    http_status = 422
+    exit_code = 2
+
+
+class PlacedError(InputError):
+    """Bad data with a place: ``file:line``."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.source = source
+        self.line = line
+        place = ":".join(str(part) for part in (source, line) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+
+
+class FormatError(PlacedError):
+    """A line or value does not have the form that its format promises."""
+
+    code = "bad_format"
+
+
+class DuplicateError(PlacedError):
+    """The same thing was said twice where once is the rule."""
+
+    code = "duplicate"
+
+
+class LimitError(InputError):
+    """An input is larger than the cap in ``limits.py`` allows."""
+
+    code = "too_large"
+    http_status = 413
+
+
+class MissingFileError(AssayError):
+    """A file or folder that was named is not there, or cannot be read."""
+
+    code = "not_found"
+    http_status = 404
+    exit_code = 2
+
+
+class MissingDependencyError(AssayError):
+    """An optional package is needed for this and is not installed."""
+
+    code = "missing_dependency"
+    http_status = 501
