@@ -1,0 +1,94 @@
+# Everything runs from plain `python3` and pip: `make setup` builds .venv, the rest uses it.
+# Paths are relative on purpose, so that a folder name with blanks does no harm.
+
+PYTHON ?= python3
+UV ?= uv
+VENV := .venv
+PY := $(VENV)/bin/python
+BYTECODE := $(VENV)/.compiled
+SOURCES := $(shell find src -name '*.py' 2>/dev/null)
+COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url --quiet
+
+# A stamp holds a checksum of what was installed and where; equal means there is nothing to do.
+define ensure
+@key="$$(cat pyproject.toml requirements/$(1).lock | cksum) $$PWD"; \
+if [ "$$(cat $(VENV)/.stamp-$(1) 2>/dev/null)" != "$$key" ]; then \
+	$(MAKE) --no-print-directory install-$(1) && printf '%s\n' "$$key" > $(VENV)/.stamp-$(1); \
+fi
+endef
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
+	bench-score lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: ## create .venv with everything that development needs
+	$(call ensure,dev)
+	@$(MAKE) --no-print-directory $(BYTECODE)
+
+demo: setup ## show what assay does
+	@$(VENV)/bin/assay demo
+
+test: setup ## run the tests
+	@$(PY) -m pytest
+
+check: setup ## format, lint, types, layers and tests: run this before a commit
+	@$(PY) -m ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+	@$(VENV)/bin/lint-imports
+	@$(PY) -m pytest
+
+bench: bench-score ## run every benchmark
+
+bench-score: setup-bench ## time scoring beside other tools
+	@$(PY) -m bench.score
+
+setup-bench: setup ## add what the benchmarks need to .venv
+	$(call ensure,bench)
+
+lock: ## compile requirements/*.lock again (needs uv); UPGRADE=1 takes the newest versions
+	@command -v "$(UV)" >/dev/null || { echo "make lock needs uv on the PATH, or UV=path" >&2; exit 1; }
+	@$(COMPILE) $(if $(UPGRADE),--upgrade) --extra dev --extra bench -o requirements/bench.lock
+	@$(COMPILE) --constraint requirements/bench.lock --extra dev -o requirements/dev.lock
+	@$(COMPILE) --constraint requirements/bench.lock -o requirements/base.lock
+	@! grep -nE '://|index-url|find-links' requirements/*.lock
+
+clean: ## remove .venv, caches and build output
+	@rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Steps of the targets above, not meant to be called by hand.
+
+install-dev: venv
+	@$(PY) -m pip install --quiet --require-hashes -r requirements/dev.lock
+	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@echo "ready: $(VENV)/bin/assay --help"
+
+install-bench:
+	@$(PY) -m pip install --quiet --require-hashes -r requirements/bench.lock
+
+venv: python
+	@$(PY) -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	|| { echo "creating $(VENV) (the first time takes a minute or two)"; \
+	     "$(PYTHON)" -m venv --clear $(VENV); }
+
+python:
+	@"$(PYTHON)" -c 'import sys' 2>/dev/null \
+	|| { echo "$(PYTHON) does not run: install Python 3.11 or newer, or call make PYTHON=path" >&2; \
+	     exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	|| { echo "assay needs Python 3.11 or newer, and $(PYTHON) is $$("$(PYTHON)" -V): call make PYTHON=path" >&2; \
+	     exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null \
+	|| { echo "$(PYTHON) lacks the venv module: install it (Debian and Ubuntu: python3-venv)" >&2; \
+	     exit 1; }
+
+# Some environments forbid Python to write bytecode, which makes every start slow.
+$(BYTECODE): $(SOURCES)
+	@$(PY) -m compileall -q src
+	@touch $@
