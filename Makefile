@@ -28,7 +28,7 @@ help: ## list the targets
 
 setup: ## create .venv with everything that development needs
 	$(call ensure,dev)
-	@$(MAKE) --no-print-directory $(BYTECODE)
+	@$(MAKE) -s --no-print-directory $(BYTECODE)
 
 demo: setup ## show what assay does
 	@$(VENV)/bin/assay demo

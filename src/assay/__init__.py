@@ -1,0 +1,1 @@
+"""Hybrid biomedical search, and the evaluation platform that proves it."""

@@ -1,0 +1,1 @@
+"""How does a person talk to assay from a shell? One file per noun, registered in ``main``."""

@@ -1,0 +1,77 @@
+"""Which settings and limits hold here, and where does each value come from?"""
+
+import os
+from typing import Annotated
+
+import typer
+
+from assay import limits
+from assay.cli.console import emit_columns, emit_json, emit_text, note
+from assay.cli.options import JsonFlag, configuration, group
+
+app = group("Show settings, limits and the configuration's hash.")
+
+
+@app.command("show")
+def show(
+    ctx: typer.Context,
+    origin: Annotated[
+        bool, typer.Option("--origin", help="Say where each value comes from.")
+    ] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Show every setting and its value."""
+    config = configuration(ctx)
+    _note_unknown_variables()
+    values = config.as_dict()
+    if json_output:
+        rows = {
+            name: {"value": value, "origin": config.origins[name]} for name, value in values.items()
+        }
+        emit_json({"config_hash": config.config_hash(), "settings": rows})
+        return
+    emit_columns(
+        [
+            (name, str(value), config.origins[name]) if origin else (name, str(value))
+            for name, value in values.items()
+        ]
+    )
+
+
+@app.command("limits")
+def list_limits(json_output: JsonFlag = False) -> None:
+    """List every cap, its value and what it protects."""
+    if json_output:
+        rows = [{"name": row.name, "value": row.default, "help": row.help} for row in limits.TABLE]
+        emit_json({"limits": rows})
+        return
+    emit_columns([(row.name, _readable(row), row.help) for row in limits.TABLE])
+
+
+@app.command("hash")
+def show_hash(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """Show the hash of all settings that can change a result."""
+    digest = configuration(ctx).config_hash()
+    if json_output:
+        emit_json({"config_hash": digest})
+    else:
+        emit_text(digest)
+
+
+def _readable(row: limits.Limit) -> str:
+    """Bytes in the largest unit that divides them, other numbers with separated thousands."""
+    if not row.name.endswith("_BYTES"):
+        return f"{row.default:,}"
+    size, units = row.default, ["B", "KiB", "MiB", "GiB"]
+    while size % 1024 == 0 and len(units) > 1:
+        size //= 1024
+        units.pop(0)
+    return f"{size} {units[0]}"
+
+
+def _note_unknown_variables() -> None:
+    """A misspelled variable would otherwise be ignored in silence."""
+    from assay.config import unknown_variables
+
+    for name, guess in unknown_variables(os.environ).items():
+        note(f"note: {name} sets nothing" + (f"; did you mean {guess}?" if guess else ""))

@@ -1,0 +1,71 @@
+"""How does a command show its result: as JSON, as columns, or in color?
+
+Data goes to stdout, notes and progress to stderr. rich is imported only when a console is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+from assay.cli.streams import is_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+PIPE_WIDTH = 120  # columns where no terminal tells its own
+
+
+def emit_json(value: object) -> None:
+    """Write a value to stdout as one line of strict JSON; NaN and infinity are our own defect."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=not is_utf8(sys.stdout.encoding))
+    sys.stdout.write(f"{text}\n")
+
+
+def emit_text(text: str) -> None:
+    """Write a text to stdout with a newline at its end."""
+    sys.stdout.write(f"{text}\n")
+
+
+def emit_columns(rows: Sequence[Sequence[str]]) -> None:
+    """Write aligned columns to stdout; the last one is left as long as it is."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        emit_text("  ".join(cells).rstrip())
+
+
+def note(text: str) -> None:
+    """Tell the person something that is not data."""
+    sys.stderr.write(f"{text}\n")
+
+
+def stdout_console(color: str = "auto") -> Console:
+    """rich's console on stdout, under the ``color`` setting."""
+    return _console(color, stderr=False)
+
+
+def stderr_console(color: str = "auto") -> Console:
+    """rich's console on stderr, for progress."""
+    return _console(color, stderr=True)
+
+
+@cache
+def _console(color: str, *, stderr: bool) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    fixed_width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
+    return Console(
+        stderr=stderr,
+        width=fixed_width,
+        force_terminal=True if color == "always" else None,
+        no_color={"always": False, "never": True}.get(color),
+        highlight=False,
+        soft_wrap=False,
+    )

@@ -1,0 +1,90 @@
+"""How can ``assay --help`` list every command without importing any of them?
+
+The group holds a light stub per row of the table, which is enough for help, completion and
+suggestions. Only resolving a command line to a command imports that command's module.
+"""
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import typer.core
+import typer.main
+
+from assay.cli.options import show_help_without_command
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the command table: name, module, and the line that listings show."""
+
+    name: str
+    module: str
+    help: str
+
+
+def build(entries: tuple[Entry, ...]) -> Any:
+    """The root command over a table of entries."""
+    app = typer.Typer(
+        help="Hybrid biomedical search, and the evaluation platform that proves it.",
+        cls=_LazyGroup,
+        rich_markup_mode=None,
+        invoke_without_command=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    group = typer.main.get_group(app)
+    assert isinstance(group, _LazyGroup)
+    return group.fill(entries, completion=typer.main.get_install_completion_arguments())
+
+
+def load(entry: Entry) -> Any:
+    """Import a command's module and build the command that it declares."""
+    module = importlib.import_module(entry.module)
+    app = getattr(module, "app", None)
+    if app is None:
+        app = typer.Typer(rich_markup_mode=None, add_completion=False)
+        app.command(entry.name)(module.command)
+    command = typer.main.get_command(app)
+    command.name = entry.name
+    return command
+
+
+class _LazyGroup(typer.core.TyperGroup):
+    """A group whose commands are imported when they are called."""
+
+    def fill(self, entries: tuple[Entry, ...], completion: tuple[Any, ...]) -> "_LazyGroup":
+        self.params.extend(completion)
+        self._entries = {entry.name: entry for entry in entries}
+        for entry in entries:
+            self.add_command(typer.core.TyperCommand(name=entry.name, help=entry.help))
+        return self
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load(self._entries[name]) if name else None, rest
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from assay.version import __version__
+
+        typer.echo(f"assay {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    ctx: typer.Context,
+    home: Annotated[Path | None, typer.Option(help="Workspace folder.")] = None,
+    color: Annotated[
+        str | None, typer.Option(metavar="auto|always|never", help="Whether to color output.")
+    ] = None,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    del home, color, version  # commands read them through assay.cli.options.configuration
+    show_help_without_command(ctx)

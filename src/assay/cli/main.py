@@ -1,0 +1,116 @@
+"""What happens between typing ``assay ...`` and the exit code?
+
+How to add a command:
+
+1. Write ``assay/cli/<noun>.py``. A single command is a function named ``command`` with typer's
+   annotations; a noun with several verbs is ``app = group("One line.")`` from ``assay.cli.options``
+   with ``@app.command("verb")`` functions. Its first docstring line is its help in listings.
+2. Add a row to ``COMMANDS`` below with the same line, which ``assay --help`` shows without
+   importing the module. A test compares the two.
+3. Take ``json_output: JsonFlag = False`` (``assay.cli.options``) and answer with ``emit_json`` then
+   (``assay.cli.console``). Data goes to stdout, notes to stderr.
+4. Raise an ``AssayError`` for whatever the user can put right; ``return`` an exit code where it is
+   not 0. Import heavy packages inside the function. Leave ``from __future__ import annotations``
+   out, since typer reads the annotations when the command runs.
+
+Exit codes: 0 done, 1 error, 2 usage or input, 3 gate failed, 4 inconclusive or degraded,
+130 interrupted, 141 the reader of stdout went away.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from assay.cli import streams
+from assay.cli.lazy import Entry
+from assay.errors import AssayError
+
+COMMANDS: tuple[Entry, ...] = (
+    Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),
+)
+
+ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
+
+
+def main() -> None:
+    """Entry point of the ``assay`` command."""
+    streams.prepare()
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; nothing but an exit code comes out."""
+    as_json = "--json" in arguments
+    try:
+        code = _dispatch(arguments)
+        streams.flush()
+    except BrokenPipeError:
+        streams.silence()
+        return CLOSED_PIPE
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except AssayError as error:
+        return _fail(error.code, error.message, error.hint, error.exit_code, as_json)
+    except Exception as error:
+        return _fail_unexpectedly(error, as_json)
+    if code == INTERRUPTED:
+        streams.complain("interrupted")
+    return code
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    """Let typer parse and call; its ways of ending all become an exit code."""
+    from assay.cli.lazy import build
+
+    try:
+        result = build(COMMANDS).main(list(arguments), prog_name="assay", standalone_mode=False)
+    except SystemExit as done:
+        if isinstance(done.__context__, BrokenPipeError):
+            raise done.__context__ from None
+        result = done.code
+    return result if isinstance(result, int) else 0
+
+
+def _fail(code: str, message: str, hint: str | None, exit_code: int, as_json: bool) -> int:
+    """Say what went wrong on stderr, as text or as one JSON object."""
+    if as_json:
+        import json
+
+        report = {"error": {"code": code, "message": message, "hint": hint}}
+        streams.complain(json.dumps(report))
+    else:
+        streams.complain(f"error: {message}")
+        if hint:
+            streams.complain(f"hint: {hint}")
+    return exit_code
+
+
+def _fail_unexpectedly(error: Exception, as_json: bool) -> int:
+    """Report what is not an ``AssayError``: typer's refusals, the system's errors, and defects."""
+    if callable(explain := getattr(error, "format_message", None)):  # typer, whatever its release
+        return _fail("usage", explain(), _help_hint(error), USAGE, as_json)
+    if type(error).__name__ == "Abort":  # a prompt that was left by Ctrl-C or end of input
+        streams.complain("interrupted")
+        return INTERRUPTED
+    _trace()
+    if isinstance(error, OSError):
+        streams.silence_if_broken()
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail("system", f"{place}{error.strerror or error}", None, ERROR, as_json)
+    if isinstance(error, MemoryError):
+        return _fail("memory", "not enough memory", "use smaller inputs", ERROR, as_json)
+    message = f"assay failed in a way it should not: {type(error).__name__}: {error}"
+    hint = "please report this with the traceback that ASSAY_DEBUG=1 shows"
+    return _fail("internal", message, hint, ERROR, as_json)
+
+
+def _help_hint(error: Exception) -> str | None:
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path} --help shows what is possible" if context else None
+
+
+def _trace() -> None:
+    if os.environ.get("ASSAY_DEBUG", "") not in ("", "0"):
+        import traceback
+
+        streams.complain(traceback.format_exc().rstrip())

@@ -1,0 +1,72 @@
+"""What is the configuration of this run, and is it the same as that of another?
+
+``Configuration`` is a frozen value with one typed field per setting. Its hash covers the settings
+that can change a result, so that two machines with other folders or colors agree on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from assay.config.resolve import resolve_settings, working_folder
+from assay.config.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """One value per setting; ``origins`` says in words where each comes from."""
+
+    home: Path
+    measures: str
+    confidence: float
+    resamples: int
+    seed: int
+    ci_method: str
+    alpha: float
+    margin: float
+    color: str
+    origins: Mapping[str, str] = field(compare=False, repr=False)
+
+    def as_dict(self) -> dict[str, str | int | float]:
+        """Name and plain value of every setting, in the order of the table."""
+        return {name: _plain(getattr(self, name)) for name in SETTINGS}
+
+    def canonical_json(self) -> str:
+        """The settings that can change a result: sorted keys, no blanks, ASCII only."""
+        values = self.as_dict()
+        chosen = {name: values[name] for name, row in SETTINGS.items() if row.changes_results}
+        return json.dumps(chosen, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    def config_hash(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal digits."""
+        return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
+
+
+def configure(
+    flags: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Configuration:
+    """Resolve every setting; a flag that is ``None`` was not given."""
+    resolved = resolve_settings(
+        flags or {},
+        os.environ if environ is None else environ,
+        working_folder() if folder is None else folder.absolute(),
+    )
+    values: dict[str, Any] = {name: found.value for name, found in resolved.items()}
+    origins = MappingProxyType({name: found.origin for name, found in resolved.items()})
+    return Configuration(**values, origins=origins)
+
+
+def _plain(value: str | int | float | Path) -> str | int | float:
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,185 @@
+"""Which settings exist, what values may they take, and what is each for?
+
+``SETTINGS`` is the one table behind the command line, the environment, ``assay.yaml`` and the
+documentation. Every source hands over text; the kind of a setting turns it into a checked value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from assay import limits
+
+Value = str | int | float | Path
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+_REAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
+
+
+class Kind(Protocol):
+    """What a setting may hold: a description for people and a reader of text."""
+
+    numeric: ClassVar[bool]
+
+    @property
+    def form(self) -> str:
+        """The allowed values, as the end of the sentence "must be ..."."""
+
+    def read(self, text: str) -> Value:
+        """The value that the text stands for; ``ValueError`` where it is not allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Any text that is not blank."""
+
+    numeric: ClassVar[bool] = False
+
+    @property
+    def form(self) -> str:
+        return "text that is not blank"
+
+    def read(self, text: str) -> str:
+        if not text.strip():
+            raise ValueError(text)
+        return text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A path to a folder; a leading ``~`` means the user's home."""
+
+    numeric: ClassVar[bool] = False
+
+    @property
+    def form(self) -> str:
+        return "the path of a folder"
+
+    def read(self, text: str) -> Path:
+        if not text.strip() or "\0" in text:
+            raise ValueError(text)
+        try:
+            return Path(text).expanduser()
+        except RuntimeError as error:  # "~" where the machine knows no home
+            raise ValueError(text) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One word out of a closed list."""
+
+    options: tuple[str, ...]
+    numeric: ClassVar[bool] = False
+
+    @property
+    def form(self) -> str:
+        return " or ".join((", ".join(self.options[:-1]), self.options[-1]))
+
+    def read(self, text: str) -> str:
+        if text not in self.options:
+            raise ValueError(text)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number in a closed range, written in plain digits."""
+
+    low: int
+    high: int
+    numeric: ClassVar[bool] = True
+
+    @property
+    def form(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
+
+    def read(self, text: str) -> int:
+        if not _WHOLE.fullmatch(text) or not self.low <= int(text) <= self.high:
+            raise ValueError(text)
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A finite decimal number in a range; ``open_ends`` leaves the two borders out."""
+
+    low: float
+    high: float
+    open_ends: bool = False
+    numeric: ClassVar[bool] = True
+
+    @property
+    def form(self) -> str:
+        joint = "strictly between" if self.open_ends else "between"
+        return f"a number {joint} {self.low:g} and {self.high:g}"
+
+    def read(self, text: str) -> float:
+        value = float(text) if _REAL.fullmatch(text) else math.nan
+        inside = self.low < value < self.high if self.open_ends else self.low <= value <= self.high
+        if not inside:
+            raise ValueError(text)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table. ``changes_results`` says whether ``config_hash`` covers it."""
+
+    name: str
+    kind: Kind
+    default: str
+    help: str
+    changes_results: bool = True
+
+    @property
+    def env(self) -> str:
+        """The environment variable that sets it."""
+        return f"ASSAY_{self.name.upper()}"
+
+    @property
+    def flag(self) -> str:
+        """The command line option that sets it."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+_ROWS = (
+    Setting(
+        "home",
+        Folder(),
+        ".assay",
+        "workspace folder; unless set, the nearest .assay upwards",
+        changes_results=False,
+    ),
+    Setting(
+        "measures",
+        Text(),
+        "nDCG@10 RR@10 Recall@{5,10,20}",
+        "measures that are computed where a command names none",
+    ),
+    Setting("confidence", Real(0, 1, open_ends=True), "0.95", "confidence level of every interval"),
+    Setting(
+        "resamples",
+        Whole(1, limits.MAX_RESAMPLES),
+        "10000",
+        "resamples of bootstrap intervals and randomization tests",
+    ),
+    Setting("seed", Whole(0, 2**63 - 1), "42", "seed of every random choice"),
+    Setting(
+        "ci_method", Choice(("bca", "percentile")), "bca", "how bootstrap intervals are computed"
+    ),
+    Setting("alpha", Real(0, 1, open_ends=True), "0.05", "significance level of tests"),
+    Setting("margin", Real(0, 1), "0.01", "difference up to which two runs count as equivalent"),
+    Setting(
+        "color",
+        Choice(("auto", "always", "never")),
+        "auto",
+        "colored output; auto means on a terminal, unless NO_COLOR is set",
+        changes_results=False,
+    ),
+)
+
+SETTINGS: dict[str, Setting] = {row.name: row for row in _ROWS}

@@ -1,0 +1,65 @@
+"""How large may anything get before it is refused?
+
+Every cap of the product stands here once. Code uses the plain numbers (``limits.MAX_LINE_BYTES``);
+``assay config limits`` and the documentation list ``TABLE`` with the help texts.
+"""
+
+from dataclasses import dataclass
+
+_KIB = 1 << 10
+_MIB = 1 << 20
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One cap: the name of its constant, its value, and what it protects."""
+
+    name: str
+    default: int
+    help: str
+
+
+_rows: list[Limit] = []
+
+
+def _limit(name: str, default: int, help: str) -> int:  # noqa: A002 - the word that readers know
+    """Enter a row into the table and return its plain number."""
+    _rows.append(Limit(name, default, help))
+    return default
+
+
+# Files of runs and judgments
+MAX_LINE_BYTES = _limit("MAX_LINE_BYTES", 1 * _MIB, "one line of a run or qrels file")
+MAX_ID_BYTES = _limit("MAX_ID_BYTES", 512, "one query or document id")
+MAX_GRADE = _limit("MAX_GRADE", 1000, "the grade of one judgment")
+MAX_DECOMPRESSED_RATIO = _limit(
+    "MAX_DECOMPRESSED_RATIO", 200, "bytes that one byte of a compressed file may unpack to"
+)
+MAX_DECOMPRESSED_BYTES = _limit(
+    "MAX_DECOMPRESSED_BYTES", 64 * _GIB, "what one compressed file may unpack to"
+)
+SMALL_FILE_BYTES = _limit(
+    "SMALL_FILE_BYTES", 8 * _MIB, "below this a file is read in plain Python, without a data frame"
+)
+STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 8 * _MIB, "read at once from a large file")
+SCATTERED_MAX_BYTES = _limit(
+    "SCATTERED_MAX_BYTES",
+    4 * _GIB,
+    "a run whose rows of one query do not stand together, which is held in memory",
+)
+
+# Structured text
+MAX_JSON_BYTES = _limit("MAX_JSON_BYTES", 2 * _GIB, "one JSON file")
+MAX_JSON_DEPTH = _limit("MAX_JSON_DEPTH", 64, "levels of nesting in JSON")
+MAX_YAML_BYTES = _limit("MAX_YAML_BYTES", 64 * _MIB, "one YAML file")
+MAX_YAML_DEPTH = _limit("MAX_YAML_DEPTH", 64, "levels of nesting in YAML")
+MAX_CONFIG_BYTES = _limit("MAX_CONFIG_BYTES", 256 * _KIB, "the configuration file, assay.yaml")
+
+# What one call may ask for
+MAX_MEASURES = _limit("MAX_MEASURES", 200, "measures in one call")
+MAX_CUTOFF = _limit("MAX_CUTOFF", 1_000_000, "the cutoff of one measure, as in nDCG@10")
+MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
+MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
+
+TABLE: tuple[Limit, ...] = tuple(_rows)
