@@ -1,0 +1,181 @@
+"""Which judged things does a live ranking hold, whether the judgment names a chunk, a document or a span?
+
+A live ranking is a list that an engine returned. Its order is score descending, then the rank the engine
+gave, then its place in the list, then the id. The first occurrence of a thing counts; a repeated one
+keeps its place in the ranking, since the reader saw it, and earns nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.errors import InputError, UsageError
+from assay.measures.table import JudgedHits, build_table
+from assay.model.ranking import LiveRun, Match, Result, ScoreRun, Ties
+
+if TYPE_CHECKING:
+    from assay.model.judgments import Qrels, Span
+
+ENOUGH_COVERED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One thing that was judged: an id, and where it is about a span, which."""
+
+    key: str
+    grade: int
+    span: Span | None = None
+
+
+def judge_live(
+    qrels: Qrels, run: LiveRun, *, match: Match = Match.CHUNK, separator: str = ":chunk_"
+) -> JudgedHits:
+    """The judged-hits table of live rankings."""
+    if match is Match.SPAN and not any(r.spans for ranking in run.values() for r in ranking):
+        raise UsageError(
+            "span matching needs the spans of the results, and the run has none",
+            hint="give results as objects with doc_id and spans, or match by chunk or doc",
+        )
+    units = _units(qrels, match, separator)
+    rows: list[tuple[int, int, int]] = []
+    judged: list[tuple[int, int]] = []
+    count = len(qrels.queries)
+    retrieved, top = np.zeros(count, dtype=np.int64), np.full(count, -np.inf)
+    tied = np.zeros(count, dtype=np.int64)
+    for at, query in enumerate(qrels.queries):
+        judged += [(at, unit.grade) for unit in units[at]]
+        ranking = ordered(run.get(query, []), query)
+        retrieved[at] = len(ranking)
+        if ranking and ranking[0].score is not None:
+            top[at] = ranking[0].score
+        found = _found(ranking, units[at], match, separator)
+        rows += [(at, rank, grade) for rank, grade in found]
+        tied[at] = _ties(ranking, [rank for rank, _ in found])
+    hits, every = np.array(rows, dtype=np.int64).reshape(-1, 3), np.array(judged, dtype=np.int64)
+    every = every.reshape(-1, 2)
+    return build_table(
+        qrels.queries,
+        (hits[:, 0], hits[:, 1], hits[:, 2]),
+        (every[:, 0], every[:, 1]),
+        retrieved=retrieved,
+        top_score=top,
+        tied=tied,
+        missing=np.array([query not in run for query in qrels.queries], dtype=np.bool_),
+        extra_queries=sum(query not in qrels.position for query in run),
+    )
+
+
+def live_run(run: ScoreRun, ties: Ties = Ties.TREC) -> LiveRun:
+    """Scores as lists; with TREC's ties the order is settled here, by descending id."""
+    if ties is Ties.GIVEN:
+        return {q: [Result(d, score=s) for d, s in ranking.items()] for q, ranking in run.items()}
+    return {
+        query: [Result(doc, score=ranking[doc]) for doc in sorted(ranking, reverse=True)]
+        for query, ranking in run.items()
+    }
+
+
+def ordered(ranking: Iterable[Result], query: str) -> list[Result]:
+    """Score descending, then given rank, then place in the list, then id."""
+    results = list(ranking)
+    scored = sum(result.score is not None for result in results)
+    if 0 < scored < len(results):
+        raise InputError(f"query {query!r}: some results have a score and some have none")
+    places = range(len(results))
+    if scored:
+        return [
+            results[i]
+            for i in sorted(places, key=lambda i: (-(results[i].score or 0.0), *_place(results, i)))
+        ]
+    return [results[i] for i in sorted(places, key=lambda i: _place(results, i))]
+
+
+def _place(results: list[Result], at: int) -> tuple[int, int, str]:
+    rank = results[at].rank
+    return (at if rank is None else rank, at, results[at].id)
+
+
+def document_of(result: Result, separator: str) -> str:
+    """The document that a result belongs to: what it says, else its id without the chunk."""
+    return result.doc_id if result.doc_id is not None else _document(result.id, separator)
+
+
+def _document(text: str, separator: str) -> str:
+    head, found, _ = text.rpartition(separator)
+    return head if found else text
+
+
+def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
+    """What was judged, query by query, at the level of the match."""
+    units: list[list[Unit]] = [[] for _ in qrels.queries]
+    best: dict[tuple[int, str], int] = {}
+    for row, (at, doc, grade) in enumerate(
+        zip(qrels.query.tolist(), qrels.docs, qrels.grade.tolist(), strict=True)
+    ):
+        if match is Match.CHUNK:
+            units[at].append(Unit(doc, grade))
+        elif match is Match.SPAN and row in qrels.spans:
+            key = _document(doc, separator)
+            units[at] += [Unit(key, grade, span) for span in qrels.spans[row]]
+        else:
+            pair = (at, _document(doc, separator))
+            best[pair] = max(grade, best.get(pair, grade))
+    for (at, key), grade in best.items():
+        units[at].append(Unit(key, grade))
+    return units
+
+
+def _found(
+    ranking: list[Result], units: list[Unit], match: Match, separator: str
+) -> list[tuple[int, int]]:
+    """(rank, grade) of each unit at the first result that brings it."""
+    waiting: Mapping[str, list[Unit]] = _by_key(units)
+    found: list[tuple[int, int]] = []
+    for rank, result in enumerate(ranking, 1):
+        key = result.id if match is Match.CHUNK else document_of(result, separator)
+        open_units = waiting.get(key)
+        if not open_units:
+            continue
+        brought = [unit for unit in open_units if _covers(result, unit)]
+        found += [(rank, unit.grade) for unit in brought]
+        for unit in brought:
+            open_units.remove(unit)
+    return found
+
+
+def _by_key(units: list[Unit]) -> dict[str, list[Unit]]:
+    table: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        table[unit.key].append(unit)
+    return table
+
+
+def _covers(result: Result, unit: Unit) -> bool:
+    """At least half of the judged span lies within the result's spans."""
+    if unit.span is None:
+        return True
+    start, end = unit.span
+    covered, reached = 0, start
+    for low, high in sorted(result.spans):
+        low = max(low, reached)  # spans may overlap; no character counts twice
+        high = min(high, end)
+        if high > low:
+            covered += high - low
+            reached = high
+    return covered >= ENOUGH_COVERED * (end - start)
+
+
+def _ties(ranking: list[Result], ranks: list[int]) -> int:
+    """How many of the judged ranks share their score with a neighbour?"""
+    scores = [result.score for result in ranking]
+
+    def same(a: int, b: int) -> bool:
+        return 0 <= min(a, b) and max(a, b) < len(scores) and scores[a] == scores[b] is not None
+
+    return sum(same(rank - 1, rank) or same(rank - 1, rank - 2) for rank in ranks)

@@ -1,0 +1,110 @@
+"""Which judgments does this value or file hold?"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from assay import limits
+from assay.errors import DuplicateError, InputError, UsageError
+from assay.hits import frames
+from assay.hits.json_input import qrels_from_json
+from assay.hits.sniff import Kind, sniff
+from assay.hits.sources import source
+from assay.hits.strict_json import read_all
+from assay.hits.trec_lines import QrelsRows, read_qrels_lines
+from assay.model.judgments import Qrels
+
+if TYPE_CHECKING:
+    from assay.hits.sources import Bytes
+
+QrelsInput: TypeAlias = Qrels | str | os.PathLike[str] | Mapping[str, Mapping[str, int]] | Any
+
+
+def load_qrels(value: QrelsInput) -> Qrels:
+    """Judgments from a file, a mapping, a data frame, three arrays, or as they are."""
+    if isinstance(value, Qrels):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        qrels = _from_file(value)
+    elif isinstance(value, Mapping):
+        qrels = _from_mapping(value)
+    elif frames.is_frame(value) or frames.is_columns(value):
+        qrels = frames.qrels_from_frame(value)
+    else:
+        raise UsageError(
+            f"qrels cannot be a {type(value).__name__}",
+            hint="give a path, {query: {document: grade}}, a data frame or three arrays",
+        )
+    if not qrels.queries:
+        raise InputError("the qrels hold no judgment", hint="check that the file is the right one")
+    return qrels
+
+
+def _from_file(path: str | os.PathLike[str]) -> Qrels:
+    origin = source(path)
+    with origin.open() as stream:
+        kind, head = sniff(stream)
+        if kind is Kind.PARQUET:
+            return frames.qrels_from_frame(frames.read_parquet(path), origin.name)
+        data = head + read_all(stream)
+    if kind is Kind.JSON:
+        return qrels_from_json(data, origin.name)
+    return _from_rows(read_qrels_lines(data, origin.name), origin.name)
+
+
+def _from_rows(rows: QrelsRows, name: str) -> Qrels:
+    table: dict[str, dict[str, int]] = {}
+    for query, doc, grade in zip(rows.query, rows.doc, rows.grade, strict=True):
+        table.setdefault(query, {})[doc] = grade
+    if sum(map(len, table.values())) < len(rows.query):
+        first: dict[tuple[str, str], int] = {}
+        for query, doc, line in zip(rows.query, rows.doc, rows.line, strict=True):
+            if (query, doc) in first:
+                raise DuplicateError(
+                    f"query {query!r} judges document {doc!r} again (first on line {first[query, doc]})",
+                    source=name,
+                    line=line,
+                    hint="keep one judgment",
+                )
+            first[query, doc] = line
+    return Qrels.from_mapping(table)
+
+
+def _from_mapping(value: Mapping[Any, Any]) -> Qrels:
+    table: dict[str, dict[str, int]] = {}
+    for query, judged in value.items():
+        _check_id(query, "query")
+        if not isinstance(judged, Mapping):
+            raise InputError(
+                f"query {query!r}: judgments are {{document: grade}}, not a {type(judged).__name__}"
+            )
+        table[query] = {}
+        for doc, grade in judged.items():
+            _check_id(doc, "document")
+            table[query][doc] = _grade(query, doc, grade)
+    return Qrels.from_mapping(table)
+
+
+def _check_id(value: object, role: str) -> None:
+    if not isinstance(value, str):
+        raise InputError(
+            f"the {role} id {value!r:.60} is a {type(value).__name__}, not text",
+            hint="ids are text, on both sides: str(id)",
+        )
+
+
+def _grade(query: str, doc: str, grade: object) -> int:
+    try:
+        if isinstance(grade, bool):
+            raise TypeError
+        number = operator.index(grade)  # type: ignore[arg-type]  # refused below when it is none
+    except TypeError:
+        raise InputError(
+            f"query {query!r}, document {doc!r}: the grade {grade!r:.60} is not a whole number"
+        ) from None
+    if abs(number) > limits.MAX_GRADE:
+        raise InputError(f"query {query!r}, document {doc!r}: the grade {number} is too large")
+    return number

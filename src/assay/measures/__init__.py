@@ -1,0 +1,1 @@
+"""How good is a ranking? Pure measures over one judged-hits table."""

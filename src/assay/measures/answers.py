@@ -1,0 +1,163 @@
+"""Did the system answer well: cited, grounded, and refusing where it should?
+
+Each measure is a share over the answers it applies to; with none of them it is undefined and says so.
+
+- ``CitationCoverage``: grounded answers with at least one citation, all of which resolve to a chunk
+  of the index that the run was made with.
+- ``Groundedness``: answers whose text holds every ``must_contain`` and no ``forbidden`` string; queries
+  that configure neither, and those that should be refused, are left out.
+- ``RefusalCorrectness``: queries that should be refused whose answer says ``grounded = false``.
+- ``EmptyResultRate``: queries for which nothing came back.
+
+Queries that failed are left out of all of them; ``failed_queries`` counts them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from assay.measures.base import Definition, Family
+from assay.measures.classification import Outcome
+
+
+class Expect(Enum):
+    """What a good system does with a query."""
+
+    EVIDENCE = "evidence"
+    REFUSAL = "refusal"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system said, and what it says it rests on."""
+
+    text: str
+    citations: tuple[str, ...] = ()
+    grounded: bool = True
+    refusal_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """One query: what was expected, what came back, and which citations resolve.
+
+    ``known_citations`` are the cited ids that exist in the index the run was made with.
+    """
+
+    query_id: str
+    expect: Expect = Expect.EVIDENCE
+    answer: Answer | None = None
+    results: int = 0
+    failed: bool = False
+    must_contain: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    known_citations: frozenset[str] = frozenset()
+
+
+def resolve_citations(answer: Answer, chunk_ids: Collection[str]) -> frozenset[str]:
+    """The citations of an answer that name a chunk which exists."""
+    return frozenset(citation for citation in answer.citations if citation in chunk_ids)
+
+
+def failed_queries(records: Iterable[AnswerRecord]) -> int:
+    """How many queries ended in an error?"""
+    return sum(record.failed for record in records)
+
+
+def citation_coverage(records: Sequence[AnswerRecord]) -> Outcome:
+    """Share of grounded answers whose every citation resolves, and which have one."""
+    return _share(
+        (r.known_citations.issuperset(r.answer.citations) and bool(r.answer.citations))
+        for r in records
+        if r.answer is not None and r.answer.grounded and not r.failed
+    ).or_because("no grounded answer was stored")
+
+
+def groundedness(records: Sequence[AnswerRecord]) -> Outcome:
+    """Share of answers with all required and no forbidden strings."""
+    return _share(
+        _holds(r.answer.text, r.must_contain, r.forbidden)
+        for r in records
+        if r.answer is not None
+        and not r.failed
+        and r.expect is not Expect.REFUSAL
+        and (r.must_contain or r.forbidden)
+    ).or_because("no answered query configures must_contain or forbidden")
+
+
+def refusal_correctness(records: Sequence[AnswerRecord]) -> Outcome:
+    """Share of queries to refuse that were refused."""
+    return _share(
+        not r.answer.grounded
+        for r in records
+        if r.answer is not None and not r.failed and r.expect is Expect.REFUSAL
+    ).or_because("no query that should be refused has an answer")
+
+
+def empty_result_rate(records: Sequence[AnswerRecord]) -> Outcome:
+    """Share of queries with zero results."""
+    return _share(r.results == 0 for r in records if not r.failed).or_because("no query was run")
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    yes: int
+    of: int
+
+    def or_because(self, reason: str) -> Outcome:
+        return Outcome(self.yes / self.of, None) if self.of else Outcome(None, reason)
+
+
+def _share(items: Iterable[bool]) -> _Share:
+    flags = list(items)
+    return _Share(sum(flags), len(flags))
+
+
+def _holds(text: str, required: Sequence[str], forbidden: Sequence[str]) -> bool:
+    """Literal containment; only the Unicode form (composed or not) is evened out."""
+    text = _composed(text)
+    return all(_composed(item) in text for item in required) and not any(
+        _composed(item) in text for item in forbidden
+    )
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _define(
+    name: str, key: str, text: str, answer: Callable[[Sequence[AnswerRecord]], Outcome]
+) -> Definition:
+    return Definition(name=name, key=key, help=text, family=Family.ANSWER, answer=answer)
+
+
+ANSWER_DEFINITIONS: tuple[Definition, ...] = (
+    _define(
+        "CitationCoverage",
+        "citation_coverage",
+        "share of grounded answers whose citations all resolve",
+        citation_coverage,
+    ),
+    _define(
+        "Groundedness",
+        "groundedness",
+        "share of answers with all required and no forbidden strings",
+        groundedness,
+    ),
+    _define(
+        "RefusalCorrectness",
+        "refusal_correctness",
+        "share of queries to refuse that were refused",
+        refusal_correctness,
+    ),
+    _define(
+        "EmptyResultRate",
+        "empty_result_rate",
+        "share of queries for which nothing came back",
+        empty_result_rate,
+    ),
+)

@@ -1,0 +1,65 @@
+"""Who judged what, and how good is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from assay.model.arrays import IntArray
+
+Span: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Qrels:
+    """Every judgment of a test collection, in columns; queries keep the order they came in.
+
+    ``query`` points into ``queries``, ``docs`` and ``grade`` run parallel to it. ``spans`` holds, for the
+    rows that have them, the character spans of the document that were judged. ``fields`` holds what
+    else is known of a query (its type, its speaker), for breakdowns.
+    """
+
+    queries: tuple[str, ...]
+    query: IntArray
+    docs: tuple[str, ...]
+    grade: IntArray
+    spans: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Where each query stands in ``queries``."""
+        return {query: index for index, query in enumerate(self.queries)}
+
+    @cached_property
+    def by_query(self) -> Mapping[str, Mapping[str, int]]:
+        """The grades as ``{query: {document: grade}}``."""
+        table: dict[str, dict[str, int]] = {query: {} for query in self.queries}
+        for index, doc, grade in zip(
+            self.query.tolist(), self.docs, self.grade.tolist(), strict=True
+        ):
+            table[self.queries[index]][doc] = grade
+        return table
+
+    @classmethod
+    def from_mapping(
+        cls,
+        grades: Mapping[str, Mapping[str, int]],
+        *,
+        fields: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> Qrels:
+        """Columns from ``{query: {document: grade}}``, already checked."""
+        sizes = [len(judged) for judged in grades.values()]
+        return cls(
+            queries=tuple(grades),
+            query=np.repeat(np.arange(len(sizes)), sizes),
+            docs=tuple(doc for judged in grades.values() for doc in judged),
+            grade=np.array(
+                [grade for judged in grades.values() for grade in judged.values()], dtype=np.int64
+            ),
+            fields=fields or {},
+        )
