@@ -1,6 +1,7 @@
 """How does a command show its result: as JSON, as columns, or in color?
 
-Data goes to stdout, notes and progress to stderr. rich is imported only when a console is asked for.
+Data goes to stdout, notes and progress to stderr. A console is the only thing here
+that imports rich.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.cli.streams import is_utf8
+from assay.cli.streams import complain, is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,17 +42,17 @@ def emit_columns(rows: Sequence[Sequence[str]]) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the person something that is not data."""
-    sys.stderr.write(f"{text}\n")
+    """Tell the person something that is not data, on stderr."""
+    complain(text)
 
 
 def stdout_console(color: str = "auto") -> Console:
-    """rich's console on stdout, under the ``color`` setting."""
+    """The console of rich on stdout, under the ``color`` setting."""
     return _console(color, stderr=False)
 
 
 def stderr_console(color: str = "auto") -> Console:
-    """rich's console on stderr, for progress."""
+    """The console of rich on stderr, for progress."""
     return _console(color, stderr=True)
 
 

@@ -6,9 +6,12 @@ full disk.
 
 import codecs
 import os
+import re
 import sys
 from io import TextIOWrapper
 from typing import TextIO
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def prepare() -> None:
@@ -25,9 +28,15 @@ def flush() -> None:
 def complain(line: str) -> None:
     """One line to stderr; where even that is gone, nothing more can be said."""
     try:
-        print(line, file=sys.stderr, flush=True)  # noqa: T201 - the one place for it
+        sys.stderr.write(f"{printable(line)}\n")
+        sys.stderr.flush()
     except OSError:
         silence()
+
+
+def printable(text: str) -> str:
+    """The text with control characters escaped, since names in it may come from anyone's file."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def silence() -> None:
@@ -53,7 +62,7 @@ def is_utf8(name: str | None) -> bool:
 def _usable(stream: TextIO | None) -> TextIO:
     """The stream itself, told to escape what its encoding lacks; UTF-8 where it knew only ASCII."""
     if stream is None:  # its file descriptor was closed before we started
-        return open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - lives as long as we do
+        return open(os.devnull, "w", encoding="utf-8")
     if isinstance(stream, TextIOWrapper):
         ascii_only = codecs.lookup(stream.encoding).name == "ascii"
         encoding = "utf-8" if ascii_only else stream.encoding

@@ -76,9 +76,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Variables that look like settings and are none, each with the name it resembles."""
-    known = {setting.env for setting in SETTINGS.values()}
-    ours = sorted(name for name in environ if name.startswith("ASSAY_"))
-    return {name: nearest(name, known) for name in ours if name not in known | OTHER_VARIABLES}
+    known = {setting.env for setting in SETTINGS.values()} | OTHER_VARIABLES
+    others = sorted(name for name in environ if name.startswith("ASSAY_") and name not in known)
+    guesses = {name: nearest(name.removeprefix("ASSAY_").lower(), SETTINGS) for name in others}
+    return {name: SETTINGS[guess].env if guess else None for name, guess in guesses.items()}
 
 
 def _known(word: str) -> str:

@@ -41,9 +41,11 @@ class Text:
 
     @property
     def form(self) -> str:
+        """The allowed values, in words."""
         return "text that is not blank"
 
     def read(self, text: str) -> str:
+        """The text, if it is allowed."""
         if not text.strip():
             raise ValueError(text)
         return text.strip()
@@ -57,9 +59,11 @@ class Folder:
 
     @property
     def form(self) -> str:
+        """The allowed values, in words."""
         return "the path of a folder"
 
     def read(self, text: str) -> Path:
+        """The text as a path."""
         if not text.strip() or "\0" in text:
             raise ValueError(text)
         try:
@@ -77,9 +81,11 @@ class Choice:
 
     @property
     def form(self) -> str:
+        """The allowed values, in words."""
         return " or ".join((", ".join(self.options[:-1]), self.options[-1]))
 
     def read(self, text: str) -> str:
+        """The text, if it is allowed."""
         if text not in self.options:
             raise ValueError(text)
         return text
@@ -95,9 +101,11 @@ class Whole:
 
     @property
     def form(self) -> str:
+        """The allowed values, in words."""
         return f"a whole number from {self.low} to {self.high}"
 
     def read(self, text: str) -> int:
+        """The text as an integer."""
         if not _WHOLE.fullmatch(text) or not self.low <= int(text) <= self.high:
             raise ValueError(text)
         return int(text)
@@ -114,10 +122,12 @@ class Real:
 
     @property
     def form(self) -> str:
+        """The allowed values, in words."""
         joint = "strictly between" if self.open_ends else "between"
         return f"a number {joint} {self.low:g} and {self.high:g}"
 
     def read(self, text: str) -> float:
+        """The text as a float."""
         value = float(text) if _REAL.fullmatch(text) else math.nan
         inside = self.low < value < self.high if self.open_ends else self.low <= value <= self.high
         if not inside:

@@ -2,10 +2,10 @@
 
 The reader builds a small tree of nodes from the events of the safe loader's parser. It never
 constructs Python objects: a scalar keeps the text that was typed, so that ``NO``, ``012``,
-``1_000``, ``12:30:45``, ``1e3`` and ``~`` stay what they are until someone who knows the wanted type
-converts them. Everything in YAML that can surprise is refused with file and line: aliases, anchors,
-tags, duplicate keys, keys that are not plain text, several documents, other encodings, control
-characters, deep nesting and large files.
+``1_000``, ``12:30:45``, ``1e3`` and ``~`` stay what they are until someone who knows the wanted
+type converts them. Everything in YAML that can surprise is refused with file and line: aliases,
+anchors, tags, duplicate keys, keys that are not single values, several documents, other encodings,
+control characters, deep nesting and large files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _UTF8_BOM = b"\xef\xbb\xbf"
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_FORBIDDEN = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,21 @@ def _decode(data: bytes, source: str) -> str:
     """The text of a UTF-8 file, with or without a byte order mark."""
     body = data.removeprefix(_UTF8_BOM)
     try:
-        return body.decode("utf-8")
+        text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         line = body.count(b"\n", 0, error.start) + 1
         raise FormatError(
             "the file is not UTF-8 text", source=source, line=line, hint="save it as UTF-8"
         ) from error
+    if bad := _FORBIDDEN.search(text):
+        raise _bad_character(bad[0], source, line=text.count("\n", 0, bad.start()) + 1)
+    return text
+
+
+def _bad_character(character: str, source: str, line: int) -> FormatError:
+    return FormatError(
+        f"the character U+{ord(character):04X} is not allowed", source=source, line=line
+    )
 
 
 class _TreeBuilder:
@@ -138,9 +147,8 @@ class _TreeBuilder:
         return self._items(event, depth) if kind == "SequenceStart" else self._mapping(event, depth)
 
     def _scalar(self, event: Any) -> ScalarNode:
-        bad = _FORBIDDEN.search(event.value)
-        if bad:
-            self._refuse(event, f"the character U+{ord(bad[0]):04X} is not allowed")
+        if bad := _FORBIDDEN.search(event.value):  # written as an escape
+            raise _bad_character(bad[0], self._source, _line(event))
         quoted = event.style is not None and event.style != ""
         return ScalarNode(event.value, _line(event), quoted)
 
@@ -192,12 +200,6 @@ def _events(source: str, text: str) -> Iterator[Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         yield from yaml.parse(text, Loader=loader)
-    except yaml.reader.ReaderError as error:
-        raise FormatError(
-            f"the character U+{ord(error.character):04X} is not allowed",
-            source=source,
-            line=text.count("\n", 0, error.position) + 1,
-        ) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise FormatError(

@@ -1,0 +1,78 @@
+"""Is the hash of a configuration stable, and does it change exactly when results could?"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from assay.config import SETTINGS, Configuration, configure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OTHER_VALUE = {
+    "home": "elsewhere",
+    "measures": "P@5",
+    "confidence": 0.9,
+    "resamples": 99,
+    "seed": 7,
+    "ci_method": "percentile",
+    "alpha": 0.01,
+    "margin": 0.02,
+    "color": "never",
+}
+DEFAULT_JSON = (
+    '{"alpha":0.05,"ci_method":"bca","confidence":0.95,"margin":0.01,'
+    '"measures":"nDCG@10 RR@10 Recall@{5,10,20}","resamples":10000,"seed":42}'
+)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Configuration:
+    return configure(environ={}, folder=tmp_path)
+
+
+def test_the_canonical_json_of_the_defaults(config: Configuration) -> None:
+    """Stored runs refer to this: a change of the text is a change of every hash."""
+    assert config.canonical_json() == DEFAULT_JSON
+    assert config.config_hash() == hashlib.sha256(DEFAULT_JSON.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_hash_covers_what_changes_results(
+    tmp_path: Path, config: Configuration, name: str
+) -> None:
+    other = configure({name: OTHER_VALUE[name]}, environ={}, folder=tmp_path)
+    changed = other.config_hash() != config.config_hash()
+    assert changed is SETTINGS[name].changes_results
+
+
+def test_the_origin_does_not_count(tmp_path: Path, config: Configuration) -> None:
+    same = configure({"seed": 42}, environ={}, folder=tmp_path)
+    assert same == config
+    assert hash(same) == hash(config)
+    assert same.origins != config.origins
+
+
+def test_a_value_has_one_form(tmp_path: Path) -> None:
+    written = [
+        configure({"alpha": text}, environ={}, folder=tmp_path) for text in ("0.05", "5e-2", ".050")
+    ]
+    assert len({config.config_hash() for config in written}) == 1
+
+
+def test_text_outside_ascii_and_broken_bytes_can_be_hashed(tmp_path: Path) -> None:
+    config = configure({"measures": "P@5 é \udcff"}, environ={}, folder=tmp_path)
+    assert json.loads(config.canonical_json())["measures"] == "P@5 é \udcff"
+    assert len(config.config_hash()) == 64
+
+
+def test_it_cannot_change(config: Configuration) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.seed = 1  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        config.origins["seed"] = "x"  # type: ignore[index]
