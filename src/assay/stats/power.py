@@ -1,0 +1,141 @@
+"""How small a difference could this many queries have shown, and how many would it take?
+
+The power of a two-sided paired t-test at effect d_z = difference / sd of the differences is
+
+    P(|T| > c), T noncentral t with df = n - 1 and noncentrality d_z √n, c = t(1 - alpha/2, df)
+
+The minimum detectable effect is the d_z at which this equals the wanted power (Cohen 1988).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from assay.errors import InputError, UsageError
+from assay.stats.defaults import DEFAULT_ALPHA, DEFAULT_POWER
+from assay.stats.inputs import check_share
+
+MAX_PAIRS: Final = 1_000_000_000
+"""Effects that would need more pairs than this are called out of reach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectableEffect:
+    """The smallest effect that n pairs show with the wanted power.
+
+    ``effect_size`` is in units of the standard deviation of the differences (d_z), ``difference``
+    in units of the measure; the latter needs that standard deviation.
+    """
+
+    n: int
+    effect_size: float | None
+    difference: float | None
+    alpha: float
+    power: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredPairs:
+    """The fewest pairs that show the effect with the wanted power."""
+
+    n: int | None
+    effect_size: float
+    alpha: float
+    power: float
+    reason: str | None = None
+
+
+def minimum_detectable_effect(
+    n: int,
+    *,
+    sd: float | None = None,
+    alpha: float = DEFAULT_ALPHA,
+    power: float = DEFAULT_POWER,
+) -> DetectableEffect:
+    """The smallest effect that a paired t-test of n pairs detects."""
+    _check(alpha, power)
+    if sd is not None and not (0.0 <= sd < math.inf):
+        raise InputError(f"sd is {sd}", hint="give the standard deviation of the differences")
+    effect = None if n < 2 else _solve_effect(n, alpha, power)
+    reason = None
+    if effect is None:
+        reason = "it takes two pairs" if n < 2 else "alpha is too small for this few pairs"
+    return DetectableEffect(
+        n=n,
+        effect_size=effect,
+        difference=None if effect is None or sd is None else effect * sd,
+        alpha=alpha,
+        power=power,
+        reason=reason,
+    )
+
+
+def required_pairs(
+    effect_size: float, *, alpha: float = DEFAULT_ALPHA, power: float = DEFAULT_POWER
+) -> RequiredPairs:
+    """The fewest pairs at which a paired t-test detects an effect of ``effect_size`` (d_z)."""
+    _check(alpha, power)
+    if not math.isfinite(effect_size):
+        raise InputError(f"effect_size is {effect_size}", hint="give a finite number")
+    n, reason = _smallest_n(abs(effect_size), alpha, power), None
+    if n is None:
+        out_of_reach = f"it takes more than {MAX_PAIRS} pairs"
+        reason = "no number of pairs shows an effect of zero" if effect_size == 0 else out_of_reach
+    return RequiredPairs(n=n, effect_size=effect_size, alpha=alpha, power=power, reason=reason)
+
+
+def power_at(effect_size: float, n: int, alpha: float = DEFAULT_ALPHA) -> float | None:
+    """The chance that n pairs show the effect; ``None`` where it cannot be computed."""
+    from scipy.special import nctdtr, stdtrit
+
+    check_share(alpha, "alpha")
+    if n < 2:
+        return None
+    shift = abs(effect_size) * math.sqrt(n)
+    critical = float(stdtrit(n - 1, 1.0 - alpha / 2.0))
+    missed = float(nctdtr(n - 1, shift, critical))
+    if math.isnan(missed):
+        return None
+    # The far tail is at most Φ(-shift); where the library gives up on it, it is nothing.
+    wrong_side = float(nctdtr(n - 1, shift, -critical))
+    return 1.0 - missed + (0.0 if math.isnan(wrong_side) else wrong_side)
+
+
+def _check(alpha: float, power: float) -> None:
+    check_share(alpha, "alpha")
+    check_share(power, "power")
+    if power <= alpha:
+        raise UsageError(f"power {power} is not above alpha {alpha}", hint="such as 0.8 and 0.05")
+
+
+def _solve_effect(n: int, alpha: float, power: float) -> float | None:
+    """Bisect for the effect; power grows with it."""
+    low, high = 0.0, 1.0 / math.sqrt(n)
+    while (reached := power_at(high, n, alpha)) is not None and reached < power:
+        low, high = high, 2.0 * high
+    if reached is None:
+        return None
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2.0
+        if (power_at(middle, n, alpha) or 0.0) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _smallest_n(effect_size: float, alpha: float, power: float) -> int | None:
+    """Bisect for the number of pairs; power grows with it."""
+    if effect_size == 0.0 or (power_at(effect_size, MAX_PAIRS, alpha) or 0.0) < power:
+        return None
+    low, high = 1, MAX_PAIRS
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (power_at(effect_size, middle, alpha) or 0.0) < power:
+            low = middle
+        else:
+            high = middle
+    return high
