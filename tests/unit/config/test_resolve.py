@@ -155,7 +155,7 @@ def test_a_bad_value_names_its_source(
     tmp_path: Path, env: dict[str, str], flags: dict[str, object], subject: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        in_folder(tmp_path, env=env, **flags)
+        configure(flags, environ=env, folder=tmp_path)
     assert subject in caught.value.message
 
 
