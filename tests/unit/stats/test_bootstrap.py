@@ -1,0 +1,259 @@
+"""Do the intervals of means equal scipy's on the same resamples, also where scipy has none?"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from assay.errors import InputError, UsageError
+from assay.stats.bootstrap import bootstrap_mean, bootstrap_means, bootstrap_means_from_indices
+
+METHODS: list[Literal["percentile", "bca"]] = ["percentile", "bca"]
+
+
+class _Replay(np.random.Generator):
+    """A generator whose integers are rows of a matrix, so that scipy draws what we drew."""
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        super().__init__(np.random.PCG64(0))
+        self._rows = iter(matrix)
+
+    def integers(self, *args: object, **kwargs: object) -> np.ndarray:  # type: ignore[override]
+        size = kwargs.get("size", args[2] if len(args) > 2 else None)
+        rows, n = size  # type: ignore[misc]
+        drawn = np.array([next(self._rows) for _ in range(rows)])
+        assert drawn.shape == (rows, n)
+        return drawn
+
+
+def _scipy(column: np.ndarray, indices: np.ndarray, method: str, level: float) -> tuple[float, float]:
+    answer = stats.bootstrap(
+        (column,),
+        np.mean,
+        n_resamples=len(indices),
+        method=method,
+        confidence_level=level,
+        rng=_Replay(indices),
+        axis=0,
+    )
+    return float(answer.confidence_interval.low), float(answer.confidence_interval.high)
+
+
+@pytest.mark.req("E8")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize("kind", ["normal", "skewed", "binary", "grades"])
+def test_equals_scipy_on_the_same_resamples(
+    method: Literal["percentile", "bca"], level: float, kind: str
+) -> None:
+    rng = np.random.default_rng(11)
+    column = {
+        "normal": rng.normal(size=40),
+        "skewed": rng.exponential(size=40) ** 2,
+        "binary": (rng.random(40) < 0.3).astype(float),
+        "grades": rng.integers(0, 4, size=40).astype(float),
+    }[kind]
+    indices = rng.integers(0, 40, size=(999, 40))
+    (ours,) = bootstrap_means_from_indices(column[:, None], indices, method=method, level=level)
+    assert (ours.low, ours.high) == pytest.approx(_scipy(column, indices, method, level), abs=1e-12)
+    assert ours.resamples == 999
+    assert ours.seed is None
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_drawn_resamples_are_the_generators_own(method: Literal["percentile", "bca"]) -> None:
+    values = np.random.default_rng(0).random((30, 3))
+    indices = np.random.default_rng(5).integers(0, 30, size=(500, 30))
+    drawn = bootstrap_means(values, method=method, resamples=500, seed=5)
+    given_ = bootstrap_means_from_indices(values, indices, method=method)
+    assert [(i.low, i.high) for i in drawn] == [(i.low, i.high) for i in given_]
+    assert all(i.seed == 5 and i.resamples == 500 and i.n == 30 for i in drawn)
+
+
+def test_columns_together_equal_columns_alone() -> None:
+    values = np.random.default_rng(1).random((25, 4))
+    together = bootstrap_means(values, resamples=300)
+    for j, interval in enumerate(together):
+        alone = bootstrap_mean(values[:, j], resamples=300)
+        assert alone.low == pytest.approx(interval.low, abs=1e-14)
+        assert alone.high == pytest.approx(interval.high, abs=1e-14)
+
+
+def test_the_seed_decides() -> None:
+    values = np.random.default_rng(1).random(50)
+    first, again = bootstrap_mean(values), bootstrap_mean(values)
+    assert first == again
+    assert first.seed == 42
+    assert bootstrap_mean(values, seed=43) != first
+
+
+def test_the_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(3)
+    samples = rng.normal(size=(60, 400))
+    for method in METHODS:
+        intervals = bootstrap_means(samples, method=method, resamples=800, level=0.9)
+        covered = sum(i.low is not None and i.high is not None and i.low <= 0 <= i.high for i in intervals)
+        assert 0.84 <= covered / 400 <= 0.94
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_undefined_entries_do_not_count(method: Literal["percentile", "bca"]) -> None:
+    rng = np.random.default_rng(2)
+    values = rng.random((40, 2))
+    defined = np.ones((40, 2), dtype=bool)
+    defined[::3, 1] = False
+    masked = np.where(defined, values, np.nan)
+    whole, part = bootstrap_means(masked, defined=defined, method=method, resamples=2_000)
+    assert whole.n == 40
+    assert part.n == int(defined[:, 1].sum())
+    assert whole == bootstrap_means(values, method=method, resamples=2_000)[0]
+    alone = bootstrap_mean(values[defined[:, 1], 1], method=method, resamples=2_000)
+    assert part.low == pytest.approx(alone.low, abs=0.03)
+    assert part.high == pytest.approx(alone.high, abs=0.03)
+
+
+def test_resamples_without_a_defined_entry_are_left_out() -> None:
+    values = np.array([[0.0], [1.0], [5.0], [5.0], [5.0], [5.0]])
+    defined = np.array([[True], [True], [False], [False], [False], [False]])
+    (interval,) = bootstrap_means(values, defined=defined, resamples=1_000)
+    assert (interval.low, interval.high) == (0.0, 1.0)
+    assert interval.resamples is not None
+    assert interval.resamples == pytest.approx(1_000 * (1 - (4 / 6) ** 6), abs=40)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_small_and_constant_columns_are_explained(method: Literal["percentile", "bca"]) -> None:
+    none = bootstrap_mean([], method=method)
+    assert (none.low, none.high, none.n) == (None, None, 0)
+    assert none.reason == "no query has a defined value"
+    one = bootstrap_mean([0.5], method=method)
+    assert (one.low, one.high, one.n) == (None, None, 1)
+    assert one.reason == "one query has no spread"
+    constant = bootstrap_mean([0.5, 0.5, 0.5], method=method)
+    assert (constant.low, constant.high, constant.reason) == (0.5, 0.5, "every value is the same")
+    two = bootstrap_mean([0.0, 1.0], method=method)
+    assert (two.low, two.high, two.reason) == (0.0, 1.0, None)
+
+
+def test_no_columns_give_no_intervals() -> None:
+    assert bootstrap_means(np.empty((5, 0))) == ()
+
+
+def test_bca_says_when_every_resample_lies_on_one_side() -> None:
+    indices = np.zeros((20, 3), dtype=int)
+    (interval,) = bootstrap_means_from_indices([[0.0], [1.0], [2.0]], indices, method="bca")
+    assert (interval.low, interval.high) == (None, None)
+    assert interval.reason == "every resample lies on the same side of the estimate"
+
+
+def test_clusters_of_one_are_plain_units() -> None:
+    values = np.random.default_rng(4).random(30)
+    for method in METHODS:
+        plain = bootstrap_mean(values, method=method, resamples=400)
+        clustered = bootstrap_mean(values, clusters=range(30), method=method, resamples=400)
+        assert clustered.low == pytest.approx(plain.low, abs=1e-14)
+        assert clustered.high == pytest.approx(plain.high, abs=1e-14)
+        assert clustered.clusters == 30
+        assert plain.clusters is None
+
+
+def test_clusters_are_drawn_whole() -> None:
+    names = ["a", "a", "b", "b", "b", "c"]
+    values = np.array([0.0, 2.0, 5.0, 5.0, 5.0, 9.0])
+    interval = bootstrap_mean(values, clusters=names, resamples=300, seed=8)
+    drawn = np.random.default_rng(8).integers(0, 3, size=(300, 3))
+    members = [[0, 1], [2, 3, 4], [5]]
+    means = [values[np.concatenate([members[c] for c in row])].mean() for row in drawn]
+    assert interval.low == pytest.approx(np.quantile(means, 0.025), abs=1e-12)
+    assert interval.high == pytest.approx(np.quantile(means, 0.975), abs=1e-12)
+    assert (interval.n, interval.clusters) == (6, 3)
+
+
+def test_bca_leaves_out_one_cluster_at_a_time() -> None:
+    rng = np.random.default_rng(6)
+    names = np.repeat(np.arange(12), 3)
+    values = np.repeat(rng.exponential(size=12), 3)
+    clustered = bootstrap_mean(values, clusters=names.tolist(), method="bca", resamples=500)
+    by_mean = bootstrap_mean(values[::3], method="bca", resamples=500)
+    assert clustered.low == pytest.approx(by_mean.low, abs=1e-12)
+    assert clustered.high == pytest.approx(by_mean.high, abs=1e-12)
+
+
+def test_clustered_intervals_are_wider_where_clusters_agree() -> None:
+    rng = np.random.default_rng(9)
+    values = np.repeat(rng.normal(size=20), 10) + rng.normal(scale=0.1, size=200)
+    plain = bootstrap_mean(values, resamples=500)
+    clustered = bootstrap_mean(values, clusters=np.repeat(np.arange(20), 10).tolist(), resamples=500)
+    assert plain.low is not None
+    assert plain.high is not None
+    assert clustered.low is not None
+    assert clustered.high is not None
+    assert clustered.high - clustered.low > 2 * (plain.high - plain.low)
+
+
+def test_one_cluster_has_no_spread() -> None:
+    interval = bootstrap_mean([0.1, 0.9], clusters=["a", "a"])
+    assert (interval.low, interval.reason) == (None, "one cluster has no spread")
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12),
+    st.sampled_from(METHODS),
+    st.integers(0, 2**32),
+)
+def test_ends_are_ordered_finite_and_within_the_data(
+    values: list[float], method: Literal["percentile", "bca"], seed: int
+) -> None:
+    interval = bootstrap_mean(values, method=method, resamples=50, seed=seed)
+    if interval.low is None or interval.high is None:
+        assert interval.reason
+        return
+    slack = 1e-9 * max(map(abs, values))
+    assert math.isfinite(interval.low)
+    assert min(values) - slack <= interval.low <= interval.high <= max(values) + slack
+
+
+def test_the_input_is_left_alone() -> None:
+    values = np.random.default_rng(0).random((8, 2))
+    before = values.copy()
+    bootstrap_means(values, method="bca", resamples=20, clusters="aabbccdd")
+    assert np.array_equal(values, before)
+
+
+def test_bad_values_are_named() -> None:
+    with pytest.raises(InputError, match=r"values\[1, 0\] is nan"):
+        bootstrap_means([[1.0], [math.nan]])
+    with pytest.raises(InputError, match=r"values\[0, 0\] is inf"):
+        bootstrap_mean([math.inf, 1.0])
+    with pytest.raises(InputError, match="numbers"):
+        bootstrap_means([["a"]])
+    with pytest.raises(InputError, match="dimension"):
+        bootstrap_means([1.0, 2.0])
+    with pytest.raises(InputError, match="shape"):
+        bootstrap_means([[1.0], [2.0]], defined=[[True]])
+    with pytest.raises(InputError, match="boolean"):
+        bootstrap_means([[1.0], [2.0]], defined=[[1], [0]])
+    with pytest.raises(InputError, match="2 cluster names do not pair with 3"):
+        bootstrap_mean([1.0, 2.0, 3.0], clusters=["a", "b"])
+    with pytest.raises(InputError, match="4 cluster names"):
+        bootstrap_mean([1.0, 2.0, 3.0], clusters=["a", "b", "c", "d"])
+    with pytest.raises(InputError, match=r"clusters\[1\]"):
+        bootstrap_mean([1.0, 2.0, 3.0], clusters=["a", None, "b"])
+
+
+def test_bad_options_are_refused() -> None:
+    with pytest.raises(UsageError, match="level"):
+        bootstrap_mean([1.0, 2.0], level=95)
+    with pytest.raises(UsageError, match="percentile or bca"):
+        bootstrap_mean([1.0, 2.0], method="basic")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="resamples"):
+        bootstrap_mean([1.0, 2.0], resamples=0)
+    with pytest.raises(UsageError, match="seed"):
+        bootstrap_mean([1.0, 2.0], seed=-1)
