@@ -60,7 +60,7 @@ lock: ## compile requirements/*.lock again (needs uv); UPGRADE=1 takes the newes
 
 clean: ## remove .venv, caches and build output
 	@rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
-	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Steps of the targets above, not meant to be called by hand.
 
@@ -72,10 +72,12 @@ install-dev: venv
 install-bench:
 	@$(PY) -m pip install --quiet --require-hashes -r requirements/bench.lock
 
+# A .venv that was copied from elsewhere, or whose Python is gone, is made anew.
 venv: python
-	@$(PY) -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	|| { echo "creating $(VENV) (the first time takes a minute or two)"; \
-	     "$(PYTHON)" -m venv --clear $(VENV); }
+	@[ "$$(cat $(VENV)/.place 2>/dev/null)" = "$$PWD" ] \
+	&& $(PY) -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	|| { echo "creating $(VENV) (this takes about a minute)"; \
+	     "$(PYTHON)" -m venv --clear $(VENV) && printf '%s\n' "$$PWD" > $(VENV)/.place; }
 
 python:
 	@"$(PYTHON)" -c 'import sys' 2>/dev/null \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FAKE = Entry("fake", "tests.unit.cli.fake_commands", "Ends in many ways.")
+PYTHON = shlex.quote(sys.executable)
 Captured = pytest.CaptureFixture[str]
 
 
@@ -165,13 +167,13 @@ def test_module_and_script_are_the_same_command() -> None:
 
 
 def test_a_reader_that_goes_away() -> None:
-    script = f"{sys.executable} -m assay config limits | true; exit ${{PIPESTATUS[0]}}"
+    script = f"{PYTHON} -m assay config limits | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_a_closed_stdout() -> None:
-    script = f"{sys.executable} -m assay --help >&-"
+    script = f"{PYTHON} -m assay --help >&-"
     done = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
