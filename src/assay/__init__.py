@@ -1,1 +1,92 @@
-"""Hybrid biomedical search, and the evaluation platform that proves it."""
+"""Assay: hybrid biomedical search, and the evaluation platform that proves it.
+
+>>> import assay
+>>> scores = assay.score({"q1": {"d1": 3, "d2": 1}}, {"q1": {"d1": 2.0, "d9": 1.0}}, "nDCG@10 MRR")
+>>> scores["MRR"]
+1.0
+
+Names are imported when they are first used, so that ``import assay`` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from assay.version import __version__
+
+if TYPE_CHECKING:
+    from assay.errors import AssayError
+    from assay.evaluate.answering import score_answers
+    from assay.evaluate.classifying import Decisions, classify
+    from assay.evaluate.comparison import Comparison, compare
+    from assay.evaluate.sampling import Sampling
+    from assay.evaluate.scores import Scores
+    from assay.evaluate.scoring import Protocol, score
+    from assay.hits.options import Options
+    from assay.measures.answers import Answer, AnswerRecord, Expect
+    from assay.measures.base import Measure
+    from assay.measures.parse import parse_measure, parse_measures
+    from assay.model.judgments import Qrels
+    from assay.model.ranking import Match, Result, Ties
+
+_HOMES = {
+    "Answer": "measures.answers",
+    "AnswerRecord": "measures.answers",
+    "AssayError": "errors",
+    "Comparison": "evaluate.comparison",
+    "Decisions": "evaluate.classifying",
+    "Expect": "measures.answers",
+    "Match": "model.ranking",
+    "Measure": "measures.base",
+    "Options": "hits.options",
+    "Protocol": "evaluate.scoring",
+    "Qrels": "model.judgments",
+    "Result": "model.ranking",
+    "Sampling": "evaluate.sampling",
+    "Scores": "evaluate.scores",
+    "Ties": "model.ranking",
+    "classify": "evaluate.classifying",
+    "compare": "evaluate.comparison",
+    "parse_measure": "measures.parse",
+    "parse_measures": "measures.parse",
+    "score": "evaluate.scoring",
+    "score_answers": "evaluate.answering",
+}
+
+__all__ = [
+    "Answer",
+    "AnswerRecord",
+    "AssayError",
+    "Comparison",
+    "Decisions",
+    "Expect",
+    "Match",
+    "Measure",
+    "Options",
+    "Protocol",
+    "Qrels",
+    "Result",
+    "Sampling",
+    "Scores",
+    "Ties",
+    "__version__",
+    "classify",
+    "compare",
+    "parse_measure",
+    "parse_measures",
+    "score",
+    "score_answers",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"assay.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

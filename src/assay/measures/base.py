@@ -169,6 +169,12 @@ class Measure:
             )
         return self.definition.rank(hits, self)
 
+    def decide(self, labels: BoolArray, scores: FloatArray) -> Outcome:
+        """The measure of a yes/no decision per query (decision measures only)."""
+        if self.definition.decide is None:
+            raise UsageError(f"{self} is not a measure of decisions")
+        return self.definition.decide(labels, scores, self)
+
 
 def _text(value: ParamValue) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

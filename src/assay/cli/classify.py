@@ -1,0 +1,55 @@
+"""How good are yes/no decisions, given a file of labels and scores?"""
+
+from typing import Annotated, Literal
+
+import typer
+
+from assay.cli.console import emit_json, emit_text
+from assay.cli.options import JsonFlag, configuration
+
+
+def command(
+    ctx: typer.Context,
+    file: Annotated[
+        str, typer.Argument(help="CSV, TSV, JSON lines or parquet with label and score; - is stdin.")
+    ],
+    measures: Annotated[
+        list[str] | None, typer.Option("--measure", "-m", help="Measures of decisions.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Resample by this column (post, interview).")
+    ] = None,
+    format_: Annotated[
+        Literal["table", "json", "md"], typer.Option("--format", "-f", help="How to write it.")
+    ] = "table",
+    json_output: JsonFlag = False,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", help="Level of the intervals.")
+    ] = None,
+    resamples: Annotated[int | None, typer.Option("--resamples", help="Bootstrap resamples.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+) -> None:
+    """Measure yes/no decisions from labels and scores."""
+    from assay.evaluate.classifying import DEFAULT_DECISION_MEASURES, classify
+    from assay.evaluate.sampling import Sampling
+    from assay.hits.labels import read_labels
+    from assay.report.decisions import decision_table
+    from assay.report.tables import markdown
+
+    config = configuration(ctx, confidence=confidence, resamples=resamples, seed=seed)
+    rows = read_labels(file, cluster)
+    decisions = classify(
+        rows.labels,
+        rows.scores,
+        measures or DEFAULT_DECISION_MEASURES,
+        sampling=Sampling("bca", config.confidence, config.resamples, config.seed),
+        clusters=rows.clusters,
+    )
+    if json_output or format_ == "json":
+        emit_json(decisions.to_dict())
+    elif format_ == "md":
+        emit_text(markdown([decision_table(decisions, file)]))
+    else:
+        from assay.cli.show import show_tables
+
+        show_tables([decision_table(decisions, file)], config.color)

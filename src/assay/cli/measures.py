@@ -1,0 +1,18 @@
+"""Which measures can be asked for?"""
+
+import typer
+
+from assay.cli.console import emit_json
+from assay.cli.options import JsonFlag, configuration
+
+
+def command(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """List every measure and its parameters."""
+    from assay.report.measures import catalog, catalog_json
+
+    if json_output:
+        emit_json({"measures": catalog_json()})
+        return
+    from assay.cli.show import show_tables
+
+    show_tables([catalog()], configuration(ctx).color)

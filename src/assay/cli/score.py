@@ -1,0 +1,103 @@
+"""How good are these runs, by these judgments?"""
+
+from typing import Annotated, Literal
+
+import typer
+
+from assay.cli.options import JsonFlag, configuration
+
+
+Format = Literal["table", "json", "md", "csv", "trec"]
+
+
+def command(
+    ctx: typer.Context,
+    qrels: Annotated[
+        str, typer.Option("--qrels", "-q", help="Judgments: TREC, BEIR, JSON, JSON lines, parquet; - is stdin.")
+    ],
+    run: Annotated[
+        list[str], typer.Option("--run", "-r", help="A run file; repeat it to compare with the first.")
+    ],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", help='Measures, e.g. "nDCG@10 RR@10 Recall@{5,10,20}".'),
+    ] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Break down by a field of the judgments or a file.")
+    ] = None,
+    ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write it.")] = "table",
+    json_output: JsonFlag = False,
+    match: Annotated[
+        Literal["chunk", "doc", "span"],
+        typer.Option("--match", help="Match judgments by chunk id, document or span."),
+    ] = "chunk",
+    protocol: Annotated[
+        Literal["positives_only", "all_queries"] | None,
+        typer.Option("--protocol", help="Which queries and measures count."),
+    ] = None,
+    undefined: Annotated[
+        Literal["skip", "zero"] | None,
+        typer.Option(
+            "--undefined",
+            help="Leave undefined values out of the mean, or count them as 0 like trec_eval. "
+            "[default: skip; zero for --format trec]",
+        ),
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, help="Look at the first N results of a query only.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", help="Resample queries by this field or file (post, interview)."),
+    ] = None,
+    float32: Annotated[
+        bool, typer.Option("--float32", help="Round scores as trec_eval did before version 10.")
+    ] = False,
+    extra_columns: Annotated[
+        bool, typer.Option("--extra-columns", help="Ignore columns after the tag, as trec_eval does.")
+    ] = False,
+    separator: Annotated[
+        str, typer.Option("--chunk-separator", help="What parts document and chunk in an id.")
+    ] = ":chunk_",
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", help="Level of the intervals.")
+    ] = None,
+    ci_method: Annotated[str | None, typer.Option("--ci-method", help="bca or percentile.")] = None,
+    resamples: Annotated[int | None, typer.Option("--resamples", help="Bootstrap resamples.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+    alpha: Annotated[float | None, typer.Option("--alpha", help="Significance level.")] = None,
+    margin: Annotated[
+        float | None, typer.Option("--margin", help="Differences below this do not matter.")
+    ] = None,
+) -> None:
+    """Score runs against judgments, with intervals and comparisons."""
+    from assay.cli.scoring_job import Job, write
+
+    config = configuration(
+        ctx,
+        measures=" ".join(measures) if measures else None,
+        confidence=confidence,
+        ci_method=ci_method,
+        resamples=resamples,
+        seed=seed,
+        alpha=alpha,
+        margin=margin,
+    )
+    chosen = "json" if json_output else format_
+    job = Job(
+        qrels=qrels,
+        runs=tuple(run),
+        by=by,
+        match=match,
+        protocol=protocol,
+        undefined=undefined or ("zero" if chosen == "trec" else "skip"),
+        depth=depth,
+        cluster=cluster,
+        float32=float32,
+        extra_columns=extra_columns,
+        separator=separator,
+        config=config,
+    )
+    write(job.run(), chosen, ci=ci, per_query=per_query, color=config.color)

@@ -1,0 +1,187 @@
+"""What does ``assay score`` do, once its options are read?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from assay import limits
+from assay.cli.console import emit_json, emit_text, note, stderr_console
+from assay.errors import UsageError
+from assay.evaluate.comparison import Comparison, compare
+from assay.evaluate.sampling import Sampling
+from assay.evaluate.scoring import score
+from assay.hits.groups import load_groups
+from assay.hits.options import Options
+from assay.hits.qrels import load_qrels
+from assay.model.ranking import Match
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
+    from assay.evaluate.scores import Scores
+    from assay.report.tables import Table
+
+SHOW_PROGRESS_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that there is to write."""
+
+    runs: tuple[Scores, ...]
+    groups: Mapping[str, Mapping[str, Scores]]
+    comparison: Comparison | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The options of one call."""
+
+    qrels: str
+    runs: tuple[str, ...]
+    by: str | None
+    match: str
+    protocol: str | None
+    undefined: Literal["skip", "zero"]
+    depth: int | None
+    cluster: str | None
+    float32: bool
+    extra_columns: bool
+    separator: str
+    config: Configuration
+
+    def run(self) -> Outcome:
+        """Read, score and compare."""
+        if len(self.runs) > limits.MAX_RUNS:
+            raise UsageError(f"more than {limits.MAX_RUNS} runs")
+        if [self.qrels, *self.runs].count("-") > 1:
+            raise UsageError("only one of qrels and runs can come from standard input")
+        qrels = load_qrels(self.qrels)
+        clusters = None if self.cluster is None else load_groups(self.cluster, qrels)
+        names = unique_names(self.runs)
+        runs = []
+        for place, name in zip(self.runs, names, strict=True):
+            with reading(name, self.config.color) as progress:
+                scores = score(
+                    qrels,
+                    place,
+                    self.config.measures,
+                    name=name,
+                    protocol=self.protocol,
+                    undefined=self.undefined,
+                    options=replace(self._options(), progress=progress),
+                    sampling=self._sampling(),
+                    clusters=clusters,
+                )
+            runs.append(scores)
+        groups = {}
+        if self.by is not None:
+            labels = load_groups(self.by, qrels)
+            groups = {scores.name: scores.by(labels) for scores in runs}
+        return Outcome(tuple(runs), groups, self._comparison(runs))
+
+    def _comparison(self, runs: list[Scores]) -> Comparison | None:
+        if len(runs) < 2:
+            return None
+        return compare(*runs, alpha=self.config.alpha, margin=self.config.margin)
+
+    def _options(self) -> Options:
+        return Options(
+            match=Match(self.match),
+            depth=self.depth,
+            float32=self.float32,
+            extra_columns=self.extra_columns,
+            separator=self.separator,
+        )
+
+    def _sampling(self) -> Sampling:
+        config = self.config
+        method: Literal["bca", "percentile"] = (
+            "percentile" if config.ci_method == "percentile" else "bca"
+        )
+        return Sampling(method, config.confidence, config.resamples, config.seed)
+
+
+def unique_names(places: tuple[str, ...]) -> list[str]:
+    """The files' names; whole paths where two are alike, numbers where that does not help."""
+    names = [os.path.basename(place) or place for place in places]
+    if len(set(names)) < len(names):
+        names = list(places)
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        seen[name] += 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+@contextmanager
+def reading(name: str, color: str) -> Iterator[Callable[[int, int | None], None] | None]:
+    """A progress bar on stderr for files that take a while, where a person is looking."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(name), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr_console(color), transient=True) as bar:
+        task = bar.add_task(name, visible=False, total=None)
+
+        def report(done: int, total: int | None) -> None:
+            bar.update(
+                task, completed=done, total=total, visible=(total or done) > SHOW_PROGRESS_BYTES
+            )
+
+        yield report
+
+
+def write(
+    outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str
+) -> None:
+    """The result on stdout in the form asked for; what a reader must know on stderr."""
+    from assay.report import scores as report
+    from assay.report.tables import markdown
+
+    runs, comparison = outcome.runs, outcome.comparison
+    if form == "json":
+        emit_json(
+            report.as_json(runs, comparison, ci=ci, per_query=per_query, groups=outcome.groups)
+        )
+        return
+    if form == "csv":
+        emit_text(report.csv_rows(runs, ci=ci, per_query=per_query, groups=outcome.groups))
+    elif form == "trec":
+        for scores in runs:
+            emit_text(report.trec_columns(scores, per_query=per_query, with_run=len(runs) > 1))
+    else:
+        tables = _tables(outcome, ci=ci, per_query=per_query)
+        if form == "md":
+            emit_text(markdown(tables))
+        else:
+            from assay.cli.show import show_tables
+
+            show_tables(tables, color)
+        return
+    for scores in runs:
+        for line in report.run_notes(scores):
+            note(f"note: {scores.name}: {line}")
+
+
+def _tables(outcome: Outcome, *, ci: bool, per_query: bool) -> list[Table]:
+    from assay.report import scores as report
+
+    runs, comparison = outcome.runs, outcome.comparison
+    tables = (
+        [report.one_run(runs[0], ci=ci)]
+        if comparison is None
+        else report.many_runs(runs, comparison)
+    )
+    tables += [report.by_group(groups, name) for name, groups in outcome.groups.items()]
+    if per_query:
+        tables += [report.by_query(scores) for scores in runs]
+    return tables

@@ -1,0 +1,1 @@
+"""How good is a system, how sure are we, and is it better than the other one?"""

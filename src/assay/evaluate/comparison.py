@@ -1,0 +1,210 @@
+"""Is one run better than another, and can these queries tell?
+
+Every other run is compared with the first, measure by measure, over the queries where both are defined.
+The p-value is that of the paired randomization test, Holm-corrected over all comparisons made; the
+paired t-test stands beside it. The verdict weighs it against the margin of equivalence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.errors import UsageError
+from assay.evaluate.scores import Scores, rounded
+from assay.stats.bootstrap import bootstrap_means
+from assay.stats.multiple import holm
+from assay.stats.paired import paired_t
+from assay.stats.power import minimum_detectable_effect
+from assay.stats.randomization import randomization_tests
+from assay.stats.verdict import Ruling, verdict
+
+if TYPE_CHECKING:
+    from assay.measures.base import Measure
+    from assay.model.arrays import BoolArray, FloatArray
+    from assay.stats.interval import Interval
+    from assay.stats.paired import PairedT
+    from assay.stats.randomization import Randomization
+
+DEFAULT_MARGIN = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One measure of one run against the baseline; differences are run − baseline."""
+
+    run: str
+    measure: Measure
+    baseline: float | None
+    value: float | None
+    n: int
+    difference: float | None
+    interval: Interval
+    randomization: Randomization
+    t_test: PairedT
+    holm_p: float | None
+    effect_size: float | None
+    detectable: float | None
+    wins: int
+    losses: int
+    ruling: Ruling
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, rounded to 4 decimals."""
+        return {
+            "run": self.run,
+            "measure": str(self.measure),
+            "baseline": rounded(self.baseline),
+            "value": rounded(self.value),
+            "n": self.n,
+            "difference": rounded(self.difference),
+            "ci": (
+                [rounded(self.interval.low), rounded(self.interval.high)]
+                if self.interval.defined
+                else None
+            ),
+            "p_randomization": self.randomization.p,
+            "p_holm": self.holm_p,
+            "p_t": self.t_test.p,
+            "t": rounded(self.t_test.t),
+            "effect_size": rounded(self.effect_size),
+            "minimum_detectable_difference": rounded(self.detectable),
+            "wins": self.wins,
+            "losses": self.losses,
+            "verdict": self.ruling.verdict.value,
+            "explanation": self.ruling.sentence,
+            "reason": self.t_test.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every run against the first."""
+
+    baseline: str
+    contrasts: tuple[Contrast, ...]
+    alpha: float
+    margin: float
+
+    def of(self, run: str) -> tuple[Contrast, ...]:
+        """The contrasts of one run."""
+        return tuple(contrast for contrast in self.contrasts if contrast.run == run)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "baseline": self.baseline,
+            "alpha": self.alpha,
+            "margin": self.margin,
+            "correction": "holm",
+            "contrasts": [contrast.to_dict() for contrast in self.contrasts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One run beside the baseline, ranking measures only."""
+
+    scores: Scores
+    measures: tuple[Measure, ...]
+    a: FloatArray
+    b: FloatArray
+    defined: BoolArray
+    intervals: tuple[Interval, ...]
+    narrower: tuple[Interval, ...]
+    tests: tuple[Randomization, ...]
+
+
+def compare(
+    baseline: Scores,
+    *others: Scores,
+    alpha: float = 0.05,
+    margin: float = DEFAULT_MARGIN,
+) -> Comparison:
+    """Each of ``others`` against ``baseline``; all must cover the same queries and measures."""
+    pairs = [_pair(baseline, other, alpha) for other in others]
+    p_values = [test.p for pair in pairs for test in pair.tests]
+    adjusted = iter(holm(p_values))
+    contrasts = [
+        _contrast(pair, at, next(adjusted), alpha, margin)
+        for pair in pairs
+        for at in range(len(pair.measures))
+    ]
+    return Comparison(baseline.name, tuple(contrasts), alpha, margin)
+
+
+def _pair(baseline: Scores, other: Scores, alpha: float) -> _Pair:
+    if baseline.queries != other.queries:
+        raise UsageError(
+            f"{baseline.name} and {other.name} were scored over different queries",
+            hint="score both against the same qrels",
+        )
+    measures = tuple(m for m in baseline.columns if m in other.columns)
+    if not measures:
+        raise UsageError("there is no ranking measure to compare", hint="ask for one, such as nDCG@10")
+    a = np.column_stack([baseline.columns[m].values for m in measures])
+    b = np.column_stack([other.columns[m].values for m in measures])
+    defined = np.column_stack(
+        [baseline.columns[m].defined & other.columns[m].defined for m in measures]
+    )
+    sampling = baseline.sampling
+    difference = np.where(defined, b - a, 0.0)
+
+    def intervals(level: float) -> tuple[Interval, ...]:
+        return bootstrap_means(
+            difference,
+            defined=defined,
+            clusters=baseline.clusters,
+            method=sampling.method,
+            level=level,
+            resamples=sampling.resamples,
+            seed=sampling.seed,
+        )
+
+    tests = randomization_tests(
+        a, b, defined=defined, flips=sampling.resamples, seed=sampling.seed
+    )
+    # two one-sided tests at alpha ask for the interval of level 1 − 2 alpha
+    return _Pair(
+        other, measures, a, b, defined, intervals(sampling.level), intervals(1 - 2 * alpha), tests
+    )
+
+
+def _contrast(
+    pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: float
+) -> Contrast:
+    chosen = pair.defined[:, at]
+    a, b = pair.a[chosen, at], pair.b[chosen, at]
+    test = paired_t(a, b, alpha=alpha, level=pair.intervals[at].level)
+    effect = minimum_detectable_effect(len(a), sd=test.sd, alpha=alpha)
+    return Contrast(
+        run=pair.scores.name,
+        measure=pair.measures[at],
+        baseline=_mean(a),
+        value=_mean(b),
+        n=len(a),
+        difference=test.difference,
+        interval=pair.intervals[at],
+        randomization=pair.tests[at],
+        t_test=test,
+        holm_p=holm_p,
+        effect_size=test.effect_size,
+        detectable=effect.difference,
+        wins=int((b > a).sum()),
+        losses=int((b < a).sum()),
+        ruling=verdict(
+            test.difference,
+            holm_p,
+            pair.narrower[at],
+            margin=margin,
+            alpha=alpha,
+            detectable=effect.difference,
+        ),
+    )
+
+
+def _mean(values: Sequence[float] | FloatArray) -> float | None:
+    return float(np.mean(values)) if len(values) else None

@@ -1,0 +1,256 @@
+"""What did a run score, query by query and on the whole?"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.errors import UsageError
+from assay.evaluate.sampling import Sampling
+from assay.measures.parse import parse_measure
+
+if TYPE_CHECKING:
+    from assay.evaluate.summary import Summary
+    from assay.measures.base import Column, Measure
+    from assay.measures.classification import Outcome
+    from assay.model.arrays import BoolArray
+    from assay.stats.interval import Interval
+
+DECIMALS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One measure over all queries for which it is defined.
+
+    ``undefined`` counts the others; ``reason`` says why they are. ``std`` is the sample's.
+    """
+
+    mean: float | None
+    median: float | None
+    std: float | None
+    n: int
+    undefined: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The result of scoring one run; values are unrounded until printed or stored."""
+
+    name: str
+    queries: tuple[str, ...]
+    columns: Mapping[Measure, Column]
+    summary: Summary
+    decisions: Mapping[Measure, Outcome] = field(default_factory=dict)
+    decision_intervals: Mapping[Measure, Interval] = field(default_factory=dict)
+    sampling: Sampling = field(default_factory=Sampling)
+    clusters: tuple[str, ...] | None = None
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Every measure that was computed, in the order asked for."""
+        return (*self.columns, *self.decisions)
+
+    def __iter__(self) -> Iterator[Measure]:
+        return iter(self.measures)
+
+    def __getitem__(self, measure: Measure | str) -> float | None:
+        """The mean (or value) of a measure: ``scores["nDCG@10"]``."""
+        return self.aggregate(measure).mean
+
+    def aggregate(self, measure: Measure | str) -> Aggregate:
+        """Mean, median, standard deviation and counts of one measure."""
+        found = self._find(measure)
+        if found in self.decisions:
+            outcome = self.decisions[found]
+            n = len(self.queries)
+            return Aggregate(outcome.value, None, None, n, 0, outcome.reason)
+        column = self.columns[found]
+        values = column.values[column.defined]
+        undefined = len(column.values) - len(values)
+        if not len(values):
+            return Aggregate(None, None, None, 0, undefined, column.reason or "there is no query")
+        spread = float(values.std(ddof=1)) if len(values) > 1 else None
+        return Aggregate(
+            float(values.mean()),
+            float(np.median(values)),
+            spread,
+            len(values),
+            undefined,
+            column.reason,
+        )
+
+    def value(self, query: str, measure: Measure | str) -> float | None:
+        """One query's value of a ranking measure; None where it is undefined."""
+        column = self.columns[self._find(measure)]
+        try:
+            at = self.positions[query]
+        except KeyError:
+            raise UsageError(f"there is no query {query!r} in these scores") from None
+        return float(column.values[at]) if column.defined[at] else None
+
+    def per_query(self, measure: Measure | str) -> dict[str, float | None]:
+        """Every query's value of a ranking measure."""
+        column = self.columns[self._find(measure)]
+        return {
+            query: value if defined else None
+            for query, value, defined in zip(
+                self.queries, column.values.tolist(), column.defined.tolist(), strict=True
+            )
+        }
+
+    def interval(self, measure: Measure | str) -> Interval:
+        """The confidence interval of a measure's mean."""
+        found = self._find(measure)
+        if found in self.decision_intervals:
+            return self.decision_intervals[found]
+        return self._intervals[found]
+
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Where each query stands."""
+        return {query: at for at, query in enumerate(self.queries)}
+
+    @cached_property
+    def _intervals(self) -> Mapping[Measure, Interval]:
+        """All intervals at once: they share their resamples."""
+        from assay.stats.bootstrap import bootstrap_means
+
+        if not self.columns:
+            return {}
+        columns = list(self.columns.values())
+        intervals = bootstrap_means(
+            np.column_stack([column.values for column in columns]),
+            defined=np.column_stack([column.defined for column in columns]),
+            clusters=self.clusters,
+            method=self.sampling.method,
+            level=self.sampling.level,
+            resamples=self.sampling.resamples,
+            seed=self.sampling.seed,
+        )
+        return dict(zip(self.columns, intervals, strict=True))
+
+    def subset(self, chosen: BoolArray, name: str) -> Scores:
+        """The same scores over some of the queries (ranking measures only)."""
+        at = np.flatnonzero(chosen)
+        return replace(
+            self,
+            name=name,
+            queries=tuple(self.queries[i] for i in at),
+            columns={
+                measure: replace(
+                    column, values=column.values[chosen], defined=column.defined[chosen]
+                )
+                for measure, column in self.columns.items()
+            },
+            summary=self.summary.subset(chosen),
+            decisions={},
+            decision_intervals={},
+            clusters=None if self.clusters is None else tuple(self.clusters[i] for i in at),
+        )
+
+    def by(self, groups: Mapping[str, str]) -> dict[str, Scores]:
+        """One ``Scores`` per group of queries; queries without a group are under ``(none)``."""
+        labels = np.array([groups.get(query, "(none)") for query in self.queries], dtype=object)
+        names = sorted(set(labels.tolist()))
+        return {name: self.subset(labels == name, name) for name in names}
+
+    def _find(self, measure: Measure | str) -> Measure:
+        found = parse_measure(measure) if isinstance(measure, str) else measure
+        if found not in self.columns and found not in self.decisions:
+            raise UsageError(
+                f"{found} was not computed", hint=f"computed: {', '.join(map(str, self.measures))}"
+            )
+        return found
+
+    def to_dict(self, *, intervals: bool = True, per_query: bool = False) -> dict[str, Any]:
+        """JSON-ready: values to 4 decimals under the measures' snake-case keys, undefined as None."""
+        result: dict[str, Any] = {
+            "run": self.name,
+            "metrics": {m.key: rounded(self.aggregate(m).mean) for m in self.measures},
+            "aggregates": {m.key: self._aggregate_dict(m, intervals) for m in self.measures},
+            "summary": self.summary.to_dict(),
+        }
+        if intervals:
+            result["sampling"] = {
+                "method": self.sampling.method,
+                "level": self.sampling.level,
+                "resamples": self.sampling.resamples,
+                "seed": self.sampling.seed,
+                "clustered": self.clusters is not None,
+            }
+        if per_query:
+            result["per_query"] = {
+                query: {
+                    m.key: rounded(float(c.values[at])) if c.defined[at] else None
+                    for m, c in self.columns.items()
+                }
+                for at, query in enumerate(self.queries)
+            }
+        return result
+
+    def _aggregate_dict(self, measure: Measure, intervals: bool) -> dict[str, Any]:
+        found = self.aggregate(measure)
+        entry: dict[str, Any] = {
+            "measure": str(measure),
+            "mean": rounded(found.mean),
+            "median": rounded(found.median),
+            "std": rounded(found.std),
+            "n": found.n,
+            "undefined": found.undefined,
+            "reason": found.reason,
+        }
+        if intervals:
+            interval = self.interval(measure)
+            entry["ci"] = (
+                [rounded(interval.low), rounded(interval.high)] if interval.defined else None
+            )
+            entry["ci_reason"] = interval.reason
+        return entry
+
+    def __str__(self) -> str:
+        return f"{self.name}: " + ", ".join(f"{m} {shown(self[m])}" for m in self.measures)
+
+    def __repr__(self) -> str:
+        return f"<Scores {self}, n={len(self.queries)}>"
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
+        level = f"{self.sampling.level:.0%}"
+        head = "".join(f"<th>{c}</th>" for c in ("measure", "mean", f"{level} CI", "median", "n"))
+        rows = []
+        for measure in self.measures:
+            found, interval = self.aggregate(measure), self.interval(measure)
+            cells = (
+                html.escape(str(measure)),
+                shown(found.mean),
+                f"[{shown(interval.low)}, {shown(interval.high)}]" if interval.defined else "—",
+                shown(found.median),
+                str(found.n),
+            )
+            note = found.reason or interval.reason or ""
+            rows.append(
+                f'<tr title="{html.escape(note)}">' + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
+            )
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.summary.notes())
+        caption = f"<caption>{html.escape(self.name)}</caption>"
+        return (
+            f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            + (f"<ul>{notes}</ul>" if notes else "")
+        )
+
+
+def rounded(value: float | None) -> float | None:
+    """Four decimals, where values are stored or printed."""
+    return None if value is None else round(value, DECIMALS) + 0.0  # no negative zero
+
+
+def shown(value: float | None) -> str:
+    """The value as people read it; a dash where it is undefined."""
+    return "—" if value is None else f"{rounded(value):.{DECIMALS}f}"

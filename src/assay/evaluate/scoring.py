@@ -1,0 +1,147 @@
+"""How good is this run, by these judgments?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from assay.errors import UsageError
+from assay.evaluate.decision_intervals import decision_interval
+from assay.evaluate.sampling import Sampling
+from assay.evaluate.scores import Scores
+from assay.evaluate.summary import summarise
+from assay.hits.options import Options
+from assay.hits.qrels import QrelsInput, load_qrels
+from assay.hits.run import RunInput, judge
+from assay.measures.base import Column, Family, Measure
+from assay.measures.parse import parse_measures
+
+if TYPE_CHECKING:
+    from assay.measures.classification import Outcome
+    from assay.measures.table import JudgedHits
+    from assay.stats.interval import Interval
+
+DEFAULT_MEASURES = "nDCG@10 RR@10 Recall@{5,10,20}"
+
+
+class Protocol(Enum):
+    """Over which queries do measures run?
+
+    ``positives_only``: ranking measures over queries with a relevant document. ``all_queries``: decision
+    measures (is there evidence?) over all of them. Without a protocol every query of the qrels
+    counts, as in trec_eval -c, and both kinds may be asked for.
+    """
+
+    POSITIVES_ONLY = "positives_only"
+    ALL_QUERIES = "all_queries"
+
+
+def score(
+    qrels: QrelsInput,
+    run: RunInput,
+    measures: str | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    name: str | None = None,
+    protocol: Protocol | str | None = None,
+    undefined: Literal["skip", "zero"] = "skip",
+    options: Options | None = None,
+    sampling: Sampling | None = None,
+    clusters: Mapping[str, str] | None = None,
+) -> Scores:
+    """Score a run: ``assay.score(qrels, run, "nDCG@10 Recall@{10,100}")``.
+
+    ``qrels`` and ``run`` may be paths (TREC, JSON, JSON lines, parquet; plain, gzip or zstd), mappings,
+    polars or pandas frames, or three arrays. ``undefined="zero"`` counts a query for which a measure
+    is undefined as 0, as trec_eval does; by default such queries are left out of its mean and counted.
+    ``clusters`` maps queries to groups (a post, an interview) that are resampled together.
+    """
+    asked = parse_measures(measures)
+    chosen = Protocol(protocol) if protocol is not None else None
+    _check_families(asked, chosen)
+    judgments = load_qrels(qrels)
+    hits = judge(judgments, run, options)
+    depths = tuple(dict.fromkeys(m.cutoff for m in asked if m.cutoff is not None))[:3]
+    summary = summarise(hits, depths)
+    ranking = [m for m in asked if m.definition.family is Family.RANKING]
+    decisions = [m for m in asked if m.definition.family is Family.DECISION]
+    outcomes, intervals = _decide(hits, decisions, sampling or Sampling())
+    scores = Scores(
+        name=name or _name(run),
+        queries=hits.queries,
+        columns={measure: _column(measure, hits, undefined) for measure in ranking},
+        summary=summary,
+        decisions=outcomes,
+        decision_intervals=intervals,
+        sampling=sampling or Sampling(),
+        clusters=_clusters(clusters, hits.queries),
+    )
+    return _positives(scores, hits) if chosen is Protocol.POSITIVES_ONLY else scores
+
+
+def _check_families(asked: tuple[Measure, ...], protocol: Protocol | None) -> None:
+    wrong = {
+        None: (Family.ANSWER,),
+        Protocol.POSITIVES_ONLY: (Family.ANSWER, Family.DECISION),
+        Protocol.ALL_QUERIES: (Family.ANSWER, Family.RANKING),
+    }[protocol]
+    for measure in asked:
+        family = measure.definition.family
+        if family is Family.ANSWER:
+            raise UsageError(
+                f"{measure} looks at answers, not at a run", hint="use assay.score_answers"
+            )
+        if family in wrong:
+            assert protocol is not None
+            raise UsageError(
+                f"{measure} is a measure of {family.value}s, which {protocol.value} leaves out"
+            )
+
+
+def _column(measure: Measure, hits: JudgedHits, undefined: str) -> Column:
+    column = measure.column(hits)
+    if undefined == "zero" and not column.defined.all():
+        return Column.full(column.values)
+    return column
+
+
+def _decide(
+    hits: JudgedHits, measures: list[Measure], sampling: Sampling
+) -> tuple[dict[Measure, Outcome], dict[Measure, Interval]]:
+    """Has the query evidence (a relevant judgment)? The score is that of its first result."""
+    if not measures:
+        return {}, {}
+    if (np.isneginf(hits.top_score) & (hits.retrieved > 0)).any():
+        raise UsageError(f"{measures[0]} needs scores, and the run has none")
+    labels, scores = hits.relevant(1) > 0, hits.top_score
+    return (
+        {measure: measure.decide(labels, scores) for measure in measures},
+        {measure: decision_interval(measure, labels, scores, sampling) for measure in measures},
+    )
+
+
+def _positives(scores: Scores, hits: JudgedHits) -> Scores:
+    from dataclasses import replace
+
+    chosen = hits.relevant(1) > 0
+    kept = scores.subset(chosen, scores.name)
+    left_out = int((~chosen).sum())
+    return replace(kept, summary=replace(kept.summary, left_out=left_out))
+
+
+def _clusters(
+    clusters: Mapping[str, str] | None, queries: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    if clusters is None:
+        return None
+    lacking = [query for query in queries if query not in clusters]
+    if lacking:
+        raise UsageError(f"query {lacking[0]!r} has no cluster ({len(lacking)} such queries)")
+    return tuple(clusters[query] for query in queries)
+
+
+def _name(run: RunInput) -> str:
+    return os.path.basename(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else "run"
