@@ -11,7 +11,8 @@ from assay.cli.options import JsonFlag, configuration
 def command(
     ctx: typer.Context,
     file: Annotated[
-        str, typer.Argument(help="CSV, TSV, JSON lines or parquet with label and score; - is stdin.")
+        str,
+        typer.Argument(help="CSV, TSV, JSON lines or parquet with label and score; - is stdin."),
     ],
     measures: Annotated[
         list[str] | None, typer.Option("--measure", "-m", help="Measures of decisions.")
@@ -26,7 +27,9 @@ def command(
     confidence: Annotated[
         float | None, typer.Option("--confidence", help="Level of the intervals.")
     ] = None,
-    resamples: Annotated[int | None, typer.Option("--resamples", help="Bootstrap resamples.")] = None,
+    resamples: Annotated[
+        int | None, typer.Option("--resamples", help="Bootstrap resamples.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
 ) -> None:
     """Measure yes/no decisions from labels and scores."""

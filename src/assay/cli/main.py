@@ -27,7 +27,9 @@ from assay.errors import AssayError
 
 COMMANDS: tuple[Entry, ...] = (
     Entry("demo", "assay.cli.demo", "Score the shipped example and say what to try next."),
-    Entry("score", "assay.cli.score", "Score runs against judgments, with intervals and comparisons."),
+    Entry(
+        "score", "assay.cli.score", "Score runs against judgments, with intervals and comparisons."
+    ),
     Entry("classify", "assay.cli.classify", "Measure yes/no decisions from labels and scores."),
     Entry("measures", "assay.cli.measures", "List every measure and its parameters."),
     Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),

@@ -6,17 +6,20 @@ import typer
 
 from assay.cli.options import JsonFlag, configuration
 
-
 Format = Literal["table", "json", "md", "csv", "trec"]
 
 
 def command(
     ctx: typer.Context,
     qrels: Annotated[
-        str, typer.Option("--qrels", "-q", help="Judgments: TREC, BEIR, JSON, JSON lines, parquet; - is stdin.")
+        str,
+        typer.Option(
+            "--qrels", "-q", help="Judgments: TREC, BEIR, JSON, JSON lines, parquet; - is stdin."
+        ),
     ],
     run: Annotated[
-        list[str], typer.Option("--run", "-r", help="A run file; repeat it to compare with the first.")
+        list[str],
+        typer.Option("--run", "-r", help="A run file; repeat it to compare with the first."),
     ],
     measures: Annotated[
         list[str] | None,
@@ -46,7 +49,8 @@ def command(
         ),
     ] = None,
     depth: Annotated[
-        int | None, typer.Option("--depth", min=1, help="Look at the first N results of a query only.")
+        int | None,
+        typer.Option("--depth", min=1, help="Look at the first N results of a query only."),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -56,7 +60,8 @@ def command(
         bool, typer.Option("--float32", help="Round scores as trec_eval did before version 10.")
     ] = False,
     extra_columns: Annotated[
-        bool, typer.Option("--extra-columns", help="Ignore columns after the tag, as trec_eval does.")
+        bool,
+        typer.Option("--extra-columns", help="Ignore columns after the tag, as trec_eval does."),
     ] = False,
     separator: Annotated[
         str, typer.Option("--chunk-separator", help="What parts document and chunk in an id.")
@@ -65,7 +70,9 @@ def command(
         float | None, typer.Option("--confidence", help="Level of the intervals.")
     ] = None,
     ci_method: Annotated[str | None, typer.Option("--ci-method", help="bca or percentile.")] = None,
-    resamples: Annotated[int | None, typer.Option("--resamples", help="Bootstrap resamples.")] = None,
+    resamples: Annotated[
+        int | None, typer.Option("--resamples", help="Bootstrap resamples.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
     alpha: Annotated[float | None, typer.Option("--alpha", help="Significance level.")] = None,
     margin: Annotated[

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +21,8 @@ from assay.hits.qrels import load_qrels
 from assay.model.ranking import Match
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from assay.config import Configuration
     from assay.evaluate.scores import Scores
     from assay.report.tables import Table
@@ -140,9 +141,7 @@ def reading(name: str, color: str) -> Iterator[Callable[[int, int | None], None]
         yield report
 
 
-def write(
-    outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str
-) -> None:
+def write(outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str) -> None:
     """The result on stdout in the form asked for; what a reader must know on stderr."""
     from assay.report import scores as report
     from assay.report.tables import markdown

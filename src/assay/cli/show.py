@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from assay.cli.console import note, stdout_console
-from assay.report.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.report.tables import Table
 
 VERDICT_STYLES = {"better": "green", "worse": "red", "equivalent": "cyan", "inconclusive": "yellow"}
 
@@ -20,11 +24,15 @@ def show_tables(tables: Sequence[Table], color: str) -> None:
     for table in tables:
         # ids and run names are foreign text: Text keeps rich from reading markup in them
         rich = RichTable(
-            box=box.SIMPLE_HEAD, title=Text(table.title) if table.title else None, title_justify="left"
+            box=box.SIMPLE_HEAD,
+            title=Text(table.title) if table.title else None,
+            title_justify="left",
         )
         for at, name in enumerate(table.columns):
             left = at in table.text_columns
-            rich.add_column(Text(name), justify="left" if left else "right", no_wrap=not left or at == 0)
+            rich.add_column(
+                Text(name), justify="left" if left else "right", no_wrap=not left or at == 0
+            )
         for row in table.rows:
             rich.add_row(*(Text(cell, style=VERDICT_STYLES.get(cell, "")) for cell in row))
         console.print(rich)

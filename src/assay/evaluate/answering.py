@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
-from assay.measures.classification import Outcome
 from assay.measures.parse import parse_measures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.measures.answers import AnswerRecord
+    from assay.measures.classification import Outcome
 
 ANSWER_MEASURES = "CitationCoverage Groundedness RefusalCorrectness EmptyResultRate"
 

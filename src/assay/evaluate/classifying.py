@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +15,17 @@ from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import ArrayLike
 
     from assay.measures.classification import Outcome
     from assay.stats.delong import AurocEstimate
     from assay.stats.interval import Interval
 
-DEFAULT_DECISION_MEASURES = "AUROC AUPRC Sensitivity Specificity PPV NPV F1 TPR(fpr={0.01,0.03,0.05,0.1})"
+DEFAULT_DECISION_MEASURES = (
+    "AUROC AUPRC Sensitivity Specificity PPV NPV F1 TPR(fpr={0.01,0.03,0.05,0.1})"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
 """Is one run better than another, and can these queries tell?
 
-Every other run is compared with the first, measure by measure, over the queries where both are defined.
-The p-value is that of the paired randomization test, Holm-corrected over all comparisons made; the
-paired t-test stands beside it. The verdict weighs it against the margin of equivalence.
+Every other run is compared with the first, measure by measure, over the queries where both are
+defined. The p-value is that of the paired randomization test, Holm-corrected over all comparisons
+made; the paired t-test stands beside it. The verdict weighs it against the margin of equivalence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,8 @@ from assay.stats.randomization import randomization_tests
 from assay.stats.verdict import Ruling, verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.measures.base import Measure
     from assay.model.arrays import BoolArray, FloatArray
     from assay.stats.interval import Interval
@@ -144,7 +145,9 @@ def _pair(baseline: Scores, other: Scores, alpha: float) -> _Pair:
         )
     measures = tuple(m for m in baseline.columns if m in other.columns)
     if not measures:
-        raise UsageError("there is no ranking measure to compare", hint="ask for one, such as nDCG@10")
+        raise UsageError(
+            "there is no ranking measure to compare", hint="ask for one, such as nDCG@10"
+        )
     a = np.column_stack([baseline.columns[m].values for m in measures])
     b = np.column_stack([other.columns[m].values for m in measures])
     defined = np.column_stack(
@@ -164,18 +167,14 @@ def _pair(baseline: Scores, other: Scores, alpha: float) -> _Pair:
             seed=sampling.seed,
         )
 
-    tests = randomization_tests(
-        a, b, defined=defined, flips=sampling.resamples, seed=sampling.seed
-    )
+    tests = randomization_tests(a, b, defined=defined, flips=sampling.resamples, seed=sampling.seed)
     # two one-sided tests at alpha ask for the interval of level 1 − 2 alpha
     return _Pair(
         other, measures, a, b, defined, intervals(sampling.level), intervals(1 - 2 * alpha), tests
     )
 
 
-def _contrast(
-    pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: float
-) -> Contrast:
+def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: float) -> Contrast:
     chosen = pair.defined[:, at]
     a, b = pair.a[chosen, at], pair.b[chosen, at]
     test = paired_t(a, b, alpha=alpha, level=pair.intervals[at].level)

@@ -1,13 +1,12 @@
 """How precise is a measure of yes/no decisions?
 
-AUROC and AUPRC resample (label, score) pairs. Sensitivity, specificity, PPV, NPV and the Brier score are
-means over a part of the queries, so the bootstrap of means serves them. For the others no interval
-is given, and the reason says so.
+AUROC and AUPRC resample (label, score) pairs. Sensitivity, specificity, PPV, NPV and the Brier
+score are means over a part of the queries, so the bootstrap of means serves them. For the others
+no interval is given, and the reason says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -17,17 +16,24 @@ from assay.stats.bootstrap_auc import bootstrap_ranking_quality
 from assay.stats.interval import Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.evaluate.sampling import Sampling
     from assay.measures.base import Measure
     from assay.model.arrays import BoolArray, FloatArray
 
     Parts: TypeAlias = tuple[FloatArray, BoolArray]  # a value per query, and which of them count
 
+
+def _share(chosen: BoolArray) -> FloatArray:
+    return chosen.astype(np.float64)
+
+
 _AS_MEANS: dict[str, Callable[[BoolArray, FloatArray, Measure], Parts]] = {
-    "Sensitivity": lambda labels, scores, m: (1.0 * (scores >= m.number("t")), labels),
-    "Specificity": lambda labels, scores, m: (1.0 * (scores < m.number("t")), ~labels),
-    "PPV": lambda labels, scores, m: (1.0 * labels, scores >= m.number("t")),
-    "NPV": lambda labels, scores, m: (1.0 * ~labels, scores < m.number("t")),
+    "Sensitivity": lambda labels, scores, m: (_share(scores >= m.number("t")), labels),
+    "Specificity": lambda labels, scores, m: (_share(scores < m.number("t")), ~labels),
+    "PPV": lambda labels, scores, m: (_share(labels), scores >= m.number("t")),
+    "NPV": lambda labels, scores, m: (_share(~labels), scores < m.number("t")),
     "Brier": lambda labels, scores, _: (
         (np.where(np.isneginf(scores), 0.0, scores) - labels) ** 2,
         np.ones(len(labels), dtype=np.bool_),

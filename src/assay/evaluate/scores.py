@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,8 @@ from assay.evaluate.sampling import Sampling
 from assay.measures.parse import parse_measure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from assay.evaluate.summary import Summary
     from assay.measures.base import Column, Measure
     from assay.measures.classification import Outcome
@@ -170,7 +171,7 @@ class Scores:
         return found
 
     def to_dict(self, *, intervals: bool = True, per_query: bool = False) -> dict[str, Any]:
-        """JSON-ready: values to 4 decimals under the measures' snake-case keys, undefined as None."""
+        """JSON-ready: values to 4 decimals under snake-case keys, undefined as None."""
         result: dict[str, Any] = {
             "run": self.name,
             "metrics": {m.key: rounded(self.aggregate(m).mean) for m in self.measures},
@@ -236,7 +237,9 @@ class Scores:
             )
             note = found.reason or interval.reason or ""
             rows.append(
-                f'<tr title="{html.escape(note)}">' + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
+                f'<tr title="{html.escape(note)}">'
+                + "".join(f"<td>{c}</td>" for c in cells)
+                + "</tr>"
             )
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.summary.notes())
         caption = f"<caption>{html.escape(self.name)}</caption>"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
@@ -14,13 +13,15 @@ from assay.evaluate.decision_intervals import decision_interval
 from assay.evaluate.sampling import Sampling
 from assay.evaluate.scores import Scores
 from assay.evaluate.summary import summarise
-from assay.hits.options import Options
 from assay.hits.qrels import QrelsInput, load_qrels
 from assay.hits.run import RunInput, judge
 from assay.measures.base import Column, Family, Measure
 from assay.measures.parse import parse_measures
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.hits.options import Options
     from assay.measures.classification import Outcome
     from assay.measures.table import JudgedHits
     from assay.stats.interval import Interval
@@ -31,9 +32,9 @@ DEFAULT_MEASURES = "nDCG@10 RR@10 Recall@{5,10,20}"
 class Protocol(Enum):
     """Over which queries do measures run?
 
-    ``positives_only``: ranking measures over queries with a relevant document. ``all_queries``: decision
-    measures (is there evidence?) over all of them. Without a protocol every query of the qrels
-    counts, as in trec_eval -c, and both kinds may be asked for.
+    ``positives_only``: ranking measures over queries with a relevant document. ``all_queries``:
+    decision measures (is there evidence?) over all of them. Without a protocol every query of the
+    qrels counts, as in trec_eval -c, and both kinds may be asked for.
     """
 
     POSITIVES_ONLY = "positives_only"
@@ -54,10 +55,11 @@ def score(
 ) -> Scores:
     """Score a run: ``assay.score(qrels, run, "nDCG@10 Recall@{10,100}")``.
 
-    ``qrels`` and ``run`` may be paths (TREC, JSON, JSON lines, parquet; plain, gzip or zstd), mappings,
-    polars or pandas frames, or three arrays. ``undefined="zero"`` counts a query for which a measure
-    is undefined as 0, as trec_eval does; by default such queries are left out of its mean and counted.
-    ``clusters`` maps queries to groups (a post, an interview) that are resampled together.
+    ``qrels`` and ``run`` may be paths (TREC, JSON, JSON lines, parquet; plain, gzip or zstd),
+    mappings, polars or pandas frames, or three arrays. ``undefined="zero"`` counts a query for
+    which a measure is undefined as 0, as trec_eval does; by default such queries are left out of
+    its mean and counted. ``clusters`` maps queries to groups (a post, an interview) that are
+    resampled together.
     """
     asked = parse_measures(measures)
     chosen = Protocol(protocol) if protocol is not None else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,8 @@ import numpy as np
 from assay.measures.parse import parse_measure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.measures.table import JudgedHits
     from assay.model.arrays import BoolArray, FloatArray, IntArray
 
@@ -68,22 +69,26 @@ class Summary:
         notes = []
         if self.n and not self.relevant_retrieved.any():
             notes.append(
-                "no relevant document was retrieved at all: do run and qrels use the same document ids?"
+                "no relevant document was retrieved: do run and qrels use the same document ids?"
             )
         if self.missing:
             notes.append(
-                f"{self.missing} of {self.n} queries are missing from the run: they score 0 and count"
+                f"{self.missing} of {self.n} queries are missing from the run: they count as 0"
             )
         if self.extra:
             notes.append(f"{self.extra} queries of the run are not in the qrels: left out")
         if self.left_out:
-            notes.append(f"{self.left_out} queries without relevant documents are left out (protocol)")
+            notes.append(
+                f"{self.left_out} queries without relevant documents are left out (protocol)"
+            )
         without = int((self.relevant == 0).sum())
         if without:
             notes.append(f"{without} of {self.n} queries have no relevant document")
         if self.ties:
             queries = int((self.tied > 0).sum())
-            notes.append(f"ties decided the rank of {self.ties} judged results in {queries} queries")
+            notes.append(
+                f"ties decided the rank of {self.ties} judged results in {queries} queries"
+            )
         notes += [
             f"{share:.0%} of the top {depth} is unjudged: treat differences with care"
             for depth in self.judged_at

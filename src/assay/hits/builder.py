@@ -36,7 +36,9 @@ class TableBuilder:
         if len(names) < len(block.group_names) or not self._seen.isdisjoint(names):
             raise ScatteredRowsError
         self._seen |= names
-        where = np.array([self._qrels.position.get(n, -1) for n in block.group_names], dtype=np.int64)
+        where = np.array(
+            [self._qrels.position.get(n, -1) for n in block.group_names], dtype=np.int64
+        )
         known = where >= 0
         self._extra += int((~known).sum())
         self._retrieved[where[known]] = block.group_sizes[known]

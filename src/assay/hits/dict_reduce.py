@@ -1,13 +1,12 @@
 """Which judged documents does a plain ``{query: {document: score}}`` hold, and at which ranks?
 
-No ranking is ever sorted by id. A document's rank is one more than the number of scores above its own;
-that is a binary search in the query's scores, done for all judged hits at once. Only where a judged
-document shares its score with others do ids decide.
+No ranking is ever sorted by id. A document's rank is one more than the number of scores above its
+own; that is a binary search in the query's scores, done for all judged hits at once. Only where a
+judged document shares its score with others do ids decide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
@@ -17,6 +16,8 @@ from assay.errors import InputError
 from assay.measures.table import JudgedHits, build_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.model.judgments import Qrels
 
@@ -66,7 +67,7 @@ def _scores(
     values = chain.from_iterable(ranking.values() for ranking in rankings)
     try:
         scores = np.fromiter(values, dtype=np.float64, count=count)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         _bad_score(run)
     if not np.isfinite(scores).all():
         _bad_score(run)
@@ -76,15 +77,20 @@ def _scores(
 def _bad_score(run: Mapping[str, Mapping[str, float]]) -> NoReturn:
     for query, ranking in run.items():
         for doc, score in ranking.items():
-            try:
-                sound = not isinstance(score, (str, bytes)) and np.isfinite(float(score))
-            except (TypeError, ValueError):
-                sound = False
-            if not sound:
+            if not _is_finite_number(score):
                 raise InputError(
                     f"query {query!r}, document {doc!r}: the score {score!r} is not a finite number"
                 )
     raise AssertionError("called without a bad score")
+
+
+def _is_finite_number(value: object) -> bool:
+    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
 
 
 def _descending(scores: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:
@@ -133,7 +139,7 @@ def _count_above(
     *,
     or_equal: bool,
 ) -> IntArray:
-    """For each hit: how many scores of its query are greater (or equal)? One binary search for all."""
+    """For each hit: how many scores of its query are greater (or equal)?"""
     low, high = starts[query], starts[query] + sizes[query]
     first = low
     for _ in range(int(sizes.max(initial=0)).bit_length() + 1):

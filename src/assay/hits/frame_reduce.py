@@ -1,9 +1,9 @@
 """Which judged documents does a block of rows hold, and at which ranks?
 
-A block is (query, document, score) columns in which the rows of a query stand together. The work is a few
-passes over 64-bit hashes: one finds duplicates (a sort), one finds the judged rows (a bitmap, then a
-binary search, then the strings themselves). Scores in order have their rank by position, and only
-groups of equal scores that hold a judged document are put in order by id.
+A block is (query, document, score) columns in which the rows of a query stand together. The work
+is a few passes over 64-bit hashes: one finds duplicates (a sort), one finds the judged rows (a
+bitmap, then a binary search, then the strings themselves). Scores in order have their rank by
+position, and only groups of equal scores that hold a judged document are put in order by id.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class JudgedIndex:
         self.bitmap[_slot(keys)] = True
 
     def find(self, keys: HashArray, docs: pl.Series, query: IntArray) -> tuple[IntArray, IntArray]:
-        """Rows that are judged, and which judgment each meets; ``query`` is −1 outside the qrels."""
+        """Rows that are judged, and the judgment each meets; ``query`` is −1 outside the qrels."""
         rows = np.flatnonzero(self.bitmap[_slot(keys)])
         rows = rows[query[rows] >= 0]
         if not len(rows):
@@ -87,7 +87,7 @@ def hashes(column: pl.Series) -> HashArray:
 
 
 def row_keys(query: HashArray, doc: HashArray) -> HashArray:
-    """One hash for the pair; the query's is spread so that equal ids on both sides do not cancel."""
+    """One hash for the pair; the query's is spread so that equal ids do not cancel."""
     keys: HashArray = (query * _SPREAD) ^ doc
     return keys
 
@@ -96,9 +96,7 @@ def _slot(keys: HashArray) -> IntArray:
     return (keys >> np.uint64(64 - _BITMAP_BITS)).astype(np.int64)
 
 
-def reduce_block(
-    index: JudgedIndex, query: pl.Series, doc: pl.Series, score: FloatArray
-) -> Block:
+def reduce_block(index: JudgedIndex, query: pl.Series, doc: pl.Series, score: FloatArray) -> Block:
     """The judged hits of a block whose rows stand together by query."""
     query_hash = hashes(query)
     starts = group_starts(query_hash)

@@ -1,13 +1,12 @@
 """Which columns of a data frame hold the query, the document and the score?
 
-Taken are polars and pandas frames, parquet files and plain parallel arrays. Everything becomes polars
-columns; pandas is never imported here.
+Taken are polars and pandas frames, parquet files and plain parallel arrays. Everything becomes
+polars columns; pandas is never imported here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,8 @@ from assay.hits.frame_reduce import DuplicateRow, JudgedIndex, reduce_block
 from assay.model.judgments import Qrels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from assay.measures.table import JudgedHits
@@ -56,7 +57,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(path, glob=False)
+        return pl.read_parquet(os.fspath(path), glob=False)
     except (pl.exceptions.PolarsError, OSError) as problem:
         raise FormatError(f"not a readable parquet file: {problem}", source=str(path)) from None
 
@@ -126,7 +127,9 @@ def _ids(part: Any, role: str, place: str) -> pl.Series:
     return series.cast(pl.String)
 
 
-def judge_frame(qrels: Qrels, value: Any, *, place: str = "run", float32: bool = False) -> JudgedHits:
+def judge_frame(
+    qrels: Qrels, value: Any, *, place: str = "run", float32: bool = False
+) -> JudgedHits:
     """The judged-hits table of a frame or of arrays; ties go to the higher document id."""
     query, doc, numbers = columns(value, "score", place)
     score = _finite(numbers, query, place)
@@ -139,9 +142,7 @@ def judge_frame(qrels: Qrels, value: Any, *, place: str = "run", float32: bool =
             builder.add(reduce_block(index, query, doc, score))
         except ScatteredRowsError:
             order = query.arg_sort().to_numpy()
-            builder.add(
-                reduce_block(index, query.gather(order), doc.gather(order), score[order])
-            )
+            builder.add(reduce_block(index, query.gather(order), doc.gather(order), score[order]))
     except DuplicateRow as twice:
         raise DuplicateError(
             f"{place}: query {twice.query!r} has document {twice.doc!r} twice",
@@ -150,7 +151,9 @@ def judge_frame(qrels: Qrels, value: Any, *, place: str = "run", float32: bool =
     return builder.build()
 
 
-def _finite(numbers: pl.Series, query: pl.Series, place: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _finite(
+    numbers: pl.Series, query: pl.Series, place: str
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     if not numbers.dtype.is_numeric():
         raise InputError(f"{place}: the score column holds {numbers.dtype}, not numbers")
     nulls = numbers.null_count()
@@ -159,7 +162,8 @@ def _finite(numbers: pl.Series, query: pl.Series, place: str) -> np.ndarray[Any,
     if nulls or len(bad):
         at = int(bad[0])
         raise InputError(
-            f"{place}: row {at} (query {query[at]!r}): the score {numbers[at]!r} is not a finite number"
+            f"{place}: row {at} (query {query[at]!r}): "
+            f"the score {numbers[at]!r} is not a finite number"
         )
     return values
 

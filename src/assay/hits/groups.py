@@ -1,14 +1,13 @@
 """To which group does each query belong?
 
-A group comes from a field of the judgments (``query_type``) or from a file: JSON ``{query: group}``, JSON
-lines, or two columns parted by tab, comma or blank.
+A group comes from a field of the judgments (``query_type``) or from a file: JSON ``{query:
+group}``, JSON lines, or two columns parted by tab, comma or blank.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,8 @@ from assay.hits.sniff import Kind, sniff
 from assay.hits.sources import source
 
 if TYPE_CHECKING:
+    import os
+
     from assay.model.judgments import Qrels
 
 HEADERS = {"query_id", "qid", "query-id", "query"}
@@ -35,7 +36,9 @@ def load_groups(value: str | os.PathLike[str] | Mapping[str, str], qrels: Qrels)
         known = sorted({name for fields in qrels.fields.values() for name in fields})
         raise UsageError(
             f"{str(value)!r} is neither a file nor a field of the judgments",
-            hint=f"fields: {', '.join(known)}" if known else "the judgments have no fields; name a file",
+            hint=f"fields: {', '.join(known)}"
+            if known
+            else "the judgments have no fields; name a file",
         )
     return _from_file(value)
 
@@ -57,7 +60,9 @@ def _from_file(path: str | os.PathLike[str]) -> dict[str, str]:
 def _from_json(data: bytes, name: str) -> dict[str, str]:
     if strict_json.is_lines(data):
         rows = [row for _, row in strict_json.lines(data, name)]
-        pairs = [(r.get("query_id", r.get("qid")), r.get("group")) for r in rows if isinstance(r, dict)]
+        pairs = [
+            (r.get("query_id", r.get("qid")), r.get("group")) for r in rows if isinstance(r, dict)
+        ]
     else:
         value = strict_json.loads(data, name)
         pairs = list(value.items()) if isinstance(value, dict) else []

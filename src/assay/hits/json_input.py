@@ -1,9 +1,10 @@
 """Which run or judgments does this JSON hold?
 
-Runs: ``{"q1": {"d1": 2.5}}``; ``{"q1": ["d1", "d2"]}`` or lists of result objects; JSON lines (or a list) with
-one result per row (``query_id, doc_id, score``) or one query per row (``query_id, results``).
-Judgments: ``{"q1": {"d1": 3}}``, ``{"q1": ["d1"]}``; rows with one judgment (``query_id, doc_id, grade``) or
-one query (``query_id, relevant_docs``), whose other text fields are kept for breakdowns.
+Runs: ``{"q1": {"d1": 2.5}}``; ``{"q1": ["d1", "d2"]}`` or lists of result objects; JSON lines (or
+a list) with one result per row (``query_id, doc_id, score``) or one query per row (``query_id,
+results``). Judgments: ``{"q1": {"d1": 3}}``, ``{"q1": ["d1"]}``; rows with one judgment
+(``query_id, doc_id, grade``) or one query (``query_id, relevant_docs``), whose other text fields
+are kept for breakdowns.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ def qrels_from_json(data: bytes, source: str) -> Qrels:
 def _content(data: bytes, source: str) -> tuple[dict[str, Json], list[Row] | None]:
     """Either one object, or rows with their line numbers."""
     if strict_json.is_lines(data):
-        return {}, [_checked_row(row, line, source) for line, row in strict_json.lines(data, source)]
+        return {}, [
+            _checked_row(row, line, source) for line, row in strict_json.lines(data, source)
+        ]
     value = strict_json.loads(data, source)
     if isinstance(value, dict):
         for key in ("test_queries", "queries"):
@@ -159,7 +162,9 @@ class _Judged:
             raise place.error(f"query {query!r} stands twice")
         self.add_query(query, listed, place)
         self.fields[query] = {
-            key: value for key, value in row.items() if isinstance(value, str) and key not in QUERY_KEYS
+            key: value
+            for key, value in row.items()
+            if isinstance(value, str) and key not in QUERY_KEYS
         }
 
     def add_query(self, query: str, listed: Json, place: _Place) -> None:
@@ -223,9 +228,7 @@ def _number(value: Json, place: _Place) -> float:
 
 def _grade(value: Json, place: _Place) -> int:
     if type(value) is not int or not -limits.MAX_GRADE <= value <= limits.MAX_GRADE:
-        raise place.error(
-            f"the grade {value!r:.60} is not a whole number up to {limits.MAX_GRADE}"
-        )
+        raise place.error(f"the grade {value!r:.60} is not a whole number up to {limits.MAX_GRADE}")
     return value
 
 
@@ -243,4 +246,3 @@ def _spans(value: Json, place: _Place) -> tuple[Span, ...]:
             raise place.error(f"a span is [start, end) with 0 <= start < end, not {item!r:.60}")
         spans.append((item[0], item[1]))
     return tuple(spans)
-

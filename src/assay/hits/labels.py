@@ -1,7 +1,7 @@
 """Which labels and scores does this file hold?
 
-A row has a ``label`` (0/1, true/false, yes/no) and a ``score``, and may have a cluster: CSV or TSV with a
-header, JSON lines, or parquet.
+A row has a ``label`` (0/1, true/false, yes/no) and a ``score``, and may have a cluster: CSV or TSV
+with a header, JSON lines, or parquet.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,8 @@ from assay.hits.sniff import Kind, sniff
 from assay.hits.sources import source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from assay.model.arrays import BoolArray, FloatArray
 
 TRUE = {"1", "true", "yes", "1.0"}
@@ -42,10 +43,16 @@ def read_labels(place: str, cluster: str | None = None) -> Labels:
     with origin.open() as stream:
         kind, head = sniff(stream)
         if kind is Kind.PARQUET:
-            rows = list(enumerate(frames.read_parquet(place).iter_rows(named=True), 1))
+            rows: list[tuple[int, Mapping[str, Any]]] = list(
+                enumerate(frames.read_parquet(place).iter_rows(named=True), 1)
+            )
         else:
             data = head + strict_json.read_all(stream)
-            rows = list(_json_rows(data, origin.name) if kind is Kind.JSON else _text_rows(data, origin.name))
+            rows = list(
+                _json_rows(data, origin.name)
+                if kind is Kind.JSON
+                else _text_rows(data, origin.name)
+            )
     if not rows:
         raise FormatError("there is no row", source=origin.name)
     labels = [_label(row, line, origin.name) for line, row in rows]

@@ -1,14 +1,14 @@
-"""Which judged things does a live ranking hold, whether the judgment names a chunk, a document or a span?
+"""Which judged things does a live ranking hold, whether the judgment names a chunk, a document or
+a span?
 
-A live ranking is a list that an engine returned. Its order is score descending, then the rank the engine
-gave, then its place in the list, then the id. The first occurrence of a thing counts; a repeated one
-keeps its place in the ranking, since the reader saw it, and earns nothing.
+A live ranking is a list that an engine returned. Its order is score descending, then the rank the
+engine gave, then its place in the list, then the id. The first occurrence of a thing counts; a
+repeated one keeps its place in the ranking, since the reader saw it, and earns nothing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ from assay.measures.table import JudgedHits, build_table
 from assay.model.ranking import LiveRun, Match, Result, ScoreRun, Ties
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from assay.model.judgments import Qrels, Span
 
 ENOUGH_COVERED = 0.5
@@ -176,6 +178,6 @@ def _ties(ranking: list[Result], ranks: list[int]) -> int:
     scores = [result.score for result in ranking]
 
     def same(a: int, b: int) -> bool:
-        return 0 <= min(a, b) and max(a, b) < len(scores) and scores[a] == scores[b] is not None
+        return min(a, b) >= 0 and max(a, b) < len(scores) and scores[a] == scores[b] is not None
 
     return sum(same(rank - 1, rank) or same(rank - 1, rank - 2) for rank in ranks)

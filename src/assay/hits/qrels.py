@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from assay import limits
 from assay.errors import DuplicateError, InputError, UsageError
@@ -16,9 +16,6 @@ from assay.hits.sources import source
 from assay.hits.strict_json import read_all
 from assay.hits.trec_lines import QrelsRows, read_qrels_lines
 from assay.model.judgments import Qrels
-
-if TYPE_CHECKING:
-    from assay.hits.sources import Bytes
 
 QrelsInput: TypeAlias = Qrels | str | os.PathLike[str] | Mapping[str, Mapping[str, int]] | Any
 
@@ -64,7 +61,8 @@ def _from_rows(rows: QrelsRows, name: str) -> Qrels:
         for query, doc, line in zip(rows.query, rows.doc, rows.line, strict=True):
             if (query, doc) in first:
                 raise DuplicateError(
-                    f"query {query!r} judges document {doc!r} again (first on line {first[query, doc]})",
+                    f"query {query!r} judges document {doc!r} again "
+                    f"(first on line {first[query, doc]})",
                     source=name,
                     line=line,
                     hint="keep one judgment",

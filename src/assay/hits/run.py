@@ -41,7 +41,7 @@ def judge(qrels: Qrels, run: RunInput, options: Options | None = None) -> Judged
     else:
         raise UsageError(
             f"a run cannot be a {type(run).__name__}",
-            hint="give a path, {query: {document: score}}, {query: [documents]}, a frame or three arrays",
+            hint="give a path, {query: {document: score}}, {query: [ids]}, a frame or arrays",
         )
     if hits.extra_queries and hits.missing.all():
         raise InputError(

@@ -1,7 +1,7 @@
 """Where do the bytes of a file come from?
 
-A source is a path or ``-`` for standard input, plain or compressed. Compression is told by content, not
-by name. A source can be opened more than once: what cannot be rewound is spooled.
+A source is a path or ``-`` for standard input, plain or compressed. Compression is told by
+content, not by name. A source can be opened more than once: what cannot be rewound is spooled.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from assay import limits
 from assay.errors import FormatError, LimitError, MissingDependencyError, MissingFileError
@@ -103,7 +103,7 @@ class Bytes:
         self._stream: IO[bytes] = raw
         self._packed = True
         if magic.startswith(GZIP):
-            self._stream = gzip.GzipFile(fileobj=raw)
+            self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
         elif magic == ZSTD:
             self._stream = _zstd(raw)
         else:

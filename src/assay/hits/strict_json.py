@@ -1,7 +1,7 @@
 """What does this JSON say, taken at its word?
 
-Duplicate keys, NaN and infinities, lone surrogates, absurd nesting and absurd numbers are refused with
-file and line; a JSON-lines file is read line by line.
+Duplicate keys, NaN and infinities, lone surrogates, absurd nesting and absurd numbers are refused
+with file and line; a JSON-lines file is read line by line.
 """
 
 from __future__ import annotations

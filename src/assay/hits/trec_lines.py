@@ -1,10 +1,10 @@
 """What does each line of a TREC file say, and which line is wrong?
 
-The careful reader: every line is looked at, and the first bad one is named with what to do. It reads
-small files alone; for large ones it is the second opinion when the fast reader stumbles.
+The careful reader: every line is looked at, and the first bad one is named with what to do. It
+reads small files alone; for large ones it is the second opinion when the fast reader stumbles.
 
-Columns are parted by ASCII blanks only, as trec_eval does: a non-breaking space or U+2028 is part of an
-id. Blank lines and lines that begin with ``#`` say nothing.
+Columns are parted by ASCII blanks only, as trec_eval does: a non-breaking space or U+2028 is part
+of an id. Blank lines and lines that begin with ``#`` say nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class QrelsRows:
 def read_run_lines(
     data: bytes, source: str, *, first_line: int = 1, extra_columns: bool = False
 ) -> RunRows:
-    """Parse the lines of a run; ``extra_columns`` lets columns after the tag pass, as trec_eval does."""
+    """Parse the lines of a run; ``extra_columns`` lets columns follow the tag."""
     rows, lines = _rows(data, source, first_line, RUN_FORM, more=extra_columns)
     scores = [row[4] for row in rows]
     try:
@@ -164,9 +164,7 @@ def _text(rows: list[list[bytes]], column: int, lines: list[int], source: str) -
     return texts
 
 
-def _bad_encoding(
-    rows: list[list[bytes]], column: int, lines: list[int], source: str
-) -> NoReturn:
+def _bad_encoding(rows: list[list[bytes]], column: int, lines: list[int], source: str) -> NoReturn:
     for row, line in zip(rows, lines, strict=True):
         try:
             row[column].decode()

@@ -53,7 +53,11 @@ def judge_trec_stream(
 
 
 def _reduce(
-    qrels: Qrels, index: JudgedIndex, frames: Iterator[pl.DataFrame] | list[pl.DataFrame], *, float32: bool
+    qrels: Qrels,
+    index: JudgedIndex,
+    frames: Iterator[pl.DataFrame] | list[pl.DataFrame],
+    *,
+    float32: bool,
 ) -> JudgedHits:
     builder = TableBuilder(qrels)
     for frame in frames:
@@ -93,7 +97,7 @@ def _gathered(frames: Iterator[pl.DataFrame], name: str) -> pl.DataFrame:
         size += int(frame.estimated_size())
         if size > limits.SCATTERED_MAX_BYTES:
             raise LimitError(
-                f"{name}: the rows of a query do not stand together and the file is too large to sort",
+                f"{name}: a query's rows do not stand together and the file is too large to sort",
                 hint="sort it first: LC_ALL=C sort -s -k1,1",
             )
     return pl.concat(held).sort("query", maintain_order=True)
@@ -175,7 +179,7 @@ def _lines(data: bytes) -> int:
 
 
 def _form(data: bytes) -> tuple[str | None, int]:
-    """The one blank that parts six columns on every line, if there is one, and the number of lines."""
+    """The one blank that parts six columns on every line, if it exists; and the lines."""
     content = np.frombuffer(data, dtype=np.uint8)
     lines = _lines(data)
     if b"\0" in data or (b"#" in data and (data.startswith(b"#") or b"\n#" in data)):

@@ -1,11 +1,12 @@
 """Did the system answer well: cited, grounded, and refusing where it should?
 
-Each measure is a share over the answers it applies to; with none of them it is undefined and says so.
+Each measure is a share over the answers it applies to; with none of them it is undefined and says
+so.
 
 - ``CitationCoverage``: grounded answers with at least one citation, all of which resolve to a chunk
   of the index that the run was made with.
-- ``Groundedness``: answers whose text holds every ``must_contain`` and no ``forbidden`` string; queries
-  that configure neither, and those that should be refused, are left out.
+- ``Groundedness``: answers whose text holds every ``must_contain`` and no ``forbidden`` string;
+queries that configure neither, and those that should be refused, are left out.
 - ``RefusalCorrectness``: queries that should be refused whose answer says ``grounded = false``.
 - ``EmptyResultRate``: queries for which nothing came back.
 
@@ -15,12 +16,15 @@ Queries that failed are left out of all of them; ``failed_queries`` counts them.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from assay.measures.base import Definition, Family
 from assay.measures.classification import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 
 class Expect(Enum):

@@ -1,7 +1,8 @@
 """How early do the relevant documents come, taken together?
 
 ``AP = Σ precision at each relevant rank / number of relevant documents``; its mean is MAP. With a
-cutoff the sum stops there and the divisor is ``min(relevant, k)``, so that a perfect top k scores 1.
+cutoff the sum stops there and the divisor is ``min(relevant, k)``, so that a perfect top k scores
+1.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def average_precision(hits: JudgedHits, measure: Measure) -> Column:
 AP = Definition(
     name="AP",
     key="map",
-    help="mean of the precision at each relevant rank, over all relevant (at k: over min(relevant, k))",
+    help="precision at each relevant rank, summed, over all relevant (at k: over min(relevant, k))",
     family=Family.RANKING,
     cutoff=Cutoff.OPTIONAL,
     params={"rel": RELEVANCE},

@@ -1,12 +1,12 @@
 """What is a measure, and what does one hand back?
 
 A measure is a value. Its text form, ``nDCG(gain=linear)@10``, is its identity in the command line,
-the store and every report; its ``key``, ``ndcg_gain_linear_at_10``, is the same thing as a JSON name.
+the store and every report; its ``key``, ``ndcg_gain_linear_at_10``, is the same thing as a JSON
+name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,6 +16,8 @@ import numpy as np
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from assay.measures.answers import AnswerRecord
     from assay.measures.classification import Outcome
     from assay.measures.table import JudgedHits

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def bpref(hits: JudgedHits, measure: Measure) -> Column:
-    """bpref of every query."""
+    """Bpref of every query."""
     level = measure.integer("rel")
     relevant = hits.relevant(level)
     ceiling = np.minimum(hits.nonrelevant(level), relevant)

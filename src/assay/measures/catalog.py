@@ -6,10 +6,10 @@ The one registry: a new measure is a file with a ``Definition`` and a row here.
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from assay.measures.answers import ANSWER_DEFINITIONS
 from assay.measures.average_precision import AP
-from assay.measures.base import Definition
 from assay.measures.bpref import BPREF
 from assay.measures.decisions import DECISION_DEFINITIONS
 from assay.measures.expected_reciprocal_rank import ERR
@@ -21,6 +21,9 @@ from assay.measures.rank_biased import RBP
 from assay.measures.recall import RECALL
 from assay.measures.reciprocal_rank import RR
 from assay.measures.success import SUCCESS
+
+if TYPE_CHECKING:
+    from assay.measures.base import Definition
 
 DEFINITIONS: tuple[Definition, ...] = (
     NDCG,

@@ -1,18 +1,19 @@
 """Which measures judge a yes/no decision per query?
 
-The ``all_queries`` protocol: every query has a label (is there evidence?) and a score (how sure is the
-system?). The formulas are in ``classification.py``; here they get names and parameters.
+The ``all_queries`` protocol: every query has a label (is there evidence?) and a score (how sure is
+the system?). The formulas are in ``classification.py``; here they get names and parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from assay.measures import classification as kernel
 from assay.measures.base import Definition, Family, Measure, Param
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.measures.classification import Outcome
     from assay.model.arrays import BoolArray, FloatArray
 

@@ -1,7 +1,7 @@
 """Where does a reader stop, who is satisfied the sooner the better the result?
 
-``ERR = Σ R_i / i · Π_{j<i} (1 − R_j)`` with ``R = (2^grade − 1) / 2^max_grade`` (Chapelle et al. 2009).
-The scale's top is 4 unless told otherwise, as in the TREC Web track's gdeval.
+``ERR = Σ R_i / i · Π_{j<i} (1 − R_j)`` with ``R = (2^grade − 1) / 2^max_grade`` (Chapelle et al.
+2009). The scale's top is 4 unless told otherwise, as in the TREC Web track's gdeval.
 """
 
 from __future__ import annotations

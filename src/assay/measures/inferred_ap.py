@@ -1,9 +1,10 @@
 """What would AP be if the whole pool had been judged?
 
-Inferred AP (Yilmaz & Aslam 2006) estimates the precision above each relevant document from the judged
-part of the pool. A negative grade marks a document that was pooled but not judged. At rank r, with
-``rel`` and ``non`` judged above and ``open`` pooled but unjudged above it, a relevant document adds
-``1/r + (r−1)/r · (rel + non + open)/(r−1) · (rel + ε)/(rel + non + 2ε)``, ε = 0.00001.
+Inferred AP (Yilmaz & Aslam 2006) estimates the precision above each relevant document from the
+judged part of the pool. A negative grade marks a document that was pooled but not judged. At rank
+r, with ``rel`` and ``non`` judged above and ``open`` pooled but unjudged above it, a relevant
+document adds ``1/r + (r−1)/r · (rel + non + open)/(r−1) · (rel + ε)/(rel + non + 2ε)``, ε =
+0.00001.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ EPSILON = 0.00001
 
 
 def inferred_ap(hits: JudgedHits, measure: Measure) -> Column:
-    """infAP of every query."""
+    """InfAP of every query."""
     level = measure.integer("rel")
     rows = hits.grade >= level
     relevant_above = hits.before(rows)[rows]

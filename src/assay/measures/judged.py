@@ -1,7 +1,8 @@
 """How much of what came back has anyone judged?
 
-``Judged@k = judged results in the top k / results in the top k``. Low values mean holes: other measures
-then speak about the judgments more than about the ranking. A negative grade counts as unjudged.
+``Judged@k = judged results in the top k / results in the top k``. Low values mean holes: other
+measures then speak about the judgments more than about the ranking. A negative grade counts as
+unjudged.
 """
 
 from __future__ import annotations

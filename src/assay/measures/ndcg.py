@@ -16,6 +16,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.measures.base import RELEVANCE, Column, Cutoff, Definition, Family, Measure, Param
+from assay.measures.table import sum_by
 
 if TYPE_CHECKING:
     from assay.measures.table import JudgedHits
@@ -41,14 +42,14 @@ def gain(grade: IntArray, measure: Measure) -> FloatArray:
 
 
 def ndcg(hits: JudgedHits, measure: Measure) -> Column:
-    """nDCG of every query."""
+    """NDCG of every query."""
     rows = hits.within(measure.cutoff) & hits.lead
     dcg = hits.total(rows, gain(hits.grade[rows], measure) / np.log2(hits.rank[rows] + 1.0))
     ideal_rank = hits.ideal_rank()
     ideal = gain(hits.ideal_grade, measure) / np.log2(ideal_rank + 1.0)
     if measure.cutoff is not None:
         ideal = np.where(ideal_rank <= measure.cutoff, ideal, 0.0)
-    idcg = np.bincount(hits.ideal_query, weights=ideal, minlength=len(hits.queries))
+    idcg = sum_by(hits.ideal_query, ideal, len(hits.queries))
     return Column.ratio(dcg, idcg, NO_IDEAL)
 
 

@@ -1,20 +1,24 @@
 """Which measures does this text ask for?
 
-Read are our own text form (``nDCG(gain=linear)@10``), lists and braces (``"Recall@{5,10} MRR"``), the JSON
-keys (``recall_at_10``) and trec_eval's names (``ndcg_cut_10``, ``recip_rank``). Nothing is evaluated: a
-name is looked up in the catalog, and an unknown one is answered with the known ones.
+Read are our own text form (``nDCG(gain=linear)@10``), lists and braces (``"Recall@{5,10} MRR"``),
+the JSON keys (``recall_at_10``) and trec_eval's names (``ndcg_cut_10``, ``recip_rank``). Nothing
+is evaluated: a name is looked up in the catalog, and an unknown one is answered with the known
+ones.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from assay import limits
 from assay.errors import UnknownMeasureError, UsageError
 from assay.measures.base import Cutoff, Definition, Measure, ParamValue
 from assay.measures.catalog import BY_SPELLING, DEFINITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _FORM = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>[^@()]*))?")
 _KEY = re.compile(r"(?P<name>[a-z_]+)_at_(?P<cutoff>\d+)")

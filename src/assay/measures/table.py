@@ -1,8 +1,8 @@
 """Which judged documents came back, for which query, at which rank?
 
-A run holds millions of rows, but every ranking measure looks only at the judged ones. The table keeps
-those rows, sorted by query and rank, with how many results each query got and how its judgments
-are graded; each measure, cutoff and gain is then a bincount over it.
+A run holds millions of rows, but every ranking measure looks only at the judged ones. The table
+keeps those rows, sorted by query and rank, with how many results each query got and how its
+judgments are graded; each measure, cutoff and gain is then a bincount over it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class JudgedHits:
     """One run against one set of judgments; rows are sorted by (query, rank).
 
-    ``query``, ``rank``, ``grade`` and ``lead`` are parallel: one row per judged result that came back.
-    ``lead`` is False where an earlier row has the same rank: one result that covers several judged
-    spans is one result, with several judgments found. ``ideal_query`` and ``ideal_grade`` list every
-    judgment, retrieved or not, best grade first within its query.
+    ``query``, ``rank``, ``grade`` and ``lead`` are parallel: one row per judged result that came
+    back. ``lead`` is False where an earlier row has the same rank: one result that covers several
+    judged spans is one result, with several judgments found. ``ideal_query`` and ``ideal_grade``
+    list every judgment, retrieved or not, best grade first within its query.
     """
 
     queries: tuple[str, ...]
@@ -45,7 +45,7 @@ class JudgedHits:
 
     def total(self, rows: BoolArray, weights: FloatArray) -> FloatArray:
         """Sum of ``weights`` (one per selected row) for each query, in order of rank."""
-        return np.bincount(self.query[rows], weights=weights, minlength=len(self.queries))
+        return sum_by(self.query[rows], weights, len(self.queries))
 
     def within(self, cutoff: int | None) -> BoolArray:
         """The rows at or above the cutoff; all of them without one."""
@@ -69,7 +69,7 @@ class JudgedHits:
 
     def before(self, rows: BoolArray) -> IntArray:
         """For every row of the table: how many of ``rows`` stand before it in its query?"""
-        running = np.cumsum(rows) - rows
+        running: IntArray = np.cumsum(rows) - rows
         return running - running[first_of_group(self.query)] if len(running) else running
 
     def cut(self, depth: int) -> JudgedHits:
@@ -83,6 +83,12 @@ class JudgedHits:
             lead=self.lead[keep],
             retrieved=np.minimum(self.retrieved, depth),
         )
+
+
+def sum_by(keys: IntArray, weights: FloatArray, count: int) -> FloatArray:
+    """The weights summed by key, in the order in which they stand."""
+    # bincount gives integers where there is nothing to add
+    return np.bincount(keys, weights=weights, minlength=count).astype(np.float64)
 
 
 def first_of_group(sorted_keys: IntArray) -> IntArray:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from assay.model.arrays import IntArray
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.model.arrays import IntArray
 
 Span: TypeAlias = tuple[int, int]
 
@@ -18,9 +20,9 @@ Span: TypeAlias = tuple[int, int]
 class Qrels:
     """Every judgment of a test collection, in columns; queries keep the order they came in.
 
-    ``query`` points into ``queries``, ``docs`` and ``grade`` run parallel to it. ``spans`` holds, for the
-    rows that have them, the character spans of the document that were judged. ``fields`` holds what
-    else is known of a query (its type, its speaker), for breakdowns.
+    ``query`` points into ``queries``, ``docs`` and ``grade`` run parallel to it. ``spans`` holds,
+    for the rows that have them, the character spans of the document that were judged. ``fields``
+    holds what else is known of a query (its type, its speaker), for breakdowns.
     """
 
     queries: tuple[str, ...]

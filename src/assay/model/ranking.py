@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from assay.model.judgments import Span
+if TYPE_CHECKING:
+    from assay.model.judgments import Span
 
 
 class Ties(Enum):
@@ -23,8 +24,8 @@ class Ties(Enum):
 class Match(Enum):
     """When is a result the thing that was judged?
 
-    ``CHUNK``: same id. ``DOC``: same document. ``SPAN``: same document, and at least half of the judged
-    characters are covered.
+    ``CHUNK``: same id. ``DOC``: same document. ``SPAN``: same document, and at least half of the
+    judged characters are covered.
     """
 
     CHUNK = "chunk"

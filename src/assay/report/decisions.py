@@ -28,6 +28,6 @@ def decision_table(decisions: Decisions, name: str) -> Table:
             (str(measure), shown(outcome.value), between(decisions.intervals[measure]))
             for measure, outcome in decisions.outcomes.items()
         ),
-        title=f"{name}: {decisions.positives} positive, {decisions.n - decisions.positives} negative",
+        title=f"{name}: {decisions.positives} of {decisions.n} positive",
         notes=tuple(notes),
     )

@@ -13,9 +13,7 @@ def catalog() -> Table:
     """Every measure with its form, family, parameters and meaning."""
     return Table(
         ("measure", "of", "parameters", "meaning"),
-        tuple(
-            (_form(d), f"{d.family.value}s", _parameters(d), d.help) for d in DEFINITIONS
-        ),
+        tuple((_form(d), f"{d.family.value}s", _parameters(d), d.help) for d in DEFINITIONS),
         text_columns=frozenset({0, 1, 2, 3}),
     )
 

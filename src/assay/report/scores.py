@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluate.scores import DECIMALS, Scores, rounded, shown
@@ -10,6 +9,8 @@ from assay.report.escape import one_line
 from assay.report.tables import Table, comma_separated
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from assay.evaluate.comparison import Comparison, Contrast
     from assay.measures.base import Measure
     from assay.stats.interval import Interval
@@ -26,7 +27,14 @@ def one_run(scores: Scores, *, ci: bool) -> Table:
         found = scores.aggregate(measure)
         middle = (between(scores.interval(measure)),) if ci else ()
         rows.append(
-            (str(measure), shown(found.mean), *middle, shown(found.median), shown(found.std), str(found.n))
+            (
+                str(measure),
+                shown(found.mean),
+                *middle,
+                shown(found.median),
+                shown(found.std),
+                str(found.n),
+            )
         )
     return Table(columns, tuple(rows), title=scores.name, notes=run_notes(scores))
 
@@ -35,16 +43,21 @@ def many_runs(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:
     """All runs side by side, then each against the first."""
     overview = Table(
         ("measure", *(scores.name for scores in runs)),
-        tuple(
-            (str(m), *(shown(scores[m]) for scores in runs)) for m in runs[0].measures
-        ),
+        tuple((str(m), *(shown(scores[m]) for scores in runs)) for m in runs[0].measures),
         title=f"{len(runs)} runs, {len(runs[0].queries)} queries",
-        notes=tuple(
-            f"{scores.name}: {note}" for scores in runs for note in run_notes(scores)
-        ),
+        notes=tuple(f"{scores.name}: {note}" for scores in runs for note in run_notes(scores)),
     )
     level = f"{runs[0].sampling.level:.0%}"
-    header = ("measure", "baseline", "run", "difference", f"{level} CI", "p (Holm)", "win/loss", "verdict")
+    header = (
+        "measure",
+        "baseline",
+        "run",
+        "difference",
+        f"{level} CI",
+        "p (Holm)",
+        "win/loss",
+        "verdict",
+    )
     details = [
         Table(
             header,
@@ -104,7 +117,8 @@ def run_notes(scores: Scores) -> tuple[str, ...]:
             undefined.append(f"{measure} is undefined: {found.reason}")
         elif found.undefined:
             undefined.append(
-                f"{measure} is undefined for {found.undefined} queries ({found.reason}): left out of its mean"
+                f"{measure} is undefined for {found.undefined} queries ({found.reason}): "
+                "left out of its mean"
             )
     return (*scores.summary.notes(), *undefined)
 
@@ -126,7 +140,9 @@ def trec_columns(scores: Scores, *, per_query: bool, with_run: bool) -> str:
     """trec_eval's three columns: measure (as asked for), query or all, value to 4 decimals."""
     lines = [f"runid\tall\t{one_line(scores.name)}"] if with_run else []
     if per_query:
-        columns = [(m.asked or str(m), c.values.tolist(), c.defined) for m, c in scores.columns.items()]
+        columns = [
+            (m.asked or str(m), c.values.tolist(), c.defined) for m, c in scores.columns.items()
+        ]
         lines += [
             f"{name}\t{query}\t{values[at]:.{DECIMALS}f}"
             for at, query in enumerate(scores.queries)

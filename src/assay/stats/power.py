@@ -96,6 +96,8 @@ def power_at(effect_size: float, n: int, alpha: float = DEFAULT_ALPHA) -> float 
         return None
     shift = abs(effect_size) * math.sqrt(n)
     critical = float(stdtrit(n - 1, 1.0 - alpha / 2.0))
+    if shift > 40.0 + 10.0 * critical:
+        return 1.0  # a miss takes a sample spread ten times the true one, or Z < -40
     missed = float(nctdtr(n - 1, shift, critical))
     if math.isnan(missed):
         return None
@@ -129,9 +131,11 @@ def _solve_effect(n: int, alpha: float, power: float) -> float | None:
 
 def _smallest_n(effect_size: float, alpha: float, power: float) -> int | None:
     """Bisect for the number of pairs; power grows with it."""
-    if effect_size == 0.0 or (power_at(effect_size, MAX_PAIRS, alpha) or 0.0) < power:
-        return None
-    low, high = 1, MAX_PAIRS
+    low, high = 1, 2
+    while (power_at(effect_size, high, alpha) or 0.0) < power:
+        low, high = high, 2 * high
+        if high > MAX_PAIRS:
+            return None
     while high - low > 1:
         middle = (low + high) // 2
         if (power_at(effect_size, middle, alpha) or 0.0) < power:
