@@ -32,7 +32,9 @@ class _Replay(np.random.Generator):
         return drawn
 
 
-def _scipy(column: np.ndarray, indices: np.ndarray, method: str, level: float) -> tuple[float, float]:
+def _scipy(
+    column: np.ndarray, indices: np.ndarray, method: str, level: float
+) -> tuple[float, float]:
     answer = stats.bootstrap(
         (column,),
         np.mean,
@@ -98,7 +100,9 @@ def test_the_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
     samples = rng.normal(size=(60, 400))
     for method in METHODS:
         intervals = bootstrap_means(samples, method=method, resamples=800, level=0.9)
-        covered = sum(i.low is not None and i.high is not None and i.low <= 0 <= i.high for i in intervals)
+        covered = sum(
+            i.low is not None and i.high is not None and i.low <= 0 <= i.high for i in intervals
+        )
         assert 0.84 <= covered / 400 <= 0.94
 
 
@@ -189,7 +193,9 @@ def test_clustered_intervals_are_wider_where_clusters_agree() -> None:
     rng = np.random.default_rng(9)
     values = np.repeat(rng.normal(size=20), 10) + rng.normal(scale=0.1, size=200)
     plain = bootstrap_mean(values, resamples=500)
-    clustered = bootstrap_mean(values, clusters=np.repeat(np.arange(20), 10).tolist(), resamples=500)
+    clustered = bootstrap_mean(
+        values, clusters=np.repeat(np.arange(20), 10).tolist(), resamples=500
+    )
     assert plain.low is not None
     assert plain.high is not None
     assert clustered.low is not None

@@ -59,12 +59,12 @@ def test_clusters_are_drawn_whole() -> None:
 def test_one_class_resamples_are_drawn_again() -> None:
     labels = np.array([True] + [False] * 9)
     scores = np.arange(10.0)
-    ours = bootstrap_ranking_quality(labels, scores, resamples=2_000, seed=1)
-    assert ours.redrawn == pytest.approx(2_000 * 0.3487 / 0.6513, rel=0.1)
-    draws = np.random.default_rng(1).integers(0, 10, size=(2_000 + ours.redrawn, 10))
+    ours = bootstrap_ranking_quality(labels, scores, resamples=400, seed=1)
+    assert ours.redrawn == pytest.approx(400 * 0.3487 / 0.6513, rel=0.25)
+    draws = np.random.default_rng(1).integers(0, 10, size=(400 + ours.redrawn, 10))
     order = _ranked(labels, scores)
     both = [i for i in (order[row] for row in draws) if labels[i].any() and not labels[i].all()]
-    assert len(both) == 2_000
+    assert len(both) == 400
     values = [roc_auc_score(labels[i], scores[i]) for i in both]
     assert ours.auroc_interval.low == pytest.approx(np.quantile(values, 0.025), abs=1e-12)
 
@@ -74,7 +74,9 @@ def test_the_block_size_changes_nothing(block_cells: int) -> None:
     labels = np.array([True, True] + [False] * 10)
     scores = np.random.default_rng(0).integers(0, 4, size=12)
     wanted = bootstrap_ranking_quality(labels, scores, resamples=300)
-    assert bootstrap_ranking_quality(labels, scores, resamples=300, block_cells=block_cells) == wanted
+    assert (
+        bootstrap_ranking_quality(labels, scores, resamples=300, block_cells=block_cells) == wanted
+    )
     names = "aabbccddeeff"
     wanted = bootstrap_ranking_quality(labels, scores, resamples=300, clusters=names)
     assert (
