@@ -109,9 +109,9 @@ class Job:
 
 
 def unique_names(places: tuple[str, ...]) -> list[str]:
-    """The files' names; whole paths where two are alike, numbers where that does not help."""
+    """The files' names; whole paths where two files are alike, numbers where one comes twice."""
     names = [os.path.basename(place) or place for place in places]
-    if len(set(names)) < len(names):
+    if len(set(names)) < len(set(places)):
         names = list(places)
     seen: Counter[str] = Counter()
     unique = []

@@ -28,7 +28,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying loses nothin
 _BITMAP_BITS = 22
 
 
-class DuplicateRow(InputError):
+class DuplicateRowError(InputError):
     """Two rows of one query name the same document."""
 
     def __init__(self, query: str, doc: str, first: int, second: int) -> None:
@@ -141,7 +141,7 @@ def _refuse_duplicates(keys: HashArray, query: pl.Series, doc: pl.Series) -> Non
         for row in np.flatnonzero(keys == key).tolist():
             pair = (query[row], doc[row])
             if pair in seen:
-                raise DuplicateRow(pair[0], pair[1], seen[pair], row)
+                raise DuplicateRowError(pair[0], pair[1], seen[pair], row)
             seen[pair] = row
 
 

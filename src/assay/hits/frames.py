@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.errors import DuplicateError, FormatError, InputError, UsageError
 from assay.hits.builder import ScatteredRowsError, TableBuilder
-from assay.hits.frame_reduce import DuplicateRow, JudgedIndex, reduce_block
+from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
 from assay.model.judgments import Qrels
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def judge_frame(
         except ScatteredRowsError:
             order = query.arg_sort().to_numpy()
             builder.add(reduce_block(index, query.gather(order), doc.gather(order), score[order]))
-    except DuplicateRow as twice:
+    except DuplicateRowError as twice:
         raise DuplicateError(
             f"{place}: query {twice.query!r} has document {twice.doc!r} twice",
             hint="a ranking names each document once; keep the better score",

@@ -9,6 +9,7 @@ are kept for breakdowns.
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 from assay import limits
@@ -221,7 +222,7 @@ def _number(value: Json, place: _Place) -> float:
         number = float(value)
     except OverflowError:
         number = float("inf")
-    if number != number or number in (float("inf"), float("-inf")):
+    if not math.isfinite(number):
         raise place.error(f"the score {value!r:.60} is not a finite number")
     return number
 

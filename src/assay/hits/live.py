@@ -1,5 +1,4 @@
-"""Which judged things does a live ranking hold, whether the judgment names a chunk, a document or
-a span?
+"""Which judged chunks, documents or spans does a live ranking hold?
 
 A live ranking is a list that an engine returned. Its order is score descending, then the rank the
 engine gave, then its place in the list, then the id. The first occurrence of a thing counts; a
@@ -164,9 +163,9 @@ def _covers(result: Result, unit: Unit) -> bool:
         return True
     start, end = unit.span
     covered, reached = 0, start
-    for low, high in sorted(result.spans):
-        low = max(low, reached)  # spans may overlap; no character counts twice
-        high = min(high, end)
+    for span in sorted(result.spans):
+        low = max(span[0], reached)  # spans may overlap; no character counts twice
+        high = min(span[1], end)
         if high > low:
             covered += high - low
             reached = high

@@ -16,7 +16,13 @@ import numpy as np
 from assay import limits
 from assay.errors import DuplicateError, LimitError
 from assay.hits.builder import ScatteredRowsError, TableBuilder
-from assay.hits.frame_reduce import DuplicateRow, JudgedIndex, group_starts, hashes, reduce_block
+from assay.hits.frame_reduce import (
+    DuplicateRowError,
+    JudgedIndex,
+    group_starts,
+    hashes,
+    reduce_block,
+)
 from assay.hits.trec_lines import UTF8_MARK, read_run_lines
 
 if TYPE_CHECKING:
@@ -48,7 +54,7 @@ def judge_trec_stream(
         except ScatteredRowsError:
             frames = _frames(origin, extra_columns=extra_columns, progress=progress)
             return _reduce(qrels, index, [_gathered(frames, origin.name)], float32=float32)
-    except DuplicateRow as twice:
+    except DuplicateRowError as twice:
         raise _duplicate(origin, twice, extra_columns=extra_columns) from None
 
 
@@ -219,7 +225,7 @@ def _parse_carefully(data: bytes, name: str, line: int, *, extra_columns: bool) 
     )
 
 
-def _duplicate(origin: Source, twice: DuplicateRow, *, extra_columns: bool) -> DuplicateError:
+def _duplicate(origin: Source, twice: DuplicateRowError, *, extra_columns: bool) -> DuplicateError:
     """The error with both line numbers, found by reading the file once more."""
     lines: list[int] = []
     with origin.open() as stream:
