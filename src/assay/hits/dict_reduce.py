@@ -41,10 +41,12 @@ def judge_dicts(
     until = _count_above(descending, starts, sizes, query, score, or_equal=True)
     tied = until - above > 1
     rank = above + 1
-    for at in np.flatnonzero(tied):
-        ranking = rankings[query[at]]
+    for where in _by_query(np.flatnonzero(tied), query):
+        at = query[where[0]]
+        ranking = rankings[at]
         assert ranking is not None
-        rank[at] += _higher_ids(ranking, docs[at], float(score[at]), float32=float32)
+        own = scores[starts[at] : starts[at] + sizes[at]]
+        rank[where] += _higher_ids(ranking, own, [docs[i] for i in where], score[where])
     top = np.full(len(sizes), -np.inf)
     top[sizes > 0] = descending[starts[sizes > 0]]
     known = qrels.position
@@ -152,8 +154,21 @@ def _count_above(
     return low - first
 
 
-def _higher_ids(ranking: Mapping[str, float], doc: str, score: float, *, float32: bool) -> int:
-    """How many documents with the same score have a higher id? Text order is UTF-8's byte order."""
-    if not float32:
-        return sum(s == score and other > doc for other, s in ranking.items())
-    return sum(np.float32(s) == score and other > doc for other, s in ranking.items())
+def _by_query(rows: IntArray, query: IntArray) -> list[IntArray]:
+    """The rows in groups of one query; they come in order of query."""
+    return np.split(rows, np.flatnonzero(np.diff(query[rows])) + 1) if len(rows) else []
+
+
+def _higher_ids(
+    ranking: Mapping[str, float], scores: FloatArray, docs: list[str], tied: FloatArray
+) -> IntArray:
+    """How many documents of the same score have a higher id? Text order is UTF-8's byte order."""
+    names = list(ranking)
+    groups: dict[float, list[str]] = {}
+    members = np.flatnonzero(np.isin(scores, tied))
+    for place, value in zip(members.tolist(), scores[members].tolist(), strict=True):
+        groups.setdefault(value, []).append(names[place])
+    higher: dict[str, int] = {}
+    for group in groups.values():
+        higher |= {name: count for count, name in enumerate(sorted(group, reverse=True))}
+    return np.array([higher[doc] for doc in docs], dtype=np.int64)
