@@ -1,0 +1,1 @@
+"""Agreement with independent implementations: trec_eval, pytrec_eval, gdeval, published figures."""
