@@ -1,0 +1,86 @@
+import pytest
+
+import assay
+from assay.errors import UsageError
+from assay.measures.answers import Answer, AnswerRecord, Expect, failed_queries, resolve_citations
+
+
+def record(query: str, **fields: object) -> AnswerRecord:
+    return AnswerRecord(query, **fields)  # type: ignore[arg-type]
+
+
+def measured(name: str, *records: AnswerRecord) -> tuple[float | None, str | None]:
+    (outcome,) = assay.score_answers(records, name).values()
+    return outcome.value, outcome.reason
+
+
+@pytest.mark.req("K4")
+def test_citation_coverage_with_a_broken_citation() -> None:
+    chunks = {"PMC1:chunk_1", "PMC1:chunk_2"}
+    whole = Answer("yes", ("PMC1:chunk_1", "PMC1:chunk_2"))
+    broken = Answer("yes", ("PMC1:chunk_1", "PMC9:chunk_9"))
+    records = [
+        record("q1", answer=whole, known_citations=resolve_citations(whole, chunks)),
+        record("q2", answer=broken, known_citations=resolve_citations(broken, chunks)),
+        record("q3", answer=Answer("uncited"), known_citations=frozenset(chunks)),
+        record("q4", answer=Answer("no", grounded=False)),
+        record("q5"),
+    ]
+    assert measured("CitationCoverage", *records)[0] == pytest.approx(1 / 3)
+    assert measured("CitationCoverage", records[1]) == (0.0, None)
+
+
+@pytest.mark.req("K5")
+def test_groundedness_is_false_when_a_forbidden_string_appears() -> None:
+    good = record(
+        "q1", answer=Answer("renal dosing 5 mg"), must_contain=("5 mg",), forbidden=("10 mg",)
+    )
+    bad = record("q2", answer=Answer("5 mg or 10 mg"), must_contain=("5 mg",), forbidden=("10 mg",))
+    partial = record("q3", answer=Answer("5 mg"), must_contain=("5 mg", "renal"))
+    assert measured("Groundedness", good, bad, partial)[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.req("K5")
+def test_groundedness_leaves_out_unconfigured_refusal_and_failed_queries() -> None:
+    unconfigured = record("q1", answer=Answer("x"))
+    refusal = record("q2", expect=Expect.REFUSAL, answer=Answer("x"), must_contain=("x",))
+    failed = record("q3", failed=True, answer=Answer("x"), must_contain=("x",))
+    value, reason = measured("Groundedness", unconfigured, refusal, failed)
+    assert value is None
+    assert reason is not None
+    assert "must_contain" in reason
+
+
+def test_groundedness_evens_out_unicode_forms_only() -> None:
+    composed = record("q", answer=Answer("Sjögren"), must_contain=("Sjo\u0308gren",))
+    other_case = record("q", answer=Answer("sjögren"), must_contain=("Sjögren",))
+    assert measured("Groundedness", composed)[0] == 1.0
+    assert measured("Groundedness", other_case)[0] == 0.0
+
+
+@pytest.mark.req("K6")
+def test_refusal_correctness_when_all_were_refused() -> None:
+    refused = record("q1", expect=Expect.REFUSAL, answer=Answer("", grounded=False))
+    answered = record("q2", expect=Expect.REFUSAL, answer=Answer("sure"))
+    assert measured("RefusalCorrectness", refused) == (1.0, None)
+    assert measured("RefusalCorrectness", refused, answered) == (0.5, None)
+
+
+@pytest.mark.req("K6")
+def test_refusal_correctness_without_answers_is_undefined() -> None:
+    value, reason = measured("RefusalCorrectness", record("q", expect=Expect.REFUSAL))
+    assert value is None
+    assert reason == "no query that should be refused has an answer"
+
+
+@pytest.mark.req("K7")
+def test_empty_result_rate_and_failed_queries() -> None:
+    records = [record("q1", results=3), record("q2"), record("q3", failed=True)]
+    assert measured("EmptyResultRate", *records) == (0.5, None)
+    assert failed_queries(records) == 1
+    assert measured("EmptyResultRate")[1] == "no query was run"
+
+
+def test_a_ranking_measure_is_refused() -> None:
+    with pytest.raises(UsageError, match="not a measure of answers"):
+        assay.score_answers([], "nDCG@10")
