@@ -45,16 +45,16 @@ class Job:
 
     qrels: str
     runs: tuple[str, ...]
-    by: str | None
-    match: str
-    protocol: str | None
-    undefined: Literal["skip", "zero"]
-    depth: int | None
-    cluster: str | None
-    float32: bool
-    extra_columns: bool
-    separator: str
     config: Configuration
+    by: str | None = None
+    match: str = "chunk"
+    protocol: str | None = None
+    undefined: Literal["skip", "zero"] = "skip"
+    depth: int | None = None
+    cluster: str | None = None
+    float32: bool = False
+    extra_columns: bool = False
+    separator: str = ":chunk_"
 
     def run(self) -> Outcome:
         """Read, score and compare."""

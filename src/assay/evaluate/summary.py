@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.model.arrays import BoolArray, FloatArray, IntArray
 
 DEFAULT_DEPTHS = (10,)
+WORTH_SAYING = 0.2  # from this share on, unjudged results get a sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,11 +90,13 @@ class Summary:
             notes.append(
                 f"ties decided the rank of {self.ties} judged results in {queries} queries"
             )
-        notes += [
-            f"{share:.0%} of the top {depth} is unjudged: treat differences with care"
-            for depth in self.judged_at
-            if (share := self.unjudged(depth)) is not None and share >= 0.2
+        holes = [
+            f"{share:.0%} of the top {depth}"
+            for depth in sorted(self.judged_at)
+            if (share := self.unjudged(depth)) is not None and share >= WORTH_SAYING
         ]
+        if holes:
+            notes.append(f"unjudged: {', '.join(holes)}; treat differences with care")
         return notes
 
     def to_dict(self) -> dict[str, Any]:
