@@ -1,0 +1,70 @@
+"""Does the documentation say what the program does?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.cli.main import COMMANDS, run
+from bench.make_example import FOLDER
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def words(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def test_the_output_in_the_readme_is_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = re.search(r"\$ assay (score .*?)\n\.\.\.\n(.*?)```", README, re.DOTALL)
+    assert shown is not None
+    monkeypatch.chdir(FOLDER)
+    arguments = re.findall(r'"[^"]*"|\S+', shown[1])
+    assert run([argument.strip('"') for argument in arguments]) == 0
+    printed = words(capsys.readouterr().out)
+    for line in words(shown[2]):
+        assert line in printed
+
+
+def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert code is not None
+    names: dict[str, object] = {}
+    exec(compile(code[1], "README.md", "exec"), names)  # our own file
+    scores = names["scores"]
+    assert isinstance(scores, assay.Scores)
+    assert f"# {scores['nDCG@10']:.4f}..." in code[1]
+    interval = scores.interval("nDCG@10")
+    assert f"low={interval.low:.4f}..., high={interval.high:.4f}..." in code[1]
+
+
+def test_every_link_of_the_documents_leads_somewhere() -> None:
+    for document in [*ROOT.glob("*.md"), *(ROOT / "design").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_command_is_mentioned_in_the_readme() -> None:
+    for entry in COMMANDS:
+        assert f"assay {entry.name}" in README, entry.name
+
+
+def test_every_folder_is_in_the_architecture() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for folder in (ROOT / "src" / "assay").iterdir():
+        if folder.is_dir() and folder.name != "__pycache__":
+            assert f"`{folder.name}/" in page, folder.name
+
+
+@pytest.mark.parametrize("name", assay.__all__)
+def test_every_public_name_has_a_docstring(name: str) -> None:
+    if name != "__version__":
+        assert getattr(assay, name).__doc__
