@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.evaluate.sampling import Sampling
     from assay.evaluate.scores import Scores
     from assay.evaluate.scoring import Protocol, score
-    from assay.hits.options import Options
     from assay.measures.answers import Answer, AnswerRecord, Expect
     from assay.measures.base import Measure
     from assay.measures.parse import parse_measure, parse_measures
@@ -39,7 +38,6 @@ _HOMES = {
     "Expect": "measures.answers",
     "Match": "model.ranking",
     "Measure": "measures.base",
-    "Options": "hits.options",
     "Protocol": "evaluate.scoring",
     "Qrels": "model.judgments",
     "Result": "model.ranking",
@@ -63,7 +61,6 @@ __all__ = [
     "Expect",
     "Match",
     "Measure",
-    "Options",
     "Protocol",
     "Qrels",
     "Result",

@@ -46,7 +46,7 @@ def test_published_values_to_four_decimals(runs: Path, shared_data: Path) -> Non
             runs / entry["run"],
             list(PUBLISHED_NAMES.values()),
             undefined="zero",
-            options=assay.Options(float32=True),
+            score_dtype="float32",
         )
         for name, form in PUBLISHED_NAMES.items():
             if name in entry["published"]:

@@ -74,7 +74,8 @@ def test_every_value_of_the_expected_output(case: Case, shared_data: Path) -> No
         folder / case.run,
         sorted({form for form, _ in wanted if form}),
         undefined="zero",
-        options=assay.Options(depth=case.depth, extra_columns=case.extra_columns),
+        depth=case.depth,
+        extra_columns=case.extra_columns,
     )
     for (form, query), value in wanted.items():
         assert form is not None

@@ -67,7 +67,7 @@ def test_scores_that_differ_only_beyond_float32_are_not_ties() -> None:
     theirs = pytrec_eval.RelevanceEvaluator(QRELS, {"recip_rank"}).evaluate(run)
     assert theirs["q1"]["recip_rank"] == 0.5
     assert assay.score(QRELS, run, "MRR").value("q1", "MRR") == 1.0
-    rounded = assay.score(QRELS, run, "MRR", options=assay.Options(float32=True))
+    rounded = assay.score(QRELS, run, "MRR", score_dtype="float32")
     assert rounded.value("q1", "MRR") == 0.5
 
 

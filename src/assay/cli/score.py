@@ -56,9 +56,10 @@ def command(
         str | None,
         typer.Option("--cluster", help="Resample queries by this field or file (post, interview)."),
     ] = None,
-    float32: Annotated[
-        bool, typer.Option("--float32", help="Round scores as trec_eval did before version 10.")
-    ] = False,
+    score_dtype: Annotated[
+        Literal["float64", "float32"],
+        typer.Option("--score-dtype", help="float32 rounds as trec_eval did before version 10."),
+    ] = "float64",
     extra_columns: Annotated[
         bool,
         typer.Option("--extra-columns", help="Ignore columns after the tag, as trec_eval does."),
@@ -102,7 +103,7 @@ def command(
         undefined=undefined or ("zero" if chosen == "trec" else "skip"),
         depth=depth,
         cluster=cluster,
-        float32=float32,
+        score_dtype=score_dtype,
         extra_columns=extra_columns,
         separator=separator,
         config=config,

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay import limits
@@ -16,9 +16,7 @@ from assay.evaluate.comparison import Comparison, compare
 from assay.evaluate.sampling import Sampling
 from assay.evaluate.scoring import score
 from assay.hits.groups import load_groups
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.model.ranking import Match
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -47,12 +45,12 @@ class Job:
     runs: tuple[str, ...]
     config: Configuration
     by: str | None = None
-    match: str = "chunk"
+    match: Literal["chunk", "doc", "span"] = "chunk"
     protocol: str | None = None
     undefined: Literal["skip", "zero"] = "skip"
     depth: int | None = None
     cluster: str | None = None
-    float32: bool = False
+    score_dtype: Literal["float64", "float32"] = "float64"
     extra_columns: bool = False
     separator: str = ":chunk_"
 
@@ -75,7 +73,12 @@ class Job:
                     name=name,
                     protocol=self.protocol,
                     undefined=self.undefined,
-                    options=replace(self._options(), progress=progress),
+                    match=self.match,
+                    chunk_separator=self.separator,
+                    depth=self.depth,
+                    score_dtype=self.score_dtype,
+                    extra_columns=self.extra_columns,
+                    progress=progress,
                     sampling=self._sampling(),
                     clusters=clusters,
                 )
@@ -90,15 +93,6 @@ class Job:
         if len(runs) < 2:
             return None
         return compare(*runs, alpha=self.config.alpha, margin=self.config.margin)
-
-    def _options(self) -> Options:
-        return Options(
-            match=Match(self.match),
-            depth=self.depth,
-            float32=self.float32,
-            extra_columns=self.extra_columns,
-            separator=self.separator,
-        )
 
     def _sampling(self) -> Sampling:
         config = self.config

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -13,18 +14,21 @@ from assay.evaluate.decision_intervals import decision_interval
 from assay.evaluate.sampling import Sampling
 from assay.evaluate.scores import Scores
 from assay.evaluate.summary import summarise
+from assay.hits.options import Options
 from assay.hits.qrels import QrelsInput, load_qrels
 from assay.hits.run import RunInput, judge
 from assay.measures.base import Column, Family, Measure
 from assay.measures.parse import parse_measures
+from assay.model.ranking import Match, Ties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from assay.hits.options import Options
     from assay.measures.classification import Outcome
     from assay.measures.table import JudgedHits
     from assay.stats.interval import Interval
+
+Chosen = TypeVar("Chosen", bound=Enum)
 
 DEFAULT_MEASURES = "nDCG@10 RR@10 Recall@{5,10,20}"
 
@@ -49,20 +53,44 @@ def score(
     name: str | None = None,
     protocol: Protocol | str | None = None,
     undefined: Literal["skip", "zero"] = "skip",
-    options: Options | None = None,
+    match: Match | Literal["chunk", "doc", "span"] = "chunk",
+    chunk_separator: str = ":chunk_",
+    ties: Ties | Literal["trec", "given"] | None = None,
+    depth: int | None = None,
+    score_dtype: Literal["float64", "float32"] = "float64",
+    extra_columns: bool = False,
     sampling: Sampling | None = None,
     clusters: Mapping[str, str] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> Scores:
     """Score a run: ``assay.score(qrels, run, "nDCG@10 Recall@{10,100}")``.
 
     ``qrels`` and ``run`` may be paths (TREC, JSON, JSON lines, parquet; plain, gzip or zstd),
-    mappings, polars or pandas frames, or three arrays. ``undefined="zero"`` counts a query for
-    which a measure is undefined as 0, as trec_eval does; by default such queries are left out of
-    its mean and counted. ``clusters`` maps queries to groups (a post, an interview) that are
-    resampled together.
+    mappings, polars or pandas frames, or three arrays.
+
+    ``undefined="zero"`` counts a query for which a measure is undefined as 0, as trec_eval does; by
+    default it is left out of the mean and counted apart. ``match`` says when a result is what was
+    judged; ``ties`` who decides between equal scores (by default the id for scores, the engine for
+    lists). ``depth`` keeps the first results of a query only, ``score_dtype="float32"`` rounds
+    scores as trec_eval did before version 10, ``extra_columns`` lets a run's lines go on after the
+    tag. ``clusters`` maps queries to groups (a post, an interview) that are resampled together;
+    ``progress`` is called with the bytes read and in all.
     """
+    if depth is not None and depth < 1:
+        raise UsageError(f"depth is {depth}", hint="give a whole number from 1 on")
+    options = Options(
+        match=_choice(Match, match, "match"),
+        ties=None if ties is None else _choice(Ties, ties, "ties"),
+        depth=depth,
+        float32=_float32(score_dtype),
+        extra_columns=extra_columns,
+        separator=chunk_separator,
+        progress=progress,
+    )
     asked = parse_measures(measures)
-    chosen = Protocol(protocol) if protocol is not None else None
+    chosen = None if protocol is None else _choice(Protocol, protocol, "protocol")
+    if undefined not in ("skip", "zero"):
+        raise UsageError(f"undefined={undefined!r} is not one of: skip, zero")
     _check_families(asked, chosen)
     judgments = load_qrels(qrels)
     hits = judge(judgments, run, options)
@@ -82,6 +110,21 @@ def score(
         clusters=_clusters(clusters, hits.queries),
     )
     return _positives(scores, hits) if chosen is Protocol.POSITIVES_ONLY else scores
+
+
+def _choice(kind: type[Chosen], value: Chosen | str, name: str) -> Chosen:
+    """The member of an enumeration that a word names."""
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(str(member.value) for member in kind)
+        raise UsageError(f"{name}={value!r} is not one of: {known}") from None
+
+
+def _float32(name: str) -> bool:
+    if name not in ("float64", "float32"):
+        raise UsageError(f"score_dtype={name!r} is not one of: float64, float32")
+    return name == "float32"
 
 
 def _check_families(asked: tuple[Measure, ...], protocol: Protocol | None) -> None:
@@ -126,7 +169,6 @@ def _decide(
 
 
 def _positives(scores: Scores, hits: JudgedHits) -> Scores:
-    from dataclasses import replace
 
     chosen = hits.relevant(1) > 0
     kept = scores.subset(chosen, scores.name)

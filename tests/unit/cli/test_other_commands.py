@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from bench.make_example import FOLDER, files
 
 from assay.cli.main import run
 from assay.measures.catalog import DEFINITIONS
+from bench.make_example import FOLDER, files
 
 
 def test_the_shipped_example_is_what_its_script_writes() -> None:

@@ -162,7 +162,7 @@ def test_breakdown_by_group() -> None:
 
 
 def test_depth_and_name() -> None:
-    scores = assay.score(QRELS, RUN, "Recall@10", name="mine", options=assay.Options(depth=1))
+    scores = assay.score(QRELS, RUN, "Recall@10", name="mine", depth=1)
     assert scores.value("q1", "Recall@10") == 0.5
     assert str(scores).startswith("mine: Recall@10 ")
 
