@@ -1,0 +1,100 @@
+"""What is a document, and what is a chunk of it?
+
+A chunk is the unit that is indexed, ranked and cited. Its ``spans`` are character offsets into its
+document's text, ``[start, end)``, and its text is exactly what stands there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from assay.errors import InputError
+from assay.model.judgments import Span
+
+ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#-]{0,127}")
+
+
+class SpeakerRole(StrEnum):
+    """Who speaks in a transcript."""
+
+    PATIENT = "PATIENT"
+    CLINICIAN = "CLINICIAN"
+    UNKNOWN = "UNKNOWN"
+
+
+class IngestionMode(StrEnum):
+    """Did the text come from a file, or while an interview was going on?"""
+
+    OFFLINE = "OFFLINE"
+    LIVE = "LIVE"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A labelled stretch of a document: a section, a table, or one speaker's turn.
+
+    ``label`` comes from a closed vocabulary (``ingest/sections.py``); ``heading`` is what the author
+    wrote. A table's readable text stands in the document; ``table_html`` is its sanitised markup.
+    """
+
+    start: int
+    end: int
+    label: str = ""
+    heading: str = ""
+    intent_hint: str = ""
+    is_table: bool = False
+    table_html: str = ""
+    speaker_role: SpeakerRole = SpeakerRole.UNKNOWN
+    start_time: float | None = None
+    end_time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document: its whole text, and the sections that cover it in order."""
+
+    doc_id: str
+    text: str
+    title: str = ""
+    sections: tuple[Section, ...] = ()
+    source: str = ""
+    profile: str = ""
+    interview_id: str = ""
+    ingestion_mode: IngestionMode = IngestionMode.OFFLINE
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One unit of search; see the module's docstring."""
+
+    chunk_id: str
+    doc_id: str
+    text: str
+    title: str = ""
+    section_label: str = ""
+    intent_hint: str = ""
+    is_table: bool = False
+    table_html: str = ""
+    spans: tuple[Span, ...] = ()
+    chunker_version: str = ""
+    speaker_role: SpeakerRole = SpeakerRole.UNKNOWN
+    ingestion_mode: IngestionMode = IngestionMode.OFFLINE
+    interview_id: str = ""
+    start_time: float | None = None
+    end_time: float | None = None
+    source: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_id(value: object, what: str = "id") -> str:
+    """The id, if it is one; ids never become file names, but they do end up in URLs and reports."""
+    if not isinstance(value, str) or not ID_FORM.fullmatch(value):
+        raise InputError(
+            f"the {what} {value!r:.80} is not allowed",
+            hint="an id has 1 to 128 letters, digits or . _ : # - and starts with a letter or digit",
+        )
+    return value

@@ -1,0 +1,61 @@
+"""What do models turn text into?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind: TypeAlias = Literal["query", "passage"]
+DenseMatrix: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseVector:
+    """Weights of vocabulary terms: ``terms`` ascending and unique, ``weights`` positive."""
+
+    terms: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+class DenseEncoder(Protocol):
+    """Text to unit-length vectors, one row each."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a vector."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def encode(self, texts: list[str], kind: Kind) -> DenseMatrix:
+        """One row per text, in order."""
+
+
+class SparseEncoder(Protocol):
+    """Text to weights over a vocabulary."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a vector."""
+
+    @property
+    def vocabulary(self) -> int:
+        """How many terms there are."""
+
+    def encode(self, texts: list[str], kind: Kind) -> list[SparseVector]:
+        """One vector per text, in order."""
+
+
+class Reranker(Protocol):
+    """Scores pairs of query and passage; higher is better."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a score."""
+
+    def score(self, query: str, passages: list[str]) -> NDArray[np.float32]:
+        """One score per passage, in order."""
