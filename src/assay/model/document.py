@@ -36,8 +36,9 @@ class IngestionMode(StrEnum):
 class Section:
     """A labelled stretch of a document: a section, a table, or one speaker's turn.
 
-    ``label`` comes from a closed vocabulary (``ingest/sections.py``); ``heading`` is the author's own
-    words. A table's readable text stands in the document; ``table_html`` is its sanitised markup.
+    ``label`` comes from a closed vocabulary (``ingest/sections.py``); ``heading`` is the
+    author's own words. A table's readable text stands in the document; ``table_html`` is its
+    sanitised markup.
     """
 
     start: int
@@ -95,6 +96,6 @@ def check_id(value: object, what: str = "id") -> str:
     if not isinstance(value, str) or not ID_FORM.fullmatch(value):
         raise InputError(
             f"the {what} {value!r:.80} is not allowed",
-            hint="an id has up to 128 letters, digits or . _ : # - and begins with a letter or digit",
+            hint="up to 128 letters, digits or . _ : # - and a letter or digit first",
         )
     return value
