@@ -15,7 +15,7 @@ distribution as drawing them again; ``Interval.resamples`` says how many remaine
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from assay.stats.inputs import Clusters
 
 Method: TypeAlias = Literal["percentile", "bca"]
+
+ONE_THREAD: Final = 1_000_000
+"""Products of fewer multiplications than this are not split over threads."""
 
 
 def bootstrap_mean(
@@ -165,13 +168,30 @@ def _resampled_sums(
 ) -> tuple[FloatArray, FloatArray]:
     """Numerators and denominators of every resample's means, one row per resample."""
     complete = bool(np.all(sizes == 1.0))
-    tops, bottoms = [], []
+    scratch, tops, bottoms = np.empty((0, 0)), [], []
     for counts in blocks:
-        weights = counts.astype(np.float64)
-        tops.append(weights @ sums)
+        scratch = scratch if scratch.size >= counts.size else np.empty(counts.shape)
+        weights = scratch[: len(counts)]
+        weights[:] = counts
+        tops.append(_product(weights, sums))
         drawn = float(counts[0].sum())
-        bottoms.append(np.full_like(tops[-1], drawn) if complete else weights @ sizes)
-    return np.concatenate(tops), np.concatenate(bottoms)
+        same = np.full((len(counts), 1), drawn)
+        bottoms.append(same if complete else _product(weights, sizes))
+    above = np.concatenate(tops)
+    return above, np.broadcast_to(np.concatenate(bottoms), above.shape)
+
+
+def _product(weights: FloatArray, columns: FloatArray) -> FloatArray:
+    """The matrix product in pieces small enough for a linear algebra library to use one thread.
+
+    More threads would spend more time on waking up than on work, and could add in another order.
+    """
+    if columns.shape[1] == 1:
+        only: FloatArray = np.einsum("ij,jk->ik", weights, columns)
+        return only
+    width = max(3, ONE_THREAD // weights.size)
+    pieces = np.array_split(columns, -(-columns.shape[1] // width), axis=1)
+    return np.concatenate([weights @ piece for piece in pieces], axis=1)
 
 
 def _without_resamples(table: _Table, j: int, blank: Interval) -> Interval | None:

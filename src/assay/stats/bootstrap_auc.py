@@ -23,9 +23,11 @@ from assay.stats.bounds import percentile_bounds
 from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.inputs import check_sampling, check_share, cluster_codes, labels_and_scores
 from assay.stats.interval import Interval
-from assay.stats.resample import BLOCK_CELLS, draw_counts, rows_per_block
+from assay.stats.resample import BLOCK_CELLS, endless_counts, rows_per_block
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
     from assay.model.arrays import BoolArray, FloatArray, IntArray
@@ -77,8 +79,8 @@ def bootstrap_ranking_quality(
         )
     ranking = _rank(truth, points, codes)
     (estimate,), _ = _quality(ranking, np.ones((1, truth.size), dtype=np.int64))
-    rng, rows = np.random.default_rng(seed), rows_per_block(truth.size, block_cells)
-    drawn, redrawn = _draw(ranking, count or truth.size, resamples, rng, rows)
+    blocks = endless_counts(count or truth.size, seed, rows_per_block(truth.size, block_cells))
+    drawn, redrawn = _draw(ranking, blocks, resamples)
     return RankingQuality(
         auroc=float(estimate[0]),
         auprc=float(estimate[1]),
@@ -141,20 +143,18 @@ def _quality(ranking: _Ranking, counts: IntArray) -> tuple[FloatArray, BoolArray
     return np.stack((auroc, auprc), axis=1), pairs > 0
 
 
-def _draw(
-    ranking: _Ranking, units: int, resamples: int, rng: np.random.Generator, rows: int
-) -> tuple[FloatArray, int]:
+def _draw(ranking: _Ranking, blocks: Iterator[IntArray], resamples: int) -> tuple[FloatArray, int]:
     """The first ``resamples`` resamples with two classes, and how many had to be drawn again."""
     kept: list[FloatArray] = []
     missing, redrawn = resamples, 0
     while missing:
-        counts = draw_counts(rng, units, rows)
+        counts = next(blocks)
         if ranking.codes is not None:
             counts = counts.take(ranking.codes, axis=1)
         quality, both_classes = _quality(ranking, counts)
         usable = np.flatnonzero(both_classes)[:missing]
         missing -= usable.size
-        redrawn += (rows if missing else int(usable[-1]) + 1) - usable.size
+        redrawn += (len(counts) if missing else int(usable[-1]) + 1) - usable.size
         kept.append(quality[usable])
     return np.concatenate(kept), redrawn
 

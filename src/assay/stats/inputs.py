@@ -103,8 +103,12 @@ def cluster_codes(clusters: Clusters, n: int) -> tuple[IntArray, int]:
             raise InputError(
                 f"clusters[{place}] is None", hint="give a unit without a cluster its own name"
             )
+        try:
+            code = seen.setdefault(cluster, len(seen))
+        except TypeError as error:
+            raise InputError(f"clusters[{place}] is {cluster!r}, which is no name") from error
         if place < n:
-            codes[place] = seen.setdefault(cluster, len(seen))
+            codes[place] = code
     if place + 1 != n:
         raise InputError(f"{place + 1} cluster names do not pair with {n} values")
     return codes, len(seen)

@@ -11,13 +11,14 @@ Zero differences have no sign and change neither. Sums that fall short of the ob
 more than ``SAME`` Σ|d| are ties that rounding broke, and count as reached.
 
 Sampling takes eight queries at a time: the 256 signed sums of eight differences are one table, and
-a random byte picks an entry. All columns share the bytes.
+a random byte picks an entry. All columns share the bytes, so a column's p-value does not depend on
+which others are tested with it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -33,9 +34,12 @@ from assay.stats.inputs import (
 from assay.stats.pairs import subtract
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-    from assay.model.arrays import BoolArray, FloatArray
+    from assay.model.arrays import BoolArray, FloatArray, IntArray
+
+BLOCK_FLIPS: Final = 65_536
+"""Sign patterns looked at together, which bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +80,8 @@ def randomization_tests(
     differences, mask = _read(a, b, defined)
     moving = np.count_nonzero(differences, axis=0)
     sampled = np.flatnonzero(moving >= flips.bit_length())
-    reached = dict(
-        zip(sampled.tolist(), _count_sampled(differences[:, sampled], flips, seed), strict=True)
-    )
+    counts = _count_sampled(differences[:, sampled], flips, seed).tolist()
+    reached = dict(zip(sampled.tolist(), counts, strict=True))
     answers = []
     for j in range(differences.shape[1]):
         n, column = int(mask[:, j].sum()), differences[:, j]
@@ -130,32 +133,33 @@ def _count_all(column: FloatArray) -> int:
     sums = np.zeros(1)
     for difference in column:
         sums = np.concatenate((sums + difference, sums - difference))
-    return _reaching(sums, float(sums[0]), column)
+    return int(_reaching(sums[:, None], sums[:1], column[:, None])[0])
 
 
-def _count_sampled(columns: FloatArray, flips: int, seed: int) -> list[int]:
+def _count_sampled(columns: FloatArray, flips: int, seed: int) -> IntArray:
     """For each column, how many of the random sign patterns reach the observed sum."""
     rng = np.random.default_rng(seed)
     signs = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
-    rows = columns[columns.any(axis=1)]
-    rows = np.concatenate((rows, np.zeros((-len(rows) % 8, rows.shape[1]))))
-    sums = np.zeros((flips, rows.shape[1]))
-    observed = np.zeros(rows.shape[1])
-    for start in range(0, len(rows), 8):
-        table = signs @ rows[start : start + 8]
-        sums += table.take(_random_bytes(rng, flips), axis=0)
-        observed += table[0]
-    return [_reaching(sums[:, j], float(observed[j]), rows[:, j]) for j in range(rows.shape[1])]
+    rows = np.concatenate((columns, np.zeros((-len(columns) % 8, columns.shape[1]))))
+    reached = np.zeros(rows.shape[1], dtype=np.int64)
+    for done in range(0, flips, BLOCK_FLIPS):
+        sums = np.zeros((min(BLOCK_FLIPS, flips - done), rows.shape[1]))
+        observed = np.zeros(rows.shape[1])
+        for start in range(0, len(rows), 8):
+            table = signs @ rows[start : start + 8]
+            sums += table.take(_random_bytes(rng, len(sums)), axis=0)
+            observed += table[0]
+        reached += _reaching(sums, observed, rows)
+    return reached
 
 
-def _random_bytes(
-    rng: np.random.Generator, count: int
-) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+def _random_bytes(rng: np.random.Generator, count: int) -> NDArray[np.uint8]:
     """``count`` random bytes, in the same order on every machine."""
     words = rng.integers(0, 1 << 64, size=-(-count // 8), dtype=np.uint64)
     return words.astype("<u8").view(np.uint8)[:count]
 
 
-def _reaching(sums: FloatArray, observed: float, column: FloatArray) -> int:
-    tolerance = SAME * float(np.abs(column).sum())
-    return int(np.count_nonzero(np.abs(sums) >= abs(observed) - tolerance))
+def _reaching(sums: FloatArray, observed: FloatArray, columns: FloatArray) -> IntArray:
+    """For each column, how many sums are as far from zero as the observed one."""
+    tolerance = SAME * np.abs(columns).sum(axis=0)
+    return np.count_nonzero(np.abs(sums) >= np.abs(observed) - tolerance, axis=0)

@@ -21,7 +21,7 @@ from assay.stats.inputs import check_sampling
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from assay.model.arrays import IntArray
 
@@ -34,9 +34,12 @@ def rows_per_block(n: int, block_cells: int = BLOCK_CELLS) -> int:
     return max(1, block_cells // max(n, 1))
 
 
-def draw_counts(rng: np.random.Generator, n: int, rows: int) -> IntArray:
-    """The counts of the generator's next ``rows`` resamples of n units, one row each."""
-    return _counts(rng.integers(0, n, size=(rows, n)), n)
+def endless_counts(n: int, seed: int, rows: int) -> Iterator[IntArray]:
+    """The counts of resamples of n units without end, ``rows`` of them at a time."""
+    rng = np.random.default_rng(seed)
+    scratch = np.empty((rows, n), dtype=np.int64)
+    while True:
+        yield _counts(rng.integers(0, n, size=(rows, n), dtype=np.int32), n, scratch)
 
 
 def count_blocks(
@@ -44,10 +47,10 @@ def count_blocks(
 ) -> Iterator[IntArray]:
     """All resamples' counts, block by block; each block has n columns."""
     check_sampling(resamples, seed)
-    rng = np.random.default_rng(seed)
     rows = rows_per_block(n, block_cells)
-    for start in range(0, resamples, rows):
-        yield draw_counts(rng, n, min(rows, resamples - start))
+    starts = range(0, resamples, rows)
+    for start, counts in zip(starts, endless_counts(n, seed, rows), strict=False):
+        yield counts[: resamples - start]
 
 
 def index_blocks(
@@ -60,12 +63,13 @@ def index_blocks(
     if drawn.size and not (drawn.min() >= 0 and drawn.max() < n):
         raise InputError(f"the index matrix reaches outside 0..{n - 1}")
     rows = rows_per_block(n, block_cells)
+    scratch = np.empty((rows, drawn.shape[1]), dtype=np.int64)
     for start in range(0, len(drawn), rows):
-        yield _counts(drawn[start : start + rows].copy(), n)
+        yield _counts(drawn[start : start + rows], n, scratch)
 
 
-def _counts(draws: IntArray, n: int) -> IntArray:
-    """Count each row's draws; ``draws`` is scratch space and is overwritten."""
+def _counts(draws: NDArray[np.int32] | IntArray, n: int, scratch: IntArray) -> IntArray:
+    """Count each row's draws, all rows in one pass: row r counts from r n."""
     rows = len(draws)
-    draws += np.arange(0, rows * n, max(n, 1), dtype=np.int64)[:rows, None]
-    return np.bincount(draws.ravel(), minlength=rows * n).reshape(rows, n)
+    shifted = np.add(draws, n * np.arange(rows)[:, None], out=scratch[:rows])
+    return np.bincount(shifted.ravel(), minlength=rows * n).reshape(rows, n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,7 +14,10 @@ from scipy import stats
 from assay.errors import InputError, UsageError
 from assay.stats.bootstrap import bootstrap_mean, bootstrap_means, bootstrap_means_from_indices
 
-METHODS: list[Literal["percentile", "bca"]] = ["percentile", "bca"]
+if TYPE_CHECKING:
+    from assay.stats.bootstrap import Method
+
+METHODS: list[Method] = ["percentile", "bca"]
 
 
 class _Replay(np.random.Generator):
@@ -26,14 +29,14 @@ class _Replay(np.random.Generator):
 
     def integers(self, *args: object, **kwargs: object) -> np.ndarray:  # type: ignore[override]
         size = kwargs.get("size", args[2] if len(args) > 2 else None)
-        rows, n = size  # type: ignore[misc]
-        drawn = np.array([next(self._rows) for _ in range(rows)])
-        assert drawn.shape == (rows, n)
+        assert isinstance(size, tuple)
+        drawn = np.array([next(self._rows) for _ in range(size[0])])
+        assert drawn.shape == size
         return drawn
 
 
 def _scipy(
-    column: np.ndarray, indices: np.ndarray, method: str, level: float
+    column: np.ndarray, indices: np.ndarray, method: Method, level: float
 ) -> tuple[float, float]:
     answer = stats.bootstrap(
         (column,),
@@ -51,9 +54,7 @@ def _scipy(
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("level", [0.9, 0.95])
 @pytest.mark.parametrize("kind", ["normal", "skewed", "binary", "grades"])
-def test_equals_scipy_on_the_same_resamples(
-    method: Literal["percentile", "bca"], level: float, kind: str
-) -> None:
+def test_equals_scipy_on_the_same_resamples(method: Method, level: float, kind: str) -> None:
     rng = np.random.default_rng(11)
     column = {
         "normal": rng.normal(size=40),
@@ -69,7 +70,7 @@ def test_equals_scipy_on_the_same_resamples(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_drawn_resamples_are_the_generators_own(method: Literal["percentile", "bca"]) -> None:
+def test_drawn_resamples_are_the_generators_own(method: Method) -> None:
     values = np.random.default_rng(0).random((30, 3))
     indices = np.random.default_rng(5).integers(0, 30, size=(500, 30))
     drawn = bootstrap_means(values, method=method, resamples=500, seed=5)
@@ -107,7 +108,7 @@ def test_the_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_undefined_entries_do_not_count(method: Literal["percentile", "bca"]) -> None:
+def test_undefined_entries_do_not_count(method: Method) -> None:
     rng = np.random.default_rng(2)
     values = rng.random((40, 2))
     defined = np.ones((40, 2), dtype=bool)
@@ -132,7 +133,7 @@ def test_resamples_without_a_defined_entry_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_small_and_constant_columns_are_explained(method: Literal["percentile", "bca"]) -> None:
+def test_small_and_constant_columns_are_explained(method: Method) -> None:
     none = bootstrap_mean([], method=method)
     assert (none.low, none.high, none.n) == (None, None, 0)
     assert none.reason == "no query has a defined value"
@@ -215,7 +216,7 @@ def test_one_cluster_has_no_spread() -> None:
     st.integers(0, 2**32),
 )
 def test_ends_are_ordered_finite_and_within_the_data(
-    values: list[float], method: Literal["percentile", "bca"], seed: int
+    values: list[float], method: Method, seed: int
 ) -> None:
     interval = bootstrap_mean(values, method=method, resamples=50, seed=seed)
     if interval.low is None or interval.high is None:
@@ -250,6 +251,8 @@ def test_bad_values_are_named() -> None:
         bootstrap_mean([1.0, 2.0, 3.0], clusters=["a", "b"])
     with pytest.raises(InputError, match="4 cluster names"):
         bootstrap_mean([1.0, 2.0, 3.0], clusters=["a", "b", "c", "d"])
+    with pytest.raises(InputError, match=r"clusters\[0\] is \[1\]"):
+        bootstrap_mean([1.0], clusters=[[1]])  # type: ignore[list-item]
     with pytest.raises(InputError, match=r"clusters\[1\]"):
         bootstrap_mean([1.0, 2.0, 3.0], clusters=["a", None, "b"])
 

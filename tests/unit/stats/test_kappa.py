@@ -113,7 +113,7 @@ def test_any_hashable_is_a_category() -> None:
     mixed = cohen_kappa(["a", 1, (2,)], ["a", 1, "a"])
     assert mixed.categories == ("a", 1, (2,))
     assert mixed.value is not None
-    arrays = cohen_kappa(np.array([0, 1, 1]), np.array([0, 1, 0]))  # type: ignore[arg-type]
+    arrays = cohen_kappa(np.array([0, 1, 1]), np.array([0, 1, 0]))
     assert arrays.value == ours.value
 
 

@@ -50,6 +50,6 @@ def test_bad_values_are_named() -> None:
     with pytest.raises(InputError, match="dimension"):
         read_pairs([[1.0]], [[1.0]])
     with pytest.raises(InputError, match=r"a\[0\] is nan"):
-        read_pairs([None, 1.0], [1.0, 1.0])  # type: ignore[list-item]
+        read_pairs([None, 1.0], [1.0, 1.0])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="numbers"):
-        read_pairs([0.5, 1.0], ["x", 1.0])
+        read_pairs([0.5, 1.0], ["x", "y"])

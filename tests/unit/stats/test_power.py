@@ -15,13 +15,13 @@ def _power(effect: float, n: int, alpha: float) -> float:
     """The chance of |Z + shift| > c S, integrated over the sample spread S."""
     critical, shift, df = stats.t.ppf(1 - alpha / 2, n - 1), effect * math.sqrt(n), n - 1
     spread = stats.chi(df, scale=1 / math.sqrt(df))
-    ends = spread.ppf([1e-15, 1 - 1e-15])
+    low, high = float(spread.ppf(1e-15)), float(spread.ppf(1 - 1e-15))
 
     def rejected(s: float) -> float:
         tails = stats.norm.sf(critical * s - shift) + stats.norm.cdf(-critical * s - shift)
         return float(spread.pdf(s) * tails)
 
-    return float(integrate.quad(rejected, *ends, limit=500, epsabs=1e-10)[0])
+    return float(integrate.quad(rejected, low, high, limit=500, epsabs=1e-10)[0])
 
 
 @pytest.mark.req("E8")

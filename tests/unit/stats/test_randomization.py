@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay.errors import InputError, UsageError
-from assay.stats.randomization import randomization_test, randomization_tests
+from assay.stats.randomization import BLOCK_FLIPS, randomization_test, randomization_tests
 
 
 def _enumerated(differences: np.ndarray) -> float:
@@ -88,18 +88,26 @@ def test_the_limit_between_exact_and_sampled() -> None:
 
 def test_queries_without_a_difference_change_nothing() -> None:
     rng = np.random.default_rng(1)
-    for n in (8, 30):
-        b = rng.normal(size=n)
-        padded = np.concatenate((np.zeros(25), b))
-        plain = randomization_test(np.zeros(n), b)
-        more = randomization_test(np.zeros(n + 25), padded)
-        assert more.p == plain.p
-        assert more.n == plain.n + 25
+    b = rng.normal(size=8)
+    plain = randomization_test(np.zeros(8), b)
+    more = randomization_test(np.zeros(33), np.concatenate((np.zeros(25), b)))
+    assert more.p == plain.p
+    assert (more.exact, more.n, plain.n) == (True, 33, 8)
+
+
+def test_more_patterns_than_a_block_holds() -> None:
+    rng = np.random.default_rng(7)
+    a, b = rng.random(30), rng.random(30)
+    many = randomization_test(a, b, flips=3 * BLOCK_FLIPS + 5)
+    assert many.flips == 3 * BLOCK_FLIPS + 5
+    assert many.p == pytest.approx(stats.ttest_rel(b, a).pvalue, abs=0.03)
+    assert many.p == pytest.approx(randomization_test(a, b).p, abs=0.02)
 
 
 def test_columns_together_equal_columns_alone() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.random((50, 3)), rng.random((50, 3))
+    b[:20, 1] = a[:20, 1]
     together = randomization_tests(a, b, flips=500, seed=9)
     alone = [randomization_test(a[:, j], b[:, j], flips=500, seed=9) for j in range(3)]
     assert [t.p for t in together] == [t.p for t in alone]

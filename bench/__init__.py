@@ -1,0 +1,1 @@
+"""Benchmarks beside other tools; run one with `python -m bench.NAME`."""
