@@ -162,4 +162,6 @@ def _random_bytes(rng: np.random.Generator, count: int) -> NDArray[np.uint8]:
 def _reaching(sums: FloatArray, observed: FloatArray, columns: FloatArray) -> IntArray:
     """For each column, how many sums are as far from zero as the observed one."""
     tolerance = SAME * np.abs(columns).sum(axis=0)
-    return np.count_nonzero(np.abs(sums) >= np.abs(observed) - tolerance, axis=0)
+    far = np.abs(sums) >= np.abs(observed) - tolerance
+    counts: IntArray = far.sum(axis=0, dtype=np.int64)
+    return counts

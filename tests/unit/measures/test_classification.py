@@ -39,7 +39,7 @@ def _judged(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.req("M1")
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(_judged())
 def test_rankings_equal_scikit_learn(data: tuple[np.ndarray, np.ndarray]) -> None:
     labels, scores = data
@@ -52,7 +52,7 @@ def test_rankings_equal_scikit_learn(data: tuple[np.ndarray, np.ndarray]) -> Non
 
 
 @pytest.mark.req("M1")
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(_judged(), st.integers(0, 9))
 def test_thresholds_equal_scikit_learn(data: tuple[np.ndarray, np.ndarray], step: int) -> None:
     labels, scores = data
@@ -72,7 +72,7 @@ def test_thresholds_equal_scikit_learn(data: tuple[np.ndarray, np.ndarray], step
         assert (ours.reason is None) == (value is not None)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(_judged(), st.sampled_from([0.0, 0.01, 0.03, 0.05, 0.1, 0.5, 1.0]))
 def test_tpr_at_fpr_is_the_best_point_of_the_curve(
     data: tuple[np.ndarray, np.ndarray], limit: float
