@@ -13,6 +13,9 @@ HTTP status a server answers with and the exit code a command ends with::
     │   │   └── DuplicateError     duplicate           422  exit 2
     │   └── LimitError             too_large           413  exit 2
     ├── MissingFileError           not_found           404  exit 2
+    ├── StorageError               storage             500  exit 1
+    │   ├── CorruptError           corrupt             500  exit 1   (names the file)
+    │   └── BusyError              busy                503  exit 1
     └── MissingDependencyError     missing_dependency  501  exit 1
 
 A message says what happened and where; ``hint`` says what to do next.
@@ -116,3 +119,22 @@ class MissingDependencyError(AssayError):
 
     code = "missing_dependency"
     http_status = 501
+
+
+class StorageError(AssayError):
+    """The workspace cannot be read or written: disk, permissions, format."""
+
+    code = "storage"
+
+
+class CorruptError(StorageError):
+    """A file of ours is not what we wrote; nothing is served from it."""
+
+    code = "corrupt"
+
+
+class BusyError(StorageError):
+    """Another process holds what is needed."""
+
+    code = "busy"
+    http_status = 503

@@ -57,6 +57,7 @@ MAX_YAML_DEPTH = _limit("MAX_YAML_DEPTH", 64, "levels of nesting in YAML")
 MAX_CONFIG_BYTES = _limit("MAX_CONFIG_BYTES", 256 * _KIB, "the configuration file, assay.yaml")
 
 # What one call may ask for
+MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query that are looked at")
 MAX_MEASURES = _limit("MAX_MEASURES", 200, "measures in one call")
 MAX_CUTOFF = _limit("MAX_CUTOFF", 1_000_000, "the cutoff of one measure, as in nDCG@10")
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")

@@ -91,6 +91,14 @@ class Chunk:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class KeyedChunk:
+    """A chunk under the number by which indexes know it; a key is never used for another chunk."""
+
+    key: int
+    chunk: Chunk
+
+
 def check_id(value: object, what: str = "id") -> str:
     """The id, if it is one; ids never become file names, but they do end up in URLs and reports."""
     if not isinstance(value, str) or not ID_FORM.fullmatch(value):

@@ -1,0 +1,157 @@
+"""Which chunks hold the query's words?
+
+BM25 (k1 1.2, b 0.75) by tantivy over two fields: ``body`` is title and text together, ``title``
+counts half again. Words are lower-cased, folded to ASCII, freed of English stop words and stemmed
+(Snowball). A query is a bag of such words; nothing in it is syntax.
+
+A generation is a folder of its own. The next one begins as hard links to it, since tantivy never
+changes a segment's files, and adds and deletes from there: statistics stay global, and readers of
+the old folder notice nothing. Deleted chunks count in document frequencies until the index is
+compacted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from assay import limits
+from assay.model.document import Chunk, KeyedChunk
+from assay.model.query import Filters, Hit, filter_values
+
+NAME = "bm25"
+ANALYZER = "english"
+FIELDS = {"body": 1.0, "title": 0.5}  # measured: see design/006
+MAX_WORD = 60
+HEAP_BYTES = 128 << 20
+
+
+@cache
+def analyzer() -> Any:
+    """The words of a text, as they are indexed and searched."""
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    return (
+        TextAnalyzerBuilder(Tokenizer.simple())
+        .filter(Filter.remove_long(MAX_WORD))
+        .filter(Filter.lowercase())
+        .filter(Filter.ascii_fold())
+        .filter(Filter.stopword("english"))
+        .filter(Filter.stemmer("english"))
+        .build()
+    )
+
+
+@cache
+def schema() -> Any:
+    """``key`` leads back to the chunk; the fields of the filters are indexed as they are."""
+    from tantivy import SchemaBuilder
+
+    builder = SchemaBuilder()
+    builder.add_integer_field("key", indexed=True, fast=True)
+    for field in FIELDS:
+        builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="freq")
+    for field in filter_values(Chunk("", "", "")):
+        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    return builder.build()
+
+
+def write(
+    folder: Path,
+    base: Path | None,
+    batches: Iterable[Sequence[KeyedChunk]],
+    dead: Sequence[int] = (),
+) -> None:
+    """Fill ``folder`` with what ``base`` has, less the dead keys, plus the chunks."""
+    from tantivy import Document, Index
+
+    folder.mkdir(parents=True)
+    if base is not None:
+        for path in base.iterdir():
+            if not path.name.endswith(".lock"):
+                os.link(path, folder / path.name)
+    index = Index(schema(), path=str(folder))
+    index.register_tokenizer(ANALYZER, analyzer())
+    writer = index.writer(HEAP_BYTES, 1)
+    for key in dead:
+        writer.delete_documents_by_term("key", key)
+    for batch in batches:
+        for row in batch:
+            chunk = row.chunk
+            body = f"{chunk.title}\n{chunk.text}"
+            document = Document(body=body, title=chunk.title, **filter_values(chunk))
+            document.add_integer("key", row.key)
+            writer.add_document(document)
+    writer.commit()
+    writer.wait_merging_threads()
+    for lock in folder.glob("*.lock"):
+        lock.unlink()
+
+
+class Bm25:
+    """The component over one generation's folder."""
+
+    name = NAME
+
+    def __init__(self, folder: Path, chunk_ids: dict[int, str]) -> None:
+        from tantivy import Index
+
+        index = Index.open(str(folder))
+        index.register_tokenizer(ANALYZER, analyzer())
+        index.config_reader("manual", 1)
+        index.reload()
+        self._searcher = index.searcher()
+        self._chunk_ids = chunk_ids
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """The k best chunks; ties that reach over the k-th place are settled by chunk id."""
+        words = Counter(analyzer().analyze(query[: limits.MAX_QUERY_CHARS]))
+        if not words or k < 1:
+            return []
+        wanted = _query(words, filters or Filters())
+        limit = k + 16
+        while True:
+            found = self._searcher.search(wanted, limit, count=False).hits
+            settled = len(found) < limit or found[-1][0] < found[k - 1][0]
+            if settled or limit >= self._searcher.num_docs:
+                break
+            limit *= 4
+        values = self._searcher.fast_field_values("key", [address for _, address in found])
+        keys = [int(value) for value in values if value is not None]
+        hits = [
+            Hit(key, self._chunk_ids[key], score)
+            for (score, _), key in zip(found, keys, strict=True)
+        ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+
+
+def _query(words: Counter[str], filters: Filters) -> Any:
+    from tantivy import Occur, Query
+
+    every = [
+        (Occur.Should, _weighted(Query.term_query(schema(), field, word, "freq"), count * boost))
+        for word, count in words.items()
+        for field, boost in FIELDS.items()
+    ]
+    wanted = Query.boolean_query(every)
+    active = filters.active()
+    if not active:
+        return wanted
+    musts = [
+        (
+            Occur.Must,
+            Query.const_score_query(Query.term_set_query(schema(), field, list(values)), 0.0),
+        )
+        for field, values in active.items()
+    ]
+    return Query.boolean_query([(Occur.Must, wanted), *musts])
+
+
+def _weighted(query: Any, weight: float) -> Any:
+    from tantivy import Query
+
+    return query if weight == 1.0 else Query.boost_query(query, weight)

@@ -1,0 +1,46 @@
+"""Who may write to the index right now?
+
+One process at a time, told by an advisory lock that the system releases when the process ends,
+however it ends. The lock file says who holds it, for the message that the second one gets.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.errors import BusyError
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Hold the folder's write lock, or refuse naming the process that does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "WRITER"
+    with path.open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise BusyError(
+                f"{folder} is being written by {_holder(file.read())}",
+                hint="wait for it, or end that process",
+            ) from None
+        file.seek(0)
+        file.truncate()
+        json.dump({"pid": os.getpid(), "host": socket.gethostname()}, file)
+        file.flush()
+        yield
+
+
+def _holder(text: str) -> str:
+    try:
+        found = json.loads(text)
+        return f"process {found['pid']} on {found['host']}"
+    except (ValueError, KeyError, TypeError):
+        return "another process"

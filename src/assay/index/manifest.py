@@ -1,0 +1,92 @@
+"""Which files make up the index, and up to which change of the store?
+
+The manifest is the only file that is ever replaced. Everything it names is immutable; what it does
+not name does not exist.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from assay.errors import CorruptError, StorageError
+from assay.index.files import write_atomically
+
+FORMAT = 1
+NAME = "MANIFEST.json"
+
+Files: TypeAlias = dict[str, list[int | str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A folder of immutable files, with the size and checksum of each."""
+
+    folder: str
+    rows: int
+    files: Files
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One generation. ``applied`` is the store's change up to which it is complete."""
+
+    generation: int = 0
+    applied: int = 0
+    bm25: Part | None = None
+    segments: tuple[Part, ...] = ()
+    dead: Part | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Every folder that the generation is made of."""
+        return tuple(part for part in (self.bm25, *self.segments, self.dead) if part is not None)
+
+    def next(self, **changes: Any) -> Manifest:
+        """The generation after this one."""
+        return replace(self, generation=self.generation + 1, **changes)
+
+
+def save(folder: Path, manifest: Manifest) -> None:
+    """Make this the current generation, in one step."""
+    content = {"format": FORMAT, **asdict(manifest)}
+    text = json.dumps({**content, "checksum": _checksum(content)}, indent=1)
+    write_atomically(folder / NAME, text.encode())
+
+
+def load(folder: Path) -> Manifest:
+    """The current generation; an empty one where nothing was indexed yet."""
+    path = folder / NAME
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return Manifest()
+    except (ValueError, UnicodeDecodeError):
+        raise CorruptError(f"{path} is not readable", hint="assay index rebuild") from None
+    if not isinstance(content, dict) or content.pop("checksum", None) != _checksum(content):
+        raise CorruptError(f"{path} was damaged", hint="assay index rebuild")
+    if content.pop("format") != FORMAT:
+        raise StorageError(f"{path} has another format than {FORMAT}", hint="assay index rebuild")
+    return Manifest(
+        **{
+            **content,
+            "bm25": _part(content["bm25"]),
+            "segments": tuple(Part(**part) for part in content["segments"]),
+            "dead": _part(content["dead"]),
+        }
+    )
+
+
+def _part(content: dict[str, Any] | None) -> Part | None:
+    return None if content is None else Part(**content)
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,227 @@
+"""Here is an index folder: open its current generation and search it.
+
+A reader holds one generation and is never disturbed: its files stay until it lets go, whatever a
+writer does meanwhile. ``refresh`` moves on to the newest one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import CorruptError, UsageError
+from assay.index import manifest as manifests
+from assay.index.bm25 import Bm25
+from assay.index.columns import Columns
+from assay.index.dense import VECTORS, Vectors
+from assay.index.files import fingerprint, verify
+from assay.index.manifest import Manifest, Part
+from assay.index.sparse import STARTS, Postings, best_rows
+from assay.model.arrays import BoolArray, FloatArray
+from assay.model.query import Component, Filters, Hit
+from assay.model.vectors import DenseEncoder, SparseEncoder
+
+DEAD = "dead.npy"
+VERIFIED = ".verified.json"
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One segment, opened; ``alive`` is None where nothing of it was deleted."""
+
+    columns: Columns
+    postings: Postings | None
+    vectors: Vectors | None
+    alive: BoolArray | None
+
+    def allowed(self, filters: Filters) -> BoolArray | None:
+        """The rows that may be found; None where all may."""
+        passing = self.columns.passing(filters)
+        if passing is None or self.alive is None:
+            return self.alive if passing is None else passing
+        return passing & self.alive
+
+
+class Generation:
+    """One generation of an index, opened for search."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.manifest = manifest
+        dead = _dead_keys(folder, manifest)
+        self.segments = [
+            _open_segment(folder / part.folder, part, dead) for part in manifest.segments
+        ]
+        self.chunk_ids: dict[int, str] = {}
+        for segment in self.segments:
+            self.chunk_ids |= dict(
+                zip(segment.columns.keys.tolist(), segment.columns.chunk_ids, strict=True)
+            )
+        self._bm25 = (
+            None if manifest.bm25 is None else Bm25(folder / manifest.bm25.folder, self.chunk_ids)
+        )
+
+    def bm25(self) -> Component:
+        """The component that finds words."""
+        return self._bm25 or Nothing("bm25")
+
+    def splade(self, encoder: SparseEncoder) -> Component:
+        """The component that finds weighted terms."""
+        self._check_model("splade", encoder.model_id)
+        return SparseSearch(self, encoder)
+
+    def dense(self, encoder: DenseEncoder) -> Component:
+        """The component that finds meaning."""
+        self._check_model("dense", encoder.model_id)
+        return DenseSearch(self, encoder)
+
+    def _check_model(self, role: str, model: str) -> None:
+        used = self.manifest.models.get(role)
+        if self.segments and used != model:
+            raise UsageError(
+                f"the index was built with {used or 'no model'} for {role}, not with {model}",
+                hint="assay index rebuild",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The component of an index that holds nothing."""
+
+    name: str
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """No hit."""
+        return []
+
+
+class SparseSearch:
+    """Exact search over the impact postings of every segment."""
+
+    name = "splade"
+
+    def __init__(self, generation: Generation, encoder: SparseEncoder) -> None:
+        self._generation = generation
+        self._encoder = encoder
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """The k best chunks; a chunk that shares no term with the query is none of them."""
+        if k < 1 or not query.strip() or not self._generation.segments:
+            return []
+        (vector,) = self._encoder.encode([query], "query")
+
+        def scores(segment: Segment) -> FloatArray | None:
+            return None if segment.postings is None else segment.postings.scores(vector)
+
+        return _merge(self._generation, k, filters, scores, floor=0.0)
+
+
+class DenseSearch:
+    """Search over the vectors of every segment, exact where a segment has no graph."""
+
+    name = "dense"
+
+    def __init__(self, generation: Generation, encoder: DenseEncoder) -> None:
+        self._generation = generation
+        self._encoder = encoder
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """The k nearest chunks."""
+        if k < 1 or not query.strip() or not self._generation.segments:
+            return []
+        vector = np.ascontiguousarray(self._encoder.encode([query], "query")[0], dtype=np.float32)
+        return self.search_vector(vector, k, filters)
+
+    def search_vector(
+        self, vector: NDArray[np.float32], k: int, filters: Filters | None = None
+    ) -> list[Hit]:
+        """The k nearest chunks to a vector that is already there."""
+        wanted = filters or Filters()
+
+        def scores(segment: Segment) -> FloatArray | None:
+            if segment.vectors is None:
+                return None
+            if not segment.vectors.approximate:
+                return segment.vectors.scores(vector)
+            sparse = np.full(len(segment.columns.keys), -np.inf)
+            rows, values = segment.vectors.candidates(vector, k, segment.allowed(wanted))
+            sparse[rows] = values
+            return sparse
+
+        return _merge(self._generation, k, filters, scores, floor=-np.inf)
+
+
+def _merge(
+    generation: Generation,
+    k: int,
+    filters: Filters | None,
+    scores: Callable[[Segment], FloatArray | None],
+    *,
+    floor: float,
+) -> list[Hit]:
+    """The k best rows of all segments, by score descending and chunk id ascending."""
+    wanted = filters or Filters()
+    hits: list[Hit] = []
+    for segment in generation.segments:
+        values = scores(segment)
+        if values is None:
+            continue
+        columns = segment.columns
+        hits += [
+            Hit(int(columns.keys[row]), columns.chunk_ids[row], float(values[row]))
+            for row in best_rows(values, k, segment.allowed(wanted), floor).tolist()
+        ]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+
+
+def open_generation(folder: Path, *, verified: bool = True) -> Generation:
+    """The current generation; where a writer replaced it meanwhile, the newer one."""
+    for attempt in range(TRIES):
+        manifest = manifests.load(folder)
+        try:
+            if verified:
+                verify_once(folder, manifest)
+            return Generation(folder, manifest)
+        except (CorruptError, FileNotFoundError):
+            if attempt == TRIES - 1 or manifests.load(folder).generation == manifest.generation:
+                raise
+    raise AssertionError("unreachable")
+
+
+def verify_once(folder: Path, manifest: Manifest) -> None:
+    """Check every file's checksum, unless nobody wrote to any of them since the last check."""
+    now = [[part.folder, fingerprint(folder / part.folder, part.files)] for part in manifest.parts]
+    stamp = folder / VERIFIED
+    try:
+        if json.loads(stamp.read_text()) == now:
+            return
+    except (OSError, ValueError):
+        pass
+    for part in manifest.parts:
+        verify(folder / part.folder, part.files)
+    with contextlib.suppress(OSError):  # a folder that cannot be written to is checked each time
+        stamp.write_text(json.dumps(now))
+
+
+def _dead_keys(folder: Path, manifest: Manifest) -> NDArray[np.int64]:
+    if manifest.dead is None:
+        return np.zeros(0, dtype=np.int64)
+    keys: NDArray[np.int64] = np.load(folder / manifest.dead.folder / DEAD, allow_pickle=False)
+    return keys
+
+
+def _open_segment(folder: Path, part: Part, dead: NDArray[np.int64]) -> Segment:
+    columns = Columns(folder)
+    gone = np.isin(columns.keys, dead)
+    return Segment(
+        columns=columns,
+        postings=Postings(folder, part.rows) if STARTS in part.files else None,
+        vectors=Vectors(folder) if VECTORS in part.files else None,
+        alive=~gone if gone.any() else None,
+    )

@@ -1,0 +1,214 @@
+"""How does the index catch up with the store?
+
+The store is the truth and numbers its changes. A writer asks for what came after the change that
+the current generation is complete up to, writes new files, makes them durable, and only then names
+them in the manifest. A crash before that leaves files that nobody names; the next writer removes
+them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from assay.errors import StorageError
+from assay.index import bm25
+from assay.index import manifest as manifests
+from assay.index.columns import write_columns
+from assay.index.dense import write_dense
+from assay.index.files import describe, sync_files, sync_folder
+from assay.index.lock import write_lock
+from assay.index.manifest import Manifest, Part
+from assay.index.reader import DEAD
+from assay.index.sparse import write_sparse
+from assay.model.document import Chunk, KeyedChunk
+from assay.model.vectors import DenseMatrix, SparseVector
+
+SEGMENT_ROWS = 100_000
+GRAPH_FROM_ROWS = 200_000  # below this many chunks in all, dense search is exact
+
+Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all
+
+
+class ChunkSource(Protocol):
+    """What the index needs of the store."""
+
+    def last_change(self) -> int:
+        """The number of the newest change."""
+
+    def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
+        """Chunks that came after ``seq``, up to ``until``, and are still there."""
+
+    def removed_since(self, seq: int, until: int) -> list[int]:
+        """Keys that were there at ``seq`` and are gone at ``until``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoders:
+    """Text to vectors, with the models' names; None leaves a component out."""
+
+    dense: Callable[[list[str]], DenseMatrix] | None = None
+    sparse: Callable[[list[str]], list[SparseVector]] | None = None
+    dense_model: str = ""
+    sparse_model: str = ""
+    vocabulary: int = 0
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Role to model."""
+        found = {}
+        if self.dense is not None:
+            found["dense"] = self.dense_model
+        if self.sparse is not None:
+            found["splade"] = self.sparse_model
+        return found
+
+
+def passage(chunk: Chunk) -> str:
+    """The text that models see."""
+    return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
+
+
+def update(
+    folder: Path,
+    source: ChunkSource,
+    encoders: Encoders,
+    *,
+    fresh: bool = False,
+    progress: Progress | None = None,
+    graph_from_rows: int = GRAPH_FROM_ROWS,
+) -> Manifest:
+    """Bring the index up to the store's last change; ``fresh`` writes all of it anew."""
+    with write_lock(folder):
+        current = _base(folder, encoders, fresh)
+        until = source.last_change()
+        if until == current.applied and not fresh:
+            return current
+        removed = source.removed_since(current.applied, until)
+        added = [row for page in source.added_since(current.applied, until) for row in page]
+        work = _Work(folder, current, encoders, progress, graph_from_rows)
+        manifest = work.write(added, removed, until)
+        manifests.save(folder, manifest)
+        _sweep(folder, manifest)
+        return manifest
+
+
+def _base(folder: Path, encoders: Encoders, fresh: bool) -> Manifest:
+    """The generation to build on: an empty one where models changed or all is written anew."""
+    if fresh:
+        try:
+            return Manifest(generation=manifests.load(folder).generation)
+        except StorageError:  # rebuilding is what one does with a broken index
+            return Manifest(generation=_largest_number(folder))
+    current = manifests.load(folder)
+    if current.segments and dict(current.models) != encoders.models:
+        return Manifest(generation=current.generation)
+    return current
+
+
+def _largest_number(folder: Path) -> int:
+    numbers = [path.name.rpartition("-")[2] for path in folder.glob("*-*")]
+    return max((int(number.split(".")[0]) for number in numbers if number[:1].isdigit()), default=0)
+
+
+class _Work:
+    """One writer's new files."""
+
+    def __init__(
+        self,
+        folder: Path,
+        current: Manifest,
+        encoders: Encoders,
+        progress: Progress | None,
+        graph_from_rows: int,
+    ) -> None:
+        self._folder = folder
+        self._current = current
+        self._number = current.generation + 1
+        self._encoders = encoders
+        self._progress = progress or (lambda stage, done, total: None)
+        self._graph_from = graph_from_rows
+
+    def write(self, added: list[KeyedChunk], removed: list[int], until: int) -> Manifest:
+        """The next generation's files, durable, and the manifest that names them."""
+        rows = sum(part.rows for part in self._current.segments) + len(added)
+        segments = list(self._current.segments)
+        for start in range(0, len(added), SEGMENT_ROWS):
+            part = added[start : start + SEGMENT_ROWS]
+            segments.append(self._segment(start, part, graph=rows > self._graph_from))
+            self._progress("index", min(start + SEGMENT_ROWS, len(added)), len(added))
+        dead = self._dead(removed)
+        words = self._bm25(added, removed)
+        sync_folder(self._folder)
+        return self._current.next(
+            applied=until,
+            bm25=words,
+            segments=tuple(segments),
+            dead=dead,
+            models=self._encoders.models,
+            card={"rows": rows - (0 if dead is None else dead.rows)},
+        )
+
+    def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> Part:
+        folder = self._new(f"seg-{self._number:06d}.{start // SEGMENT_ROWS}")
+        write_columns(folder, rows)
+        texts = [passage(row.chunk) for row in rows]
+        if self._encoders.sparse is not None:
+            write_sparse(folder, self._encoders.sparse(texts), self._encoders.vocabulary)
+        if self._encoders.dense is not None:
+            write_dense(folder, self._encoders.dense(texts), graph=graph)
+        return _finished(folder, len(rows))
+
+    def _dead(self, removed: list[int]) -> Part | None:
+        before = self._current.dead
+        if not removed:
+            return before
+        keys = np.array(sorted(removed), dtype=np.int64)
+        if before is not None:
+            old = np.load(self._folder / before.folder / DEAD, allow_pickle=False)
+            keys = np.union1d(keys, old)
+        folder = self._new(f"dead-{self._number:06d}")
+        np.save(folder / DEAD, keys, allow_pickle=False)
+        return _finished(folder, len(keys))
+
+    def _bm25(self, added: list[KeyedChunk], removed: list[int]) -> Part:
+        before = self._current.bm25
+        folder = self._folder / f"bm25-{self._number:06d}"
+        shutil.rmtree(folder, ignore_errors=True)
+        base = None if before is None else self._folder / before.folder
+        bm25.write(folder, base, [added], removed)
+        return _finished(folder, len(added) + (before.rows if before else 0))
+
+    def _new(self, name: str) -> Path:
+        folder = self._folder / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+
+def _finished(folder: Path, rows: int) -> Part:
+    files = describe(folder)
+    sync_files(folder / name for name in files)
+    sync_folder(folder)
+    return Part(folder.name, rows, files)
+
+
+def _sweep(folder: Path, manifest: Manifest) -> None:
+    """Remove what the manifest does not name; a reader that maps it keeps it until it lets go."""
+    named = {part.folder for part in manifest.parts}
+    for path in _folders(folder):
+        if path.name not in named:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _folders(folder: Path) -> Iterable[Path]:
+    return [
+        path
+        for path in folder.iterdir()
+        if path.is_dir() and path.name.startswith(("seg-", "dead-", "bm25-"))
+    ]

@@ -1,0 +1,74 @@
+"""What is asked of a search component, and what does it answer?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+from assay.model.document import Chunk, IngestionMode, SpeakerRole
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which chunks may be found; an empty tuple (or None) allows everything.
+
+    Within a field the values are alternatives, between fields all must hold. Filters apply before
+    ranking: a filtered search for k results returns the k best chunks that pass.
+    """
+
+    speaker_role: tuple[SpeakerRole, ...] = ()
+    interview_id: tuple[str, ...] = ()
+    section_label: tuple[str, ...] = ()
+    ingestion_mode: tuple[IngestionMode, ...] = ()
+    source: tuple[str, ...] = ()
+    doc_id: tuple[str, ...] = ()
+    is_table: bool | None = None
+
+    def active(self) -> dict[str, tuple[str, ...]]:
+        """The fields that restrict anything, with the values they allow, as text."""
+        chosen: dict[str, tuple[str, ...]] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "is_table":
+                if value is not None:
+                    chosen[field.name] = (str(value),)
+            elif value:
+                chosen[field.name] = tuple(str(item) for item in value)
+        return chosen
+
+
+def filter_values(chunk: Chunk) -> dict[str, str]:
+    """What a chunk has in each field that can be filtered by."""
+    return {
+        "speaker_role": str(chunk.speaker_role),
+        "interview_id": chunk.interview_id,
+        "section_label": chunk.section_label,
+        "ingestion_mode": str(chunk.ingestion_mode),
+        "source": chunk.source,
+        "doc_id": chunk.doc_id,
+        "is_table": str(chunk.is_table),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer of a component: a chunk and the component's own score."""
+
+    key: int
+    chunk_id: str
+    score: float
+
+
+class Component(Protocol):
+    """One way to search: the k best chunks by score descending, then chunk id ascending.
+
+    The same index, query, filters and k give the same hits. A query that matches nothing gives
+    none.
+    """
+
+    @property
+    def name(self) -> str:
+        """bm25, splade or dense."""
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """The k best chunks that pass the filters."""

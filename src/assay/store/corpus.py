@@ -1,0 +1,311 @@
+"""Which documents and chunks are there, and what changed since I last looked?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from assay.model.document import (
+    Chunk,
+    Document,
+    IngestionMode,
+    KeyedChunk,
+    Section,
+    SpeakerRole,
+)
+from assay.store.database import open_database, writing
+from assay.store.schema import changes, chunks, documents
+
+PAGE = 2_000
+_DOCUMENT_COLUMNS = tuple(column.name for column in documents.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a batch did: documents that were new, replaced, unchanged or deleted; chunks written."""
+
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    chunks: int = 0
+
+    def __add__(self, other: Written) -> Written:
+        return Written(
+            *(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True))
+        )
+
+
+class CorpusStore:
+    """Documents and chunks of one workspace. What a method has returned from is on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._engine = open_database(path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+    def put(self, batch: Sequence[tuple[Document, Sequence[Chunk]]]) -> Written:
+        """Write documents with their chunks in one transaction; an unchanged one is a no-op."""
+        with writing(self._engine, self.path) as connection:
+            known = _digests(connection, [document.doc_id for document, _ in batch])
+            plan = _Plan(known, _last(connection))
+            for document, parts in batch:
+                plan.add(document, parts)
+            plan.carry_out(connection)
+        return plan.written
+
+    def delete(self, doc_ids: Iterable[str]) -> Written:
+        """Remove documents and their chunks in one transaction; unknown ids are passed over."""
+        total = Written()
+        with writing(self._engine, self.path) as connection:
+            for doc_id in doc_ids:
+                gone = connection.execute(documents.delete().where(documents.c.doc_id == doc_id))
+                if gone.rowcount:
+                    seq = _last(connection) + 1
+                    connection.execute(insert(changes), _change(seq, doc_id, "delete"))
+                    removed = _archive(connection, {doc_id: seq})
+                    total += Written(deleted=1, chunks=removed)
+        return total
+
+    def last_change(self) -> int:
+        """The number of the newest change; 0 where nothing was ever written."""
+        with self._engine.connect() as connection:
+            return _last(connection)
+
+    def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
+        """Chunks that came after change ``seq``, up to ``until``, and are still there; in pages."""
+        key = 0
+        while True:
+            with self._engine.connect() as connection:
+                rows = connection.execute(
+                    select(chunks)
+                    .where(chunks.c.added > seq, chunks.c.added <= until, chunks.c.key > key)
+                    .where((chunks.c.removed.is_(None)) | (chunks.c.removed > until))
+                    .order_by(chunks.c.key)
+                    .limit(PAGE)
+                ).all()
+            if not rows:
+                return
+            key = rows[-1].key
+            yield [KeyedChunk(row.key, _chunk(row)) for row in rows]
+
+    def removed_since(self, seq: int, until: int) -> list[int]:
+        """Keys of chunks that an index at ``seq`` has and one at ``until`` must not have."""
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(chunks.c.key).where(
+                    chunks.c.removed > seq, chunks.c.removed <= until, chunks.c.added <= seq
+                )
+            )
+            return [row.key for row in found]
+
+    def chunks_by_key(self, keys: Sequence[int]) -> dict[int, Chunk]:
+        """The chunks with these keys, also removed ones (without their text)."""
+        found: dict[int, Chunk] = {}
+        with self._engine.connect() as connection:
+            for start in range(0, len(keys), 500):
+                part = list(keys[start : start + 500])
+                for row in connection.execute(select(chunks).where(chunks.c.key.in_(part))):
+                    found[row.key] = _chunk(row)
+        return found
+
+    def document(self, doc_id: str) -> tuple[dict[str, Any], list[Chunk]] | None:
+        """A document's fields and its present chunks in order; None where it is not there."""
+        with self._engine.connect() as connection:
+            row = connection.execute(
+                select(documents).where(documents.c.doc_id == doc_id)
+            ).one_or_none()
+            if row is None:
+                return None
+            parts = connection.execute(
+                select(chunks)
+                .where(chunks.c.doc_id == doc_id, chunks.c.removed.is_(None))
+                .order_by(chunks.c.key)
+            )
+            found = dict(row._mapping)
+            body = json.loads(found.pop("body"))
+            return {**found, **body}, [_chunk(part) for part in parts]
+
+    def history(self, chunk_id: str) -> list[Chunk]:
+        """Every version of a chunk that was ever there, newest first; old ones have no text."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(chunks).where(chunks.c.chunk_id == chunk_id).order_by(chunks.c.key.desc())
+            )
+            return [_chunk(row) for row in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many documents, chunks, and archived chunks there are."""
+        present = chunks.c.removed.is_(None)
+        with self._engine.connect() as connection:
+            return {
+                "documents": connection.execute(
+                    select(func.count()).select_from(documents)
+                ).scalar_one(),
+                "chunks": connection.execute(select(func.count()).where(present)).scalar_one(),
+                "archived_chunks": connection.execute(
+                    select(func.count()).where(~present)
+                ).scalar_one(),
+            }
+
+
+class _Plan:
+    """What one batch will write, collected so that each table is written to once."""
+
+    def __init__(self, known: dict[str, str], last: int) -> None:
+        self.written = Written()
+        self._known = known
+        self._seq = last
+        self._replaced: dict[str, int] = {}
+        self._changes: list[dict[str, Any]] = []
+        self._documents: dict[str, dict[str, Any]] = {}
+        self._chunks: dict[str, list[dict[str, Any]]] = {}
+
+    def add(self, document: Document, parts: Sequence[Chunk]) -> None:
+        digest = document_digest(document, parts)
+        before = self._known.get(document.doc_id)
+        if before == digest:
+            self.written += Written(unchanged=1)
+            return
+        self._seq += 1
+        if before is not None:
+            self._replaced[document.doc_id] = self._seq
+        self._known[document.doc_id] = digest
+        self._changes.append(_change(self._seq, document.doc_id, "put"))
+        self._documents[document.doc_id] = _document_row(document, parts, digest, self._seq)
+        self._chunks[document.doc_id] = [_chunk_row(part, self._seq) for part in parts]
+        self.written += Written(
+            added=before is None, replaced=before is not None, chunks=len(parts)
+        )
+
+    def carry_out(self, connection: Connection) -> None:
+        if not self._changes:
+            return
+        connection.execute(insert(changes), self._changes)
+        _archive(connection, self._replaced)
+        statement = upsert(documents)
+        every = {name: statement.excluded[name] for name in _DOCUMENT_COLUMNS}
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=["doc_id"], set_=every),
+            list(self._documents.values()),
+        )
+        rows = [row for part in self._chunks.values() for row in part]
+        if rows:
+            connection.execute(insert(chunks), rows)
+
+
+_DOCUMENT_FIELDS = attrgetter(
+    *(field.name for field in fields(Document) if field.name != "sections")
+)
+_SECTION_FIELDS = attrgetter(*(field.name for field in fields(Section)))
+_CHUNK_NAMES = tuple(field.name for field in fields(Chunk))
+_CHUNK_FIELDS = attrgetter(*_CHUNK_NAMES)
+
+
+def document_digest(document: Document, parts: Sequence[Chunk]) -> str:
+    """The same for the same content, chunked in the same way."""
+    content = [
+        _DOCUMENT_FIELDS(document),
+        [_SECTION_FIELDS(section) for section in document.sections],
+        [_CHUNK_FIELDS(part) for part in parts],
+    ]
+    text = json.dumps(content, sort_keys=True, default=dict)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _last(connection: Connection) -> int:
+    return connection.execute(select(func.max(changes.c.seq))).scalar() or 0
+
+
+def _change(seq: int, doc_id: str, kind: str) -> dict[str, Any]:
+    return {"seq": seq, "doc_id": doc_id, "kind": kind}
+
+
+def _digests(connection: Connection, doc_ids: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for start in range(0, len(doc_ids), 500):
+        part = doc_ids[start : start + 500]
+        rows = connection.execute(
+            select(documents.c.doc_id, documents.c.digest).where(documents.c.doc_id.in_(part))
+        )
+        found |= {row.doc_id: row.digest for row in rows}
+    return found
+
+
+def _archive(connection: Connection, replaced: dict[str, int]) -> int:
+    """The chunks of these documents are removed by these changes: spans stay, the text goes."""
+    count = 0
+    for doc_id, seq in replaced.items():
+        gone = connection.execute(
+            update(chunks)
+            .where(chunks.c.doc_id == doc_id, chunks.c.removed.is_(None))
+            .values(removed=seq, text="", table_html="")
+        )
+        count += gone.rowcount
+    return count
+
+
+def _document_row(
+    document: Document, parts: Sequence[Chunk], digest: str, seq: int
+) -> dict[str, Any]:
+    body = {
+        "sections": [asdict(section) for section in document.sections],
+        "interview_id": document.interview_id,
+        "ingestion_mode": document.ingestion_mode.value,
+        "metadata": dict(document.metadata),
+    }
+    return {
+        "doc_id": document.doc_id,
+        "digest": digest,
+        "title": document.title,
+        "text": document.text,
+        "source": document.source,
+        "profile": document.profile,
+        "chunker_version": parts[0].chunker_version if parts else "",
+        "body": json.dumps(body, ensure_ascii=False),
+        "seq": seq,
+    }
+
+
+def _chunk_row(chunk: Chunk, seq: int) -> dict[str, Any]:
+    row = dict(zip(_CHUNK_NAMES, _CHUNK_FIELDS(chunk), strict=True))
+    row["is_table"] = int(chunk.is_table)
+    row["spans"] = json.dumps(chunk.spans)
+    row["metadata"] = json.dumps(dict(chunk.metadata), ensure_ascii=False)
+    row["speaker_role"] = chunk.speaker_role.value
+    row["ingestion_mode"] = chunk.ingestion_mode.value
+    row["added"] = seq
+    return row
+
+
+def _chunk(row: Row[Any]) -> Chunk:
+    return Chunk(
+        chunk_id=row.chunk_id,
+        doc_id=row.doc_id,
+        text=row.text,
+        title=row.title,
+        section_label=row.section_label,
+        intent_hint=row.intent_hint,
+        is_table=bool(row.is_table),
+        table_html=row.table_html,
+        spans=tuple((start, end) for start, end in json.loads(row.spans)),
+        chunker_version=row.chunker_version,
+        speaker_role=SpeakerRole(row.speaker_role),
+        ingestion_mode=IngestionMode(row.ingestion_mode),
+        interview_id=row.interview_id,
+        start_time=row.start_time,
+        end_time=row.end_time,
+        source=row.source,
+        metadata=json.loads(row.metadata),
+    )

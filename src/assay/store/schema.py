@@ -1,0 +1,71 @@
+"""Which tables are there?
+
+``changes`` numbers every write; a chunk knows the change that brought it and the one that removed
+it, so that a derived index can ask what happened since it last looked. Removed chunks keep their
+spans and chunker version, without their text: old runs that cite them can still be compared.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import REAL, Column, Index, Integer, MetaData, Table, Text
+
+APPLICATION_ID = 0x61737379  # "assy"
+VERSION = 1
+
+metadata = MetaData()
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("doc_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),  # put | delete
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("doc_id", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("profile", Text, nullable=False),
+    Column("chunker_version", Text, nullable=False),
+    Column("body", Text, nullable=False),  # sections, metadata and the rest, as JSON
+    Column("seq", Integer, nullable=False),
+    sqlite_strict=True,
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("key", Integer, primary_key=True, autoincrement=True),
+    Column("chunk_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("section_label", Text, nullable=False),
+    Column("intent_hint", Text, nullable=False),
+    Column("is_table", Integer, nullable=False),
+    Column("table_html", Text, nullable=False),
+    Column("spans", Text, nullable=False),
+    Column("chunker_version", Text, nullable=False),
+    Column("speaker_role", Text, nullable=False),
+    Column("ingestion_mode", Text, nullable=False),
+    Column("interview_id", Text, nullable=False),
+    Column("start_time", REAL),
+    Column("end_time", REAL),
+    Column("source", Text, nullable=False),
+    Column("metadata", Text, nullable=False),
+    Column("added", Integer, nullable=False),
+    Column("removed", Integer),
+    Index("chunks_by_doc", "doc_id"),
+    Index("chunks_by_id", "chunk_id"),
+    Index("chunks_by_added", "added"),
+    Index("chunks_by_removed", "removed"),
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
