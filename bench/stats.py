@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy import stats
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.bootstrap_auc import bootstrap_ranking_quality
@@ -127,8 +129,6 @@ def _cases() -> list[Case]:
 
 
 def _scipy_bootstrap(values: np.ndarray, method: Literal["percentile", "BCa"]) -> list[object]:
-    from scipy import stats
-
     return [
         stats.bootstrap(
             (column,),
@@ -144,8 +144,6 @@ def _scipy_bootstrap(values: np.ndarray, method: Literal["percentile", "BCa"]) -
 
 
 def _scipy_flips(a: np.ndarray, b: np.ndarray) -> list[object]:
-    from scipy import stats
-
     return [
         stats.permutation_test(
             (difference,),
@@ -161,8 +159,6 @@ def _scipy_flips(a: np.ndarray, b: np.ndarray) -> list[object]:
 
 
 def _scikit_learn_loop(labels: np.ndarray, scores: np.ndarray) -> list[tuple[float, float]]:
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
     rng = np.random.default_rng(1)
     values = []
     for _ in range(LOOPED):
