@@ -19,6 +19,7 @@ from assay.model.vectors import DenseMatrix
 VECTORS = "dense.npy"
 GRAPH = "dense.hnsw"
 GRAPH_LINKS, BUILD_EFFORT, SEARCH_EFFORT = 32, 200, 256
+FEW_ROWS = 10_000  # a filter that lets no more through is searched exactly
 
 
 def write_dense(folder: Path, vectors: DenseMatrix, *, graph: bool) -> None:
@@ -63,14 +64,26 @@ class Vectors:
     def candidates(
         self, query: NDArray[np.float32], k: int, allowed: BoolArray | None
     ) -> tuple[NDArray[np.int64], FloatArray]:
-        """Rows that the graph proposes and their cosines; a filter restricts the walk itself."""
-        faiss = _faiss()
+        """Rows that may be among the k nearest, and their cosines.
 
-        selector = None if allowed is None else faiss.IDSelectorBatch(np.flatnonzero(allowed))
-        parameters = faiss.SearchParametersHNSW(efSearch=max(SEARCH_EFFORT, 2 * k), sel=selector)
-        _, found = self._graph.search(query[None, :], k, params=parameters)
-        rows = np.sort(found[0][found[0] >= 0].astype(np.int64))
+        The graph proposes them, a filter restricting the walk itself; where few rows pass the
+        filter all of them are looked at, which is faster and exact.
+        """
+        passing = None if allowed is None else np.flatnonzero(allowed)
+        if passing is not None and len(passing) <= FEW_ROWS:
+            rows = passing
+        else:
+            rows = self._proposed(query, 2 * k, passing)
         return rows, _inner_products(np.ascontiguousarray(self._vectors[rows]), query)
+
+    def _proposed(
+        self, query: NDArray[np.float32], k: int, passing: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        faiss = _faiss()
+        selector = None if passing is None else faiss.IDSelectorBatch(passing)
+        parameters = faiss.SearchParametersHNSW(efSearch=max(SEARCH_EFFORT, k), sel=selector)
+        _, found = self._graph.search(query[None, :], k, params=parameters)
+        return np.sort(found[0][found[0] >= 0].astype(np.int64))
 
 
 def _inner_products(vectors: DenseMatrix, query: NDArray[np.float32]) -> FloatArray:

@@ -1,0 +1,1 @@
+"""Does this implementation keep the contract? Suites for your own component or engine."""

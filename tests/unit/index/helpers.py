@@ -1,0 +1,55 @@
+"""An index over chunks that live in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from assay.index.manifest import Manifest
+from assay.index.reader import Generation, open_generation
+from assay.index.writer import Encoders, update
+from assay.model.document import KeyedChunk
+from assay.testing.encoders import HashingDense, HashingSparse
+
+DENSE, SPARSE = HashingDense(), HashingSparse()
+ENCODERS = Encoders(
+    dense=lambda texts: DENSE.encode(texts, "passage"),
+    sparse=lambda texts: SPARSE.encode(texts, "passage"),
+    dense_model=DENSE.model_id,
+    sparse_model=SPARSE.model_id,
+    vocabulary=SPARSE.vocabulary,
+)
+
+
+class Memory:
+    """A chunk source without a disk: one change per call."""
+
+    def __init__(self) -> None:
+        self.log: list[tuple[list[KeyedChunk], list[int]]] = []
+
+    def change(self, added: Sequence[KeyedChunk] = (), removed: Sequence[int] = ()) -> None:
+        self.log.append((list(added), list(removed)))
+
+    def last_change(self) -> int:
+        return len(self.log)
+
+    def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
+        gone = {key for _, keys in self.log[:until] for key in keys}
+        for added, _ in self.log[seq:until]:
+            yield [row for row in added if row.key not in gone]
+
+    def removed_since(self, seq: int, until: int) -> list[int]:
+        before = {row.key for added, _ in self.log[:seq] for row in added}
+        return [key for _, keys in self.log[seq:until] for key in keys if key in before]
+
+
+def built(folder: Path, *changes: Sequence[KeyedChunk]) -> tuple[Memory, Manifest]:
+    memory, manifest = Memory(), Manifest()
+    for rows in changes:
+        memory.change(rows)
+        manifest = update(folder, memory, ENCODERS)
+    return memory, manifest
+
+
+def opened(folder: Path) -> Generation:
+    return open_generation(folder)

@@ -1,0 +1,195 @@
+"""Generations: what is written, when it is seen, and what damage does."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.errors import BusyError, CorruptError, UsageError
+from assay.index import manifest as manifests
+from assay.index.lock import write_lock
+from assay.index.reader import open_generation
+from assay.index.writer import Encoders, update
+from assay.model.query import Filters
+from assay.testing.component import sample
+from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, built, opened
+
+ROWS = sample()
+
+
+def everything(folder: Path) -> dict[str, list[str]]:
+    generation = opened(folder)
+    parts = (generation.bm25(), generation.splade(SPARSE), generation.dense(DENSE))
+    return {
+        part.name: sorted(hit.chunk_id for hit in part.search("in report of the", 99))
+        for part in parts
+    }
+
+
+def test_an_index_without_anything_is_empty(tmp_path: Path) -> None:
+    assert opened(tmp_path / "index").bm25().search("heart", 5) == []
+
+
+def test_nothing_new_writes_nothing(tmp_path: Path) -> None:
+    memory, first = built(tmp_path, ROWS)
+    assert update(tmp_path, memory, ENCODERS) == first
+
+
+def test_new_chunks_and_deletes_are_seen_by_every_component(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS[:10])
+    before = everything(tmp_path)
+    memory.change(ROWS[10:12], [ROWS[0].key])
+    update(tmp_path, memory, ENCODERS)
+    after = everything(tmp_path)
+    for name in ("splade", "dense"):
+        assert set(after[name]) - set(before[name]) == {r.chunk.chunk_id for r in ROWS[10:12]}
+        assert set(before[name]) - set(after[name]) == {ROWS[0].chunk.chunk_id}
+    words = opened(tmp_path).bm25()
+    assert all(hit.key != ROWS[0].key for hit in words.search(ROWS[0].chunk.text, 99))
+    assert words.search(ROWS[10].chunk.text, 1)[0].key == ROWS[10].key
+
+
+def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS[:10])
+    old = opened(tmp_path)
+    memory.change((), [row.key for row in ROWS[:9]])
+    update(tmp_path, memory, ENCODERS)
+    update(tmp_path, memory, ENCODERS, fresh=True)
+    for part in (old.bm25(), old.splade(SPARSE), old.dense(DENSE)):
+        assert part.search(ROWS[3].chunk.text, 1)[0].key == ROWS[3].key
+    assert len(opened(tmp_path).dense(DENSE).search("heart", 99)) == 1
+
+
+def test_the_order_of_arrival_changes_no_answer(tmp_path: Path) -> None:
+    built(tmp_path / "a", ROWS)
+    built(tmp_path / "b", ROWS[20:], ROWS[:10], ROWS[10:20])
+    one, other = opened(tmp_path / "a"), opened(tmp_path / "b")
+    for query in ("heart failure dose", "renal impairment", "patients observation 7"):
+        assert one.bm25().search(query, 20) == other.bm25().search(query, 20)
+        assert one.splade(SPARSE).search(query, 20) == other.splade(SPARSE).search(query, 20)
+        assert one.dense(DENSE).search(query, 20) == other.dense(DENSE).search(query, 20)
+
+
+def test_a_rebuild_leaves_the_dead_behind(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS[:10])
+    memory.change((), [ROWS[0].key])
+    assert update(tmp_path, memory, ENCODERS).dead is not None
+    fresh = update(tmp_path, memory, ENCODERS, fresh=True)
+    assert fresh.dead is None
+    assert [part.rows for part in fresh.segments] == [9]
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {
+        p.folder for p in fresh.parts
+    }
+
+
+def test_files_of_a_crashed_writer_are_swept(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS[:5])
+    (tmp_path / "seg-000099.0").mkdir()
+    (tmp_path / "seg-000099.0" / "half").write_text("written")
+    memory.change(ROWS[5:6])
+    update(tmp_path, memory, ENCODERS)
+    assert not (tmp_path / "seg-000099.0").exists()
+
+
+def test_a_second_writer_is_refused_by_name(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS[:5])
+    memory.change(ROWS[5:6])
+    with write_lock(tmp_path), pytest.raises(BusyError, match=r"being written by process \d+ on"):
+        update(tmp_path, memory, ENCODERS)
+
+
+def every_file(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("WRITER", ".verified.json")
+    )
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "delete"])
+def test_any_damage_is_refused_by_name(damage: str, tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS)
+    memory.change((), [ROWS[0].key])
+    update(tmp_path, memory, ENCODERS)
+    opened(tmp_path)  # verified once; damage after that must still be seen
+    for path in every_file(tmp_path):
+        content = path.read_bytes()
+        if not content:
+            continue
+        if damage == "flip":
+            middle = len(content) // 2
+            path.write_bytes(
+                content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+            )
+        elif damage == "truncate":
+            path.write_bytes(content[:-1])
+        else:
+            path.unlink()
+        if damage == "delete" and path.name == manifests.NAME:
+            assert opened(tmp_path).segments == []  # no manifest: nothing was indexed yet
+        else:
+            with pytest.raises(CorruptError, match=path.name):
+                opened(tmp_path)
+        path.write_bytes(content)
+    assert opened(tmp_path).segments
+
+
+def test_a_rebuild_mends_a_broken_manifest(tmp_path: Path) -> None:
+    memory, before = built(tmp_path, ROWS)
+    (tmp_path / manifests.NAME).write_text("{")
+    with pytest.raises(CorruptError, match="rebuild"):
+        opened(tmp_path)
+    after = update(tmp_path, memory, ENCODERS, fresh=True)
+    assert after.generation > before.generation
+    assert len(opened(tmp_path).dense(DENSE).search("heart", 99)) == len(ROWS)
+
+
+def test_another_model_means_another_index(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS)
+    other = Encoders(dense=ENCODERS.dense, dense_model="other")
+    update(tmp_path, memory, ENCODERS)
+    memory.change()
+    manifest = update(tmp_path, memory, other)
+    assert manifest.models == {"dense": "other"}
+    assert len(manifest.segments) == 1
+    with pytest.raises(UsageError, match="built with other for dense"):
+        opened(tmp_path).dense(DENSE)
+    with pytest.raises(UsageError, match="no model for splade"):
+        opened(tmp_path).splade(SPARSE)
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    built(tmp_path, ROWS[:3])
+    path = tmp_path / manifests.NAME
+    content = json.loads(path.read_text())
+    content.pop("checksum")
+    content["format"] = 99
+    content["checksum"] = manifests._checksum(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(Exception, match="another format"):
+        open_generation(tmp_path)
+
+
+def test_the_graph_finds_what_exact_search_finds(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    from assay.index.dense import Vectors, write_dense
+
+    vectors = rng.standard_normal((3_000, 32)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    tmp_path.joinpath("g").mkdir()
+    write_dense(tmp_path / "g", vectors, graph=True)
+    opened_vectors = Vectors(tmp_path / "g")
+    found = 0
+    for query in vectors[:50]:
+        exact = set(np.argsort(-opened_vectors.scores(query))[:100].tolist())
+        rows, values = opened_vectors.candidates(query, 100, None)
+        found += len(exact & set(rows[np.argsort(-values)][:100].tolist()))
+    assert found / 5_000 >= 0.95
+
+
+def test_filters_on_nothing_and_on_everything(tmp_path: Path) -> None:
+    built(tmp_path, ROWS)
+    words = opened(tmp_path).bm25()
+    assert words.search("heart", 5, Filters()) == words.search("heart", 5)
+    assert words.search("heart", 5, Filters(doc_id=("nobody",))) == []

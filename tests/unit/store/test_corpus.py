@@ -1,0 +1,135 @@
+"""What the store promises of documents and chunks."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.errors import StorageError
+from assay.model.document import Chunk, Document, IngestionMode, Section, SpeakerRole
+from assay.store.corpus import CorpusStore, Written
+
+
+def document(doc_id: str, text: str, version: str = "v1") -> tuple[Document, tuple[Chunk, ...]]:
+    half = len(text) // 2
+    parts = tuple(
+        Chunk(
+            chunk_id=f"{doc_id}:chunk_{at}",
+            doc_id=doc_id,
+            text=text[start:end],
+            title="A title",
+            section_label="results",
+            spans=((start, end),),
+            chunker_version=version,
+            speaker_role=SpeakerRole.PATIENT,
+            ingestion_mode=IngestionMode.LIVE,
+            start_time=1.5,
+            metadata={"year": "2020"},
+        )
+        for at, (start, end) in enumerate(((0, half), (half, len(text))))
+    )
+    whole = Document(doc_id, text, title="A title", sections=(Section(0, len(text), "results"),))
+    return whole, parts
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> CorpusStore:
+    return CorpusStore(tmp_path / "assay.db")
+
+
+def test_what_goes_in_comes_out(store: CorpusStore) -> None:
+    whole, parts = document("d1", "Ein Text mit Umlauten: äöü 💊 and more.")
+    assert store.put([(whole, parts)]) == Written(added=1, chunks=2)
+    (page,) = store.added_since(0, store.last_change())
+    assert [row.chunk for row in page] == list(parts)
+    found = store.document("d1")
+    assert found is not None
+    assert found[0]["text"] == whole.text
+    assert found[0]["sections"][0]["label"] == "results"
+    assert store.chunks_by_key([page[0].key]) == {page[0].key: parts[0]}
+
+
+def test_the_same_again_is_a_no_op(store: CorpusStore) -> None:
+    batch = [document("d1", "some text here"), document("d2", "other text here")]
+    store.put(batch)
+    before = store.last_change()
+    assert store.put(batch) == Written(unchanged=2)
+    assert store.last_change() == before
+
+
+def test_a_changed_document_replaces_its_chunks_and_keeps_their_spans(store: CorpusStore) -> None:
+    store.put([document("d1", "some text here")])
+    seq = store.last_change()
+    (page,) = store.added_since(0, seq)
+    assert store.put([document("d1", "a longer text stands here", "v2")]) == Written(
+        replaced=1, chunks=2
+    )
+    assert store.removed_since(seq, store.last_change()) == [row.key for row in page]
+    new, old = store.history("d1:chunk_0")
+    assert (new.chunker_version, old.chunker_version) == ("v2", "v1")
+    assert (old.text, old.spans) == ("", page[0].chunk.spans)
+    assert store.counts() == {"documents": 1, "chunks": 2, "archived_chunks": 2}
+
+
+def test_delete(store: CorpusStore) -> None:
+    store.put([document("d1", "some text here"), document("d2", "other text")])
+    assert store.delete(["d1", "unknown"]) == Written(deleted=1, chunks=2)
+    assert store.document("d1") is None
+    assert store.counts()["chunks"] == 2
+
+
+def test_a_chunk_that_came_and_went_in_between_is_neither_added_nor_removed(
+    store: CorpusStore,
+) -> None:
+    store.put([document("d1", "some text here")])
+    store.delete(["d1"])
+    assert list(store.added_since(0, store.last_change())) == []
+    assert store.removed_since(0, store.last_change()) == []
+
+
+def test_a_batch_is_all_or_nothing(store: CorpusStore) -> None:
+    good = document("d1", "some text here")
+    bad = (Document("d2", "x"), (Chunk("d2:chunk_0", "d2", text=None),))  # type: ignore[arg-type]
+    with pytest.raises(Exception, match="NOT NULL"):
+        store.put([good, bad])
+    assert store.counts()["documents"] == 0
+
+
+def test_several_processes_write_at_once(tmp_path: Path) -> None:
+    code = """
+import sys
+from pathlib import Path
+from assay.model.document import Chunk, Document
+from assay.store.corpus import CorpusStore
+store = CorpusStore(Path(sys.argv[1]))
+for n in range(20):
+    name = f"p{sys.argv[2]}n{n}"
+    store.put([(Document(name, "text"), (Chunk(f"{name}:chunk_0", name, "text"),))])
+"""
+    path = tmp_path / "assay.db"
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(path), str(number)])
+        for number in range(4)
+    ]
+    assert [process.wait(60) for process in running] == [0, 0, 0, 0]
+    assert CorpusStore(path).counts()["documents"] == 80
+
+
+def test_a_foreign_or_newer_file_is_refused_by_name(tmp_path: Path) -> None:
+    text = tmp_path / "text.db"
+    text.write_text("this is not a database, not at all, not even a little bit of one" * 30)
+    with pytest.raises(StorageError, match=r"text\.db"):
+        CorpusStore(text)
+    foreign = tmp_path / "foreign.db"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+    with pytest.raises(StorageError, match="another program"):
+        CorpusStore(foreign)
+    newer = tmp_path / "newer.db"
+    CorpusStore(newer).close()
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(StorageError, match="newer assay"):
+        CorpusStore(newer)
