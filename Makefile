@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score lock clean
+	bench-score crash fuzz lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,13 @@ check: setup ## format, lint, types, layers and tests: run this before a commit
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
 	@$(PY) -m pytest
+
+crash: setup ## kill writers at random points and look for what is lost
+	@$(PY) -m tests.crash.harness --mode ingest --kills 50
+	@$(PY) -m tests.crash.harness --mode compact --kills 50
+
+fuzz: setup ## feed broken files to the readers for a minute
+	@$(PY) -m tests.fuzz.fuzz_readers --seconds 60
 
 bench: bench-score ## run every benchmark
 
