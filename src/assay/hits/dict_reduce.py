@@ -7,19 +7,39 @@ judged document shares its score with others do ids decide.
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import TYPE_CHECKING, NoReturn
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from assay.errors import InputError
+from assay.hits.numbers import finite, in_float32, is_number, shown
 from assay.measures.table import JudgedHits, build_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.model.judgments import Qrels
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The rankings with their scores in one array, as they came and in descending order."""
+
+    rankings: list[Mapping[str, float] | None]
+    starts: IntArray
+    scores: FloatArray
+    descending: FloatArray
+
+    def by_score(self, query: int) -> tuple[list[str], IntArray]:
+        """The documents of a query, and their places in descending order of score."""
+        names = list(self.rankings[query] or ())
+        here = slice(start := int(self.starts[query]), start + len(names))
+        if np.array_equal(self.scores[here], self.descending[here]):
+            return names, np.arange(len(names))
+        return names, np.argsort(-self.scores[here], kind="stable")
 
 
 def judge_dicts(
@@ -28,11 +48,10 @@ def judge_dicts(
     """The judged-hits table of a run given as nested dicts; ties go to the higher document id."""
     rankings = [run.get(query) for query in qrels.queries]
     sizes = np.array([len(r) if r is not None else 0 for r in rankings], dtype=np.int64)
-    found = [r for r in rankings if r]
-    scores = _scores(found, int(sizes.sum()), run)
-    if float32:
-        scores = scores.astype(np.float32).astype(np.float64)
     starts = np.cumsum(sizes) - sizes
+    scores = checked_scores([r for r in rankings if r], run)
+    if float32:
+        scores = in_float32(scores, lambda row: _place(row, qrels, starts, rankings))
     descending = _descending(scores, starts, sizes)
     query, docs, score, grade = _judged_hits(qrels, rankings)
     if float32:
@@ -41,12 +60,8 @@ def judge_dicts(
     until = _count_above(descending, starts, sizes, query, score, or_equal=True)
     tied = until - above > 1
     rank = above + 1
-    for where in _by_query(np.flatnonzero(tied), query):
-        at = query[where[0]]
-        ranking = rankings[at]
-        assert ranking is not None
-        own = scores[starts[at] : starts[at] + sizes[at]]
-        rank[where] += _higher_ids(ranking, own, [docs[i] for i in where], score[where])
+    ranked = _Run(rankings, starts, scores, descending)
+    rank[tied] += _higher_ids((query, docs), above, until, np.flatnonzero(tied), ranked)
     top = np.full(len(sizes), -np.inf)
     top[sizes > 0] = descending[starts[sizes > 0]]
     known = qrels.position
@@ -62,45 +77,70 @@ def judge_dicts(
     )
 
 
-def _scores(
-    rankings: list[Mapping[str, float]], count: int, run: Mapping[str, Mapping[str, float]]
+def checked_scores(
+    rankings: Collection[Mapping[str, float]], run: Mapping[str, Mapping[str, float]]
 ) -> FloatArray:
-    """All scores in one array, refused as a whole where one of them is not a finite number."""
-    values = chain.from_iterable(ranking.values() for ranking in rankings)
+    """All scores in one array, refused as a whole where one of them is not a finite number.
+
+    The types are looked at first: numpy would take "1.5" and True for numbers. Joining the ids is
+    the cheapest way to find out that all of them are text.
+    """
+    kinds: set[type] = set()
+    scores = np.empty(sum(map(len, rankings)), dtype=np.float64)
+    end = 0
     try:
-        scores = np.fromiter(values, dtype=np.float64, count=count)
+        for ranking in rankings:  # one by one, while its objects are in the processor's cache
+            values, start, end = ranking.values(), end, end + len(ranking)
+            kinds.update(map(type, values))
+            scores[start:end] = np.fromiter(values, dtype=np.float64, count=end - start)
+            "".join(ranking)
     except (TypeError, ValueError, OverflowError):
-        _bad_score(run)
-    if not np.isfinite(scores).all():
-        _bad_score(run)
+        _refuse(run)
+    if not all(map(_is_score, kinds)) or not np.isfinite(scores).all():
+        _refuse(run)
     return scores
 
 
-def _bad_score(run: Mapping[str, Mapping[str, float]]) -> NoReturn:
+def _is_score(kind: type) -> bool:
+    return issubclass(kind, (int, float, np.integer, np.floating)) and not issubclass(kind, bool)
+
+
+def _refuse(run: Mapping[Any, Mapping[Any, Any]]) -> NoReturn:
+    """Name the first id that is not text, or score that is not a finite number."""
     for query, ranking in run.items():
         for doc, score in ranking.items():
-            if not _is_finite_number(score):
+            if not isinstance(doc, str):
                 raise InputError(
-                    f"query {query!r}, document {doc!r}: the score {score!r} is not a finite number"
+                    f"query {query!r}: the document id {shown(doc)} is a {type(doc).__name__}, "
+                    "not text",
+                    hint="ids are text, on both sides: str(id)",
                 )
-    raise AssertionError("called without a bad score")
+            if finite(score) is None:
+                what = "a finite" if is_number(score) else f"({type(score).__name__}) a"
+                raise InputError(
+                    f"query {query!r}, document {doc!r}: the score {shown(score)} is not "
+                    f"{what} number",
+                    hint="scores are finite ints or floats: float(score)",
+                )
+    raise InputError("the run cannot be read: its rankings are not plain mappings")
 
 
-def _is_finite_number(value: object) -> bool:
-    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
-        return False
-    try:
-        return bool(np.isfinite(float(value)))
-    except OverflowError:
-        return False
+def _place(
+    row: int, qrels: Qrels, starts: IntArray, rankings: list[Mapping[str, float] | None]
+) -> str:
+    """Where a score stands, in words."""
+    at = int(np.searchsorted(starts, row, side="right")) - 1
+    doc = list(rankings[at] or ())[row - int(starts[at])]
+    return f"query {qrels.queries[at]!r}, document {doc!r}"
 
 
 def _descending(scores: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:
     """The scores with each query's in descending order; what is in order is left alone."""
-    rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
-    inside = rising[np.isin(rising, starts, invert=True)]
-    if not len(inside):
+    rising = scores[1:] > scores[:-1]
+    rising[starts[(starts > 0) & (starts < len(scores))] - 1] = False
+    if not rising.any():
         return scores
+    inside = np.flatnonzero(rising) + 1
     unsorted = np.unique(np.searchsorted(starts, inside, side="right") - 1)
     ordered = scores.copy()
     for at in unsorted:
@@ -154,21 +194,24 @@ def _count_above(
     return low - first
 
 
-def _by_query(rows: IntArray, query: IntArray) -> list[IntArray]:
-    """The rows in groups of one query; they come in order of query."""
-    return np.split(rows, np.flatnonzero(np.diff(query[rows])) + 1) if len(rows) else []
-
-
 def _higher_ids(
-    ranking: Mapping[str, float], scores: FloatArray, docs: list[str], tied: FloatArray
+    hits: tuple[IntArray, list[str]], above: IntArray, until: IntArray, tied: IntArray, run: _Run
 ) -> IntArray:
-    """How many documents of the same score have a higher id? Text order is UTF-8's byte order."""
-    names = list(ranking)
-    groups: dict[float, list[str]] = {}
-    members = np.flatnonzero(np.isin(scores, tied))
-    for place, value in zip(members.tolist(), scores[members].tolist(), strict=True):
-        groups.setdefault(value, []).append(names[place])
-    higher: dict[str, int] = {}
-    for group in groups.values():
-        higher |= {name: count for count, name in enumerate(sorted(group, reverse=True))}
-    return np.array([higher[doc] for doc in docs], dtype=np.int64)
+    """For each tied hit: how many documents with its score have a higher id?
+
+    Text order is UTF-8's byte order. Each group of equal scores is put in order once.
+    """
+    query, docs = hits
+    higher = np.zeros(len(tied), dtype=np.int64)
+    which, names, order = -1, [""], np.zeros(0, dtype=np.int64)
+    groups: dict[tuple[int, int], list[str]] = {}
+    for at, hit in enumerate(tied.tolist()):
+        if query[hit] != which:  # the hits of a query stand together
+            which = int(query[hit])
+            names, order = run.by_score(which)
+            groups = {}
+        group = (int(above[hit]), int(until[hit]))
+        if group not in groups:
+            groups[group] = sorted(names[place] for place in order[slice(*group)].tolist())
+        higher[at] = len(groups[group]) - bisect_right(groups[group], docs[hit])
+    return higher

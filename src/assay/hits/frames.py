@@ -1,19 +1,17 @@
-"""Which columns of a data frame hold the query, the document and the score?
-
-Taken are polars and pandas frames, parquet files and plain parallel arrays. Everything becomes
-polars columns; pandas is never imported here.
-"""
+"""How is a run or are judgments in a data frame, in arrays or in a parquet file read?"""
 
 from __future__ import annotations
 
-import os
+import io
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from assay.errors import DuplicateError, FormatError, InputError, UsageError
+from assay.errors import DuplicateError, FormatError
 from assay.hits.builder import ScatteredRowsError, TableBuilder
+from assay.hits.columns import choose, graded_columns, scored_columns
 from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
+from assay.hits.numbers import in_float32
+from assay.hits.rows import Rows, gathered
+from assay.hits.strict_json import read_all
 from assay.model.judgments import Qrels
 
 if TYPE_CHECKING:
@@ -21,164 +19,83 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from assay.hits.sources import Bytes, Source
     from assay.measures.table import JudgedHits
-
-NAMES = {
-    "query": ("query_id", "qid", "query", "q_id", "topic", "topic_id"),
-    "doc": ("doc_id", "docno", "docid", "doc", "did", "document_id", "chunk_id", "corpus_id"),
-    "score": ("score", "sim", "similarity"),
-    "grade": ("grade", "relevance", "rel", "label", "judgment", "score"),
-}
+    from assay.model.ranking import ScoreRun
 
 
-def is_frame(value: object) -> bool:
-    """A polars or pandas frame, told by its module so that neither is imported."""
-    module = type(value).__module__.split(".")[0]
-    return module in {"polars", "pandas"} and hasattr(value, "columns")
+def read_parquet(
+    origin: Source, stream: Bytes, head: bytes, last: str | None = None
+) -> pl.DataFrame:
+    """A parquet file as a frame, or an error that names it.
 
-
-def is_columns(value: object) -> bool:
-    """Three parallel arrays: queries, documents, scores or grades."""
-    return (
-        isinstance(value, tuple)
-        and len(value) == 3
-        and all(isinstance(part, (np.ndarray, list, tuple)) or is_series(part) for part in value)
-    )
-
-
-def is_series(value: object) -> bool:
-    """A column of polars or pandas."""
-    module = type(value).__module__.split(".")[0]
-    return module in {"polars", "pandas"} and not hasattr(value, "columns")
-
-
-def read_parquet(path: str | os.PathLike[str]) -> pl.DataFrame:
-    """A parquet file as a frame, or an error that names it."""
+    With ``last`` (score or grade) only the columns that hold the query, the document and it.
+    """
     import polars as pl
 
+    where: Any = origin.path
+    if where is None or stream.packed or not where.is_file():
+        where = io.BytesIO(head + read_all(stream))
     try:
-        return pl.read_parquet(os.fspath(path), glob=False)
-    except (pl.exceptions.PolarsError, OSError) as problem:
-        raise FormatError(f"not a readable parquet file: {problem}", source=str(path)) from None
-
-
-def columns(value: Any, last: str, place: str) -> tuple[pl.Series, pl.Series, pl.Series]:
-    """(query, document, ``last``) of a frame or of three arrays, ids as text."""
-    if is_columns(value):
-        parts = dict(zip(("query", "doc", last), value, strict=True))
-    else:
-        parts = {role: value[_column(value, role, place)] for role in ("query", "doc", last)}
-    query, doc = (_ids(parts[role], role, place) for role in ("query", "doc"))
-    numbers = _series(parts[last])
-    if not len(query) == len(doc) == len(numbers):
-        raise InputError(
-            f"{place}: the columns differ in length: {len(query)}, {len(doc)}, {len(numbers)}"
-        )
-    return query, doc, numbers
-
-
-def _column(frame: Any, role: str, place: str) -> str:
-    names = {str(name).lower().replace("-", "_"): name for name in frame.columns}
-    for name in NAMES[role]:
-        if name in names:
-            return str(names[name])
-    raise UsageError(
-        f"{place}: no column for the {role} among: {', '.join(map(str, frame.columns))}",
-        hint=f"name it one of: {', '.join(NAMES[role])}",
-    )
-
-
-def _series(part: Any) -> pl.Series:
-    import polars as pl
-
-    if isinstance(part, pl.Series):
-        return part
-    if type(part).__module__.startswith("pandas"):
-        return _from_pandas(part)
-    return pl.Series(values=part, strict=False)
-
-
-def _from_pandas(part: Any) -> pl.Series:
-    """Numbers through numpy, text through arrow where that is what pandas holds."""
-    import polars as pl
-
-    arrow = getattr(part.array, "__arrow_array__", None)
-    if arrow is not None and part.dtype.kind not in "iuf":
-        return pl.Series(values=part.array.__arrow_array__())
-    if part.dtype.kind in "iufb":
-        return pl.Series(values=part.to_numpy())
-    return pl.Series(values=part.to_list(), strict=False)
-
-
-def _ids(part: Any, role: str, place: str) -> pl.Series:
-    import polars as pl
-
-    series = _series(part)
-    if series.dtype in (pl.Categorical, pl.Enum):
-        series = series.cast(pl.String)
-    if series.dtype != pl.String and len(series):
-        raise InputError(
-            f"{place}: the {role} column holds {series.dtype}, not text",
-            hint="ids are text: cast the column to strings, on both sides in the same way",
-        )
-    if series.null_count():
-        at = int(series.is_null().arg_max() or 0)
-        raise InputError(f"{place}: row {at} has no {role}")
-    return series.cast(pl.String)
+        names = list(pl.read_parquet_schema(where))
+        if hasattr(where, "seek"):
+            where.seek(0)
+        chosen = None if last is None else choose(names, last, origin.name)
+        columns = None if chosen is None else list(dict.fromkeys(chosen))
+        return pl.read_parquet(where, columns=columns, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+        raise FormatError(
+            f"not a readable parquet file: {problem}",
+            source=origin.name,
+            hint="make the file again, or fetch it again",
+        ) from None
 
 
 def judge_frame(
     qrels: Qrels, value: Any, *, place: str = "run", float32: bool = False
 ) -> JudgedHits:
     """The judged-hits table of a frame or of arrays; ties go to the higher document id."""
-    query, doc, numbers = columns(value, "score", place)
-    score = _finite(numbers, query, place)
+    rows = Rows.of(*scored_columns(value, place))
     if float32:
-        score = score.astype(np.float32).astype(np.float64)
+        score = in_float32(rows.score, lambda row: f"{place}: {rows.place(row)}")
+        rows = Rows(rows.query, rows.doc, score, rows.starts)
     index = JudgedIndex(qrels)
     builder = TableBuilder(qrels)
     try:
         try:
-            builder.add(reduce_block(index, query, doc, score))
+            builder.add(reduce_block(index, rows))
         except ScatteredRowsError:
-            order = query.arg_sort().to_numpy()
-            builder.add(reduce_block(index, query.gather(order), doc.gather(order), score[order]))
+            builder.add(reduce_block(index, gathered(rows)))
     except DuplicateRowError as twice:
-        raise DuplicateError(
-            f"{place}: query {twice.query!r} has document {twice.doc!r} twice",
-            hint="a ranking names each document once; keep the better score",
-        ) from None
+        raise duplicate_rows(place, twice.query, twice.doc, twice.first, twice.second) from None
     return builder.build()
 
 
-def _finite(
-    numbers: pl.Series, query: pl.Series, place: str
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    if not numbers.dtype.is_numeric():
-        raise InputError(f"{place}: the score column holds {numbers.dtype}, not numbers")
-    nulls = numbers.null_count()
-    values = numbers.to_numpy().astype(np.float64, copy=False)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if nulls or len(bad):
-        at = int(bad[0])
-        raise InputError(
-            f"{place}: row {at} (query {query[at]!r}): "
-            f"the score {numbers[at]!r} is not a finite number"
-        )
-    return values
+def run_from_frame(value: Any, place: str = "run") -> ScoreRun:
+    """A frame or arrays as plain dicts, in the order of the rows."""
+    query, doc, score = scored_columns(value, place)
+    run: ScoreRun = {}
+    seen: dict[tuple[str, str], int] = {}
+    rows = zip(query.to_list(), doc.to_list(), score.tolist(), strict=True)
+    for row, (q, d, s) in enumerate(rows):
+        if (q, d) in seen:
+            raise duplicate_rows(place, q, d, seen[q, d], row)
+        seen[q, d] = row
+        run.setdefault(q, {})[d] = s
+    return run
+
+
+def duplicate_rows(place: str, query: str, doc: str, first: int, second: int) -> DuplicateError:
+    """The error for a document that one query's rows hold twice."""
+    return DuplicateError(
+        f"{place}: query {query!r} has document {doc!r} twice, in rows {first} and {second}",
+        hint="a ranking names each document once; keep the better score",
+    )
 
 
 def qrels_from_frame(value: Any, place: str = "qrels") -> Qrels:
     """Judgments from a frame or from arrays."""
-    query, doc, numbers = columns(value, "grade", place)
-    if not numbers.dtype.is_integer() and len(numbers):
-        raise InputError(
-            f"{place}: the grade column holds {numbers.dtype}, not whole numbers",
-            hint="cast the grades to integers",
-        )
-    if numbers.null_count():
-        raise InputError(f"{place}: row {int(numbers.is_null().arg_max() or 0)} has no grade")
-    return qrels_from_columns(query.to_list(), doc.to_list(), numbers.to_list(), place)
+    return qrels_from_columns(*graded_columns(value, place), place)
 
 
 def qrels_from_columns(
@@ -193,7 +110,8 @@ def qrels_from_columns(
         for row, pair in enumerate(zip(query, doc, strict=True)):
             if pair in seen:
                 raise DuplicateError(
-                    f"{place}: row {row}: query {pair[0]!r} judges document {pair[1]!r} again"
+                    f"{place}: row {row}: query {pair[0]!r} judges document {pair[1]!r} again",
+                    hint="keep one judgment",
                 )
             seen.add(pair)
     return Qrels.from_mapping(table)

@@ -6,33 +6,36 @@ group}``, JSON lines, or two columns parted by tab, comma or blank.
 
 from __future__ import annotations
 
-import csv
-import io
+import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import FormatError, UsageError
+from assay.errors import DuplicateError, FormatError, InputError, UsageError
 from assay.hits import strict_json
+from assay.hits.delimited import read_delimited
+from assay.hits.json_fields import Place, first_of
+from assay.hits.numbers import shown
 from assay.hits.sniff import Kind, sniff
 from assay.hits.sources import source
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Iterable
 
+    from assay.hits.strict_json import Json
     from assay.model.judgments import Qrels
 
 HEADERS = {"query_id", "qid", "query-id", "query"}
+HINT = "groups are {query: group}, lines with query_id and group, or two columns; all text"
 
 
 def load_groups(value: str | os.PathLike[str] | Mapping[str, str], qrels: Qrels) -> dict[str, str]:
     """Query to group, from a mapping, a field's name or a file."""
     if isinstance(value, Mapping):
-        return dict(value)
+        return _checked(((None, query, group) for query, group in value.items()), "groups")
     field = {query: fields[str(value)] for query, fields in qrels.fields.items() if value in fields}
     if field:
         return field
-    if not Path(value).exists() and value != "-":
+    if value != "-" and not os.path.exists(value):
         known = sorted({name for fields in qrels.fields.values() for name in fields})
         raise UsageError(
             f"{str(value)!r} is neither a file nor a field of the judgments",
@@ -44,49 +47,59 @@ def load_groups(value: str | os.PathLike[str] | Mapping[str, str], qrels: Qrels)
 
 
 def _from_file(path: str | os.PathLike[str]) -> dict[str, str]:
-    origin = source(path)
-    with origin.open() as stream:
+    with source(path) as origin, origin.open() as stream:
         kind, head = sniff(stream)
         data = head + strict_json.read_all(stream)
-    if kind is Kind.JSON:
-        return _from_json(data, origin.name)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError("not UTF-8", source=origin.name) from None
-    return _from_text(text, origin.name)
+        name = origin.name
+    rows = _json_rows(data, name) if kind is Kind.JSON else _text_rows(data, name)
+    groups = _checked(rows, name)
+    if not groups:
+        raise FormatError("there is no group", source=name, hint=HINT)
+    return groups
 
 
-def _from_json(data: bytes, name: str) -> dict[str, str]:
-    if strict_json.is_lines(data):
-        rows = [row for _, row in strict_json.lines(data, name)]
-        pairs = [
-            (r.get("query_id", r.get("qid")), r.get("group")) for r in rows if isinstance(r, dict)
-        ]
-    else:
-        value = strict_json.loads(data, name)
-        pairs = list(value.items()) if isinstance(value, dict) else []
-    if not pairs or not all(isinstance(part, str) for pair in pairs for part in pair):
-        raise FormatError(
-            "groups are {query: group}, or lines with query_id and group, all text", source=name
-        )
-    return {str(query): str(group) for query, group in pairs}
+def _json_rows(data: bytes, name: str) -> Iterable[tuple[int | None, Json, Json]]:
+    values = strict_json.values(data, name)
+    if len(values) == 1 and isinstance(values[0][1], dict) and "group" not in values[0][1]:
+        for query, group in values[0][1].items():
+            yield None, query, group
+        return
+    if len(values) == 1 and isinstance(values[0][1], list):
+        values = [(values[0][0], row) for row in values[0][1]]
+    for line, row in values:
+        if not isinstance(row, dict):
+            raise Place(name, line).error(f"a row must be an object, not {shown(row)}", HINT)
+        yield line, first_of(row, ("query_id", "qid")), row.get("group")
 
 
-def _from_text(text: str, name: str) -> dict[str, str]:
-    first = text.partition("\n")[0]
-    delimiter = "\t" if "\t" in first else "," if "," in first else " "
-    groups: dict[str, str] = {}
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
-    for row in reader:
-        if not row or (reader.line_num == 1 and row[0].lower() in HEADERS):
+def _text_rows(data: bytes, name: str) -> Iterable[tuple[int | None, str, str]]:
+    for line, row in read_delimited(data, name, "\t, "):
+        if line == 1 and row[0].lower() in HEADERS:
             continue
         if len(row) != 2:
             raise FormatError(
                 f"{len(row)} columns where 2 belong",
                 source=name,
-                line=reader.line_num,
+                line=line,
                 hint="a line is: query group",
             )
-        groups[row[0]] = row[1]
+        yield line, row[0], row[1]
+
+
+def _checked(rows: Iterable[tuple[int | None, Json, Json]], name: str) -> dict[str, str]:
+    groups: dict[str, str] = {}
+    for line, query, group in rows:
+        for what, value in (("query", query), ("group", group)):
+            if not isinstance(value, str) or not value:
+                if line is None:
+                    raise InputError(f"{name}: the {what} {shown(value)} is not text", hint=HINT)
+                raise Place(name, line).error(f"the {what} {shown(value)} is not text", HINT)
+        if query in groups:
+            raise DuplicateError(
+                f"query {query!r} is in a group already",
+                source=name,
+                line=line,
+                hint="a query belongs to one group",
+            )
+        groups[query] = group
     return groups

@@ -6,9 +6,6 @@ with a header, JSON lines, or parquet.
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +13,9 @@ import numpy as np
 
 from assay.errors import FormatError
 from assay.hits import frames, strict_json
+from assay.hits.delimited import read_delimited
+from assay.hits.json_fields import Place
+from assay.hits.numbers import finite, shown
 from assay.hits.sniff import Kind, sniff
 from assay.hits.sources import source
 
@@ -39,72 +39,76 @@ class Labels:
 
 def read_labels(place: str, cluster: str | None = None) -> Labels:
     """The rows of a file, each checked."""
-    origin = source(place)
-    with origin.open() as stream:
+    with source(place) as origin, origin.open() as stream:
+        name = origin.name
         kind, head = sniff(stream)
         if kind is Kind.PARQUET:
-            rows: list[tuple[int, Mapping[str, Any]]] = list(
-                enumerate(frames.read_parquet(place).iter_rows(named=True), 1)
-            )
+            frame = frames.read_parquet(origin, stream, head)
+            rows = list(enumerate(frame.iter_rows(named=True), 1))
         else:
             data = head + strict_json.read_all(stream)
-            rows = list(
-                _json_rows(data, origin.name)
-                if kind is Kind.JSON
-                else _text_rows(data, origin.name)
-            )
+            rows = list(_json_rows(data, name) if kind is Kind.JSON else _text_rows(data, name))
     if not rows:
-        raise FormatError("there is no row", source=origin.name)
-    labels = [_label(row, line, origin.name) for line, row in rows]
-    scores = [_score(row, line, origin.name) for line, row in rows]
-    clusters = [_field(row, cluster, line, origin.name) for line, row in rows] if cluster else None
-    return Labels(np.array(labels, dtype=np.bool_), np.array(scores), clusters)
+        raise FormatError("there is no row", source=name, hint="a row has a label and a score")
+    placed = [(row, Place(name, line)) for line, row in rows]
+    labels = [_label(row, where) for row, where in placed]
+    scores = [_score(row, where) for row, where in placed]
+    clusters = [str(_field(row, cluster, where)) for row, where in placed] if cluster else None
+    return Labels(np.array(labels, dtype=np.bool_), np.array(scores, dtype=np.float64), clusters)
 
 
-def _json_rows(data: bytes, name: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    rows = (
-        list(strict_json.lines(data, name))
-        if strict_json.is_lines(data) or data.lstrip().startswith(b"{")
-        else [(1, row) for row in strict_json.loads(data, name)]
-    )
+def _json_rows(data: bytes, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    rows = strict_json.values(data, name)
+    if len(rows) == 1 and isinstance(rows[0][1], list):
+        rows = [(rows[0][0], row) for row in rows[0][1]]
     for line, row in rows:
         if not isinstance(row, dict):
-            raise FormatError("a row must be an object", source=name, line=line)
+            raise Place(name, line).error(f"a row must be an object, not {shown(row)}")
         yield line, row
 
 
-def _text_rows(data: bytes, name: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError("not UTF-8", source=name) from None
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
-    for row in reader:
-        yield reader.line_num, row
+def _text_rows(data: bytes, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    header: list[str] = []
+    for line, cells in read_delimited(data, name, "\t,"):
+        if not header:
+            header = cells
+            if len(set(header)) < len(header):
+                raise Place(name, line).error("two columns have the same name")
+        elif len(cells) != len(header):
+            raise Place(name, line).error(
+                f"{len(cells)} cells where {len(header)} belong", "quote cells that hold commas"
+            )
+        else:
+            yield line, dict(zip(header, cells, strict=True))
 
 
-def _field(row: Mapping[str, Any], field: str, line: int, name: str) -> str:
+def _field(row: Mapping[str, Any], field: str, place: Place) -> Any:
     value = row.get(field)
-    if value is None:
+    if value is None or value == "":
         known = ", ".join(str(key) for key in row)
-        raise FormatError(f"no {field!r} among: {known}", source=name, line=line)
-    return str(value)
+        raise place.error(f"no {field!r} among: {known}" if field not in row else f"no {field!r}")
+    return value
 
 
-def _label(row: Mapping[str, Any], line: int, name: str) -> bool:
-    text = _field(row, "label", line, name).strip().lower()
+def _label(row: Mapping[str, Any], place: Place) -> bool:
+    value = _field(row, "label", place)
+    text = str(value).strip().lower()
     if text not in TRUE | FALSE:
-        raise FormatError(f"the label {text!r:.40} is neither 0 nor 1", source=name, line=line)
+        raise place.error(f"the label {shown(value)} is neither 0 nor 1", "true and yes are 1 too")
     return text in TRUE
 
 
-def _score(row: Mapping[str, Any], line: int, name: str) -> float:
-    text = _field(row, "score", line, name)
+def _score(row: Mapping[str, Any], place: Place) -> float:
+    value = _field(row, "score", place)
+    number = finite(_parsed(value) if isinstance(value, str) else value)
+    if number is None:
+        raise place.error(f"the score {shown(value)} is not a finite number")
+    return number
+
+
+def _parsed(text: str) -> float | None:
+    """A decimal number in ASCII; Python alone would also take 1_000 and digits of any script."""
     try:
-        value = float(text)
+        return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
-        raise FormatError(f"the score {text!r:.40} is not a finite number", source=name, line=line)
-    return value
+        return None

@@ -8,17 +8,19 @@ repeated one keeps its place in the ranking, since the reader saw it, and earns 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.errors import InputError, UsageError
+from assay.hits.numbers import in_float32
 from assay.measures.table import JudgedHits, build_table
 from assay.model.ranking import LiveRun, Match, Result, ScoreRun, Ties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from assay.model.judgments import Qrels, Span
 
@@ -35,9 +37,14 @@ class Unit:
 
 
 def judge_live(
-    qrels: Qrels, run: LiveRun, *, match: Match = Match.CHUNK, separator: str = ":chunk_"
+    qrels: Qrels,
+    run: LiveRun,
+    *,
+    match: Match = Match.CHUNK,
+    separator: str = ":chunk_",
+    float32: bool = False,
 ) -> JudgedHits:
-    """The judged-hits table of live rankings."""
+    """The judged-hits table of live rankings, whose results are checked already."""
     if match is Match.SPAN and not any(r.spans for ranking in run.values() for r in ranking):
         raise UsageError(
             "span matching needs the spans of the results, and the run has none",
@@ -51,7 +58,8 @@ def judge_live(
     tied = np.zeros(count, dtype=np.int64)
     for at, query in enumerate(qrels.queries):
         judged += [(at, unit.grade) for unit in units[at]]
-        ranking = ordered(run.get(query, []), query)
+        results = run.get(query, [])
+        ranking = ordered(_in_float32(results, query) if float32 else results, query)
         retrieved[at] = len(ranking)
         if ranking and ranking[0].score is not None:
             top[at] = ranking[0].score
@@ -87,7 +95,15 @@ def ordered(ranking: Iterable[Result], query: str) -> list[Result]:
     results = list(ranking)
     scored = sum(result.score is not None for result in results)
     if 0 < scored < len(results):
-        raise InputError(f"query {query!r}: some results have a score and some have none")
+        raise InputError(
+            f"query {query!r}: some results have a score and some have none",
+            hint="give every result a score, or none",
+        )
+    if 0 < sum(result.rank is not None for result in results) < len(results):
+        raise InputError(
+            f"query {query!r}: some results have a rank and some have none",
+            hint="give every result a rank, or none",
+        )
     places = range(len(results))
     if scored:
         return [
@@ -95,6 +111,15 @@ def ordered(ranking: Iterable[Result], query: str) -> list[Result]:
             for i in sorted(places, key=lambda i: (-(results[i].score or 0.0), *_place(results, i)))
         ]
     return [results[i] for i in sorted(places, key=lambda i: _place(results, i))]
+
+
+def _in_float32(results: list[Result], query: str) -> list[Result]:
+    scores = np.array([result.score or 0.0 for result in results], dtype=np.float64)
+    rounded = in_float32(scores, lambda at: f"query {query!r}, document {results[at].id!r}")
+    return [
+        result if result.score is None else replace(result, score=score)
+        for result, score in zip(results, rounded.tolist(), strict=True)
+    ]
 
 
 def _place(results: list[Result], at: int) -> tuple[int, int, str]:
@@ -136,17 +161,18 @@ def _found(
     ranking: list[Result], units: list[Unit], match: Match, separator: str
 ) -> list[tuple[int, int]]:
     """(rank, grade) of each unit at the first result that brings it."""
-    waiting: Mapping[str, list[Unit]] = _by_key(units)
+    waiting = _by_key(units)
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(ranking, 1):
         key = result.id if match is Match.CHUNK else document_of(result, separator)
         open_units = waiting.get(key)
         if not open_units:
             continue
-        brought = [unit for unit in open_units if _covers(result, unit)]
-        found += [(rank, unit.grade) for unit in brought]
-        for unit in brought:
-            open_units.remove(unit)
+        brought = [_covers(result, unit) for unit in open_units]
+        found += [(rank, unit.grade) for unit in compress(open_units, brought)]
+        waiting[key] = [
+            unit for unit, found_now in zip(open_units, brought, strict=True) if not found_now
+        ]
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.errors import UsageError
 from assay.model.ranking import Match, Ties
 
 if TYPE_CHECKING:
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 class Options:
     """``ties`` None means: by id for scores (as trec_eval), as given for lists.
 
-    ``depth`` keeps the first results of each query only. ``float32`` rounds scores as trec_eval did
-    before its version 10. ``extra_columns`` lets a run's lines go on after the tag.
+    ``match`` and ``ties`` may be given by name. ``depth`` keeps the first results of each query
+    only. ``float32`` rounds scores as trec_eval did before its version 10. ``extra_columns`` lets a
+    run's lines go on after the tag.
     """
 
     match: Match = Match.CHUNK
@@ -26,3 +28,21 @@ class Options:
     extra_columns: bool = False
     separator: str = ":chunk_"
     progress: Callable[[int, int | None], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("match", Match), ("ties", Ties)):
+            value = getattr(self, name)
+            known = [member.value for member in kind]
+            if isinstance(value, str) and value in known:
+                object.__setattr__(self, name, kind(value))
+            elif not (isinstance(value, kind) or (name == "ties" and value is None)):
+                raise UsageError(f"unknown {name}: {value!r}", hint=f"one of: {', '.join(known)}")
+        depth = self.depth
+        if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int)):
+            raise UsageError(f"the depth {depth!r} is not a whole number")
+        if depth is not None and depth < 1:
+            raise UsageError(f"the depth {depth} is below 1", hint="leave it out to keep all")
+        if not self.separator:
+            raise UsageError(
+                "the separator is empty", hint="it parts document and chunk: ':chunk_'"
+            )

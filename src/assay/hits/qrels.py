@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -10,9 +9,11 @@ from typing import Any, TypeAlias
 from assay import limits
 from assay.errors import DuplicateError, InputError, UsageError
 from assay.hits import frames
+from assay.hits.columns import is_columns, is_frame
 from assay.hits.json_input import qrels_from_json
+from assay.hits.numbers import is_whole, shown
 from assay.hits.sniff import Kind, sniff
-from assay.hits.sources import source
+from assay.hits.sources import Source, source
 from assay.hits.strict_json import read_all
 from assay.hits.trec_lines import QrelsRows, read_qrels_lines
 from assay.model.judgments import Qrels
@@ -24,11 +25,14 @@ def load_qrels(value: QrelsInput) -> Qrels:
     """Judgments from a file, a mapping, a data frame, three arrays, or as they are."""
     if isinstance(value, Qrels):
         return value
+    place = ""
     if isinstance(value, (str, os.PathLike)):
-        qrels = _from_file(value)
+        with source(value) as origin:
+            qrels = _from_file(origin)
+            place = f"{origin.name}: "
     elif isinstance(value, Mapping):
         qrels = _from_mapping(value)
-    elif frames.is_frame(value) or frames.is_columns(value):
+    elif is_frame(value) or is_columns(value):
         qrels = frames.qrels_from_frame(value)
     else:
         raise UsageError(
@@ -36,16 +40,18 @@ def load_qrels(value: QrelsInput) -> Qrels:
             hint="give a path, {query: {document: grade}}, a data frame or three arrays",
         )
     if not qrels.queries:
-        raise InputError("the qrels hold no judgment", hint="check that the file is the right one")
+        raise InputError(
+            f"{place}the qrels hold no judgment", hint="check that it is the right one"
+        )
     return qrels
 
 
-def _from_file(path: str | os.PathLike[str]) -> Qrels:
-    origin = source(path)
+def _from_file(origin: Source) -> Qrels:
     with origin.open() as stream:
         kind, head = sniff(stream)
         if kind is Kind.PARQUET:
-            return frames.qrels_from_frame(frames.read_parquet(path), origin.name)
+            frame = frames.read_parquet(origin, stream, head, "grade")
+            return frames.qrels_from_frame(frame, origin.name)
         data = head + read_all(stream)
     if kind is Kind.JSON:
         return qrels_from_json(data, origin.name)
@@ -89,20 +95,16 @@ def _from_mapping(value: Mapping[Any, Any]) -> Qrels:
 def _check_id(value: object, role: str) -> None:
     if not isinstance(value, str):
         raise InputError(
-            f"the {role} id {value!r:.60} is a {type(value).__name__}, not text",
+            f"the {role} id {shown(value)} is a {type(value).__name__}, not text",
             hint="ids are text, on both sides: str(id)",
         )
 
 
-def _grade(query: str, doc: str, grade: object) -> int:
-    try:
-        if isinstance(grade, bool):
-            raise TypeError
-        number = operator.index(grade)  # type: ignore[arg-type]  # refused below when it is none
-    except TypeError:
+def _grade(query: str, doc: str, grade: Any) -> int:
+    if not is_whole(grade) or abs(grade) > limits.MAX_GRADE:
         raise InputError(
-            f"query {query!r}, document {doc!r}: the grade {grade!r:.60} is not a whole number"
-        ) from None
-    if abs(number) > limits.MAX_GRADE:
-        raise InputError(f"query {query!r}, document {doc!r}: the grade {number} is too large")
-    return number
+            f"query {query!r}, document {doc!r}: the grade {shown(grade)} "
+            f"is not a whole number up to {limits.MAX_GRADE}",
+            hint="grades are whole numbers such as 0, 1, 2, 3",
+        )
+    return int(grade)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from assay import limits
 from assay.errors import InputError, UsageError
 from assay.hits import frames
-from assay.hits.dict_reduce import judge_dicts
+from assay.hits.columns import is_columns, is_frame
+from assay.hits.dict_reduce import checked_scores, judge_dicts
 from assay.hits.json_input import run_from_json, run_from_mapping
 from assay.hits.live import judge_live, live_run
+from assay.hits.numbers import shown
 from assay.hits.options import Options
 from assay.hits.sniff import Kind, sniff
 from assay.hits.sources import Source, source
@@ -33,37 +35,47 @@ def judge(qrels: Qrels, run: RunInput, options: Options | None = None) -> Judged
     """The judged-hits table of a run given as a file, mapping, data frame or three arrays."""
     options = options or Options()
     if isinstance(run, (str, os.PathLike)):
-        hits = _judge_file(qrels, source(run), options)
+        with source(run) as origin:
+            hits = _judge_file(qrels, origin, options)
+            place = f"{origin.name}: "
     elif isinstance(run, Mapping):
-        hits = _judge_mapping(qrels, run, options)
-    elif frames.is_frame(run) or frames.is_columns(run):
-        hits = _judge_frame(qrels, run, "run", options)
+        hits, place = _judge_mapping(qrels, run, options), ""
+    elif is_frame(run) or is_columns(run):
+        hits, place = _judge_frame(qrels, run, "run", options), ""
     else:
         raise UsageError(
             f"a run cannot be a {type(run).__name__}",
             hint="give a path, {query: {document: score}}, {query: [ids]}, a frame or arrays",
         )
-    if hits.extra_queries and hits.missing.all():
-        raise InputError(
-            f"no query of the run is in the qrels (they have, for example, {qrels.queries[0]!r})",
-            hint="check that both use the same query ids",
-        )
+    if hits.missing.all():
+        _refuse_strangers(qrels, hits, place)
     return hits if options.depth is None else hits.cut(options.depth)
+
+
+def _refuse_strangers(qrels: Qrels, hits: JudgedHits, place: str) -> NoReturn:
+    """Nothing in common is a mistake, not a run that scores 0."""
+    if not hits.extra_queries:
+        raise InputError(f"{place}the run is empty", hint="check that it is the right one")
+    raise InputError(
+        f"{place}no query of the run is in the qrels "
+        f"(they have, for example, {qrels.queries[0]!r})",
+        hint="check that both use the same query ids",
+    )
 
 
 def _judge_file(qrels: Qrels, origin: Source, options: Options) -> JudgedHits:
     with origin.open() as stream:
         kind, data = sniff(stream)
         if kind is Kind.PARQUET:
-            assert origin.path is not None
-            return _judge_frame(qrels, frames.read_parquet(origin.path), origin.name, options)
+            frame = frames.read_parquet(origin, stream, data, "score")
+            return _judge_frame(qrels, frame, origin.name, options)
         if kind is Kind.JSON:
             return _judge_any(qrels, run_from_json(data + read_all(stream), origin.name), options)
-        if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
-            data += stream.read(limits.SMALL_FILE_BYTES)
-        else:
+        if options.match is not Match.CHUNK or options.ties is Ties.GIVEN:
             data += read_all(stream)
-        if not stream.read(1):
+            return _judge_any(qrels, _small_run(data, origin.name, options), options)
+        data += stream.read(max(limits.SMALL_FILE_BYTES - len(data), 0))
+        if len(data) <= limits.SMALL_FILE_BYTES and not stream.read(1):
             return _judge_any(qrels, _small_run(data, origin.name, options), options)
     return judge_trec_stream(
         qrels,
@@ -96,7 +108,7 @@ def _judge_mapping(qrels: Qrels, run: Mapping[Any, Any], options: Options) -> Ju
     for query in run:
         if not isinstance(query, str):
             raise InputError(
-                f"the query id {query!r:.60} is a {type(query).__name__}, not text",
+                f"the query id {shown(query)} is a {type(query).__name__}, not text",
                 hint="ids are text, on both sides: str(id)",
             )
     if all(isinstance(ranking, Mapping) for ranking in run.values()):
@@ -106,18 +118,26 @@ def _judge_mapping(qrels: Qrels, run: Mapping[Any, Any], options: Options) -> Ju
 
 def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: Options) -> JudgedHits:
     """Scores by dict unless something asks for lists."""
-    scores = all(isinstance(ranking, Mapping) for ranking in run.values())
-    if scores and options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
-        return judge_dicts(qrels, run, float32=options.float32)  # type: ignore[arg-type]
-    live: LiveRun = live_run(run, options.ties or Ties.TREC) if scores else run  # type: ignore[arg-type,assignment]
-    return judge_live(qrels, live, match=options.match, separator=options.separator)
+    if not all(isinstance(ranking, Mapping) for ranking in run.values()):
+        return _judge_lists(qrels, run, options)  # type: ignore[arg-type]  # not mappings: lists
+    scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
+    if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
+        return judge_dicts(qrels, scores, float32=options.float32)
+    checked_scores(scores.values(), scores)
+    return _judge_lists(qrels, live_run(scores, options.ties or Ties.TREC), options)
+
+
+def _judge_lists(qrels: Qrels, run: LiveRun, options: Options) -> JudgedHits:
+    return judge_live(
+        qrels,
+        run,
+        match=options.match,
+        separator=options.separator,
+        float32=options.float32,
+    )
 
 
 def _judge_frame(qrels: Qrels, frame: Any, place: str, options: Options) -> JudgedHits:
     if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
         return frames.judge_frame(qrels, frame, place=place, float32=options.float32)
-    query, doc, score = frames.columns(frame, "score", place)
-    run: ScoreRun = {}
-    for q, d, s in zip(query.to_list(), doc.to_list(), score.to_list(), strict=True):
-        run.setdefault(q, {}).setdefault(d, s)
-    return _judge_any(qrels, run, options)
+    return _judge_any(qrels, frames.run_from_frame(frame, place), options)

@@ -19,23 +19,41 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from assay import limits
-from assay.errors import FormatError, LimitError, MissingDependencyError, MissingFileError
+from assay.errors import FormatError, InputError, LimitError, MissingFileError
+from assay.hits.zstd import is_zstd, zstd_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import TracebackType
 
 GZIP = b"\x1f\x8b"
-ZSTD = b"\x28\xb5\x2f\xfd"
+STEP = 1 << 20  # unpacked or spooled at once, before the caps are looked at
 BOMB_FLOOR = 64 << 20  # below this nothing is a bomb
 
 
 @dataclass(slots=True)
 class Source:
-    """Bytes with a name; ``open`` gives them from the start, decompressed and capped."""
+    """Bytes with a name; ``open`` gives them from the start, decompressed and capped.
+
+    To be used in a ``with`` statement, which removes what was spooled.
+    """
 
     name: str
     path: Path | None = None
     _spool: IO[bytes] | None = field(default=None, repr=False)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._spool is not None:
+            self._spool.close()
+            self._spool = None
 
     @contextmanager
     def open(self) -> Iterator[Bytes]:
@@ -44,7 +62,7 @@ class Source:
         try:
             yield Bytes(raw, self.name)
         finally:
-            if self._spool is None:
+            if raw is not self._spool:
                 raw.close()
 
     def size(self) -> int | None:
@@ -55,17 +73,23 @@ class Source:
 
     def _raw(self) -> IO[bytes]:
         if self._spool is None and self.path is not None and self.path.is_file():
-            return self.path.open("rb")
+            return _opened(self.path)
         if self._spool is None:
             self._spool = self._spooled()
         self._spool.seek(0)
         return self._spool
 
     def _spooled(self) -> IO[bytes]:
-        spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=limits.SMALL_FILE_BYTES)  # noqa: SIM115
-        origin = sys.stdin.buffer if self.path is None else self.path.open("rb")
-        while block := origin.read(1 << 20):
-            spool.write(block)
+        if self.path is not None:
+            with _opened(self.path) as stream:
+                return _spool(stream, self.name)
+        stdin = getattr(sys.stdin, "buffer", None)
+        if stdin is None:
+            raise MissingFileError("there is no standard input to read", hint="name a file")
+        spool = _spool(stdin, self.name)
+        if not spool.tell():
+            spool.close()
+            raise InputError("standard input is empty", hint="note that it can be read only once")
         return spool
 
 
@@ -82,9 +106,42 @@ def source(place: str | os.PathLike[str]) -> Source:
         ) from None
     if stat.S_ISDIR(mode):
         raise MissingFileError(f"{path} is a folder", hint="name a file in it")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise MissingFileError(
+            f"{path} is a device", hint="name a file, or - for what comes through a pipe"
+        )
     if not os.access(path, os.R_OK):
-        raise MissingFileError(f"{path} cannot be read: permission denied")
+        raise MissingFileError(
+            f"{path} cannot be read: permission denied", hint="check who may read it"
+        )
     return Source(str(path), path)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as problem:
+        raise MissingFileError(f"{path} cannot be read: {_because(problem)}") from None
+
+
+def _spool(stream: IO[bytes], name: str) -> IO[bytes]:
+    """What the stream still gives, kept in memory while it is small and on disk beyond."""
+    spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=limits.SMALL_FILE_BYTES)  # noqa: SIM115
+    try:
+        while block := stream.read(STEP):
+            if spool.tell() + len(block) > limits.MAX_DECOMPRESSED_BYTES:
+                raise LimitError(f"{name}: more than {limits.MAX_DECOMPRESSED_BYTES:,} bytes")
+            spool.write(block)
+    except OSError as problem:
+        spool.close()
+        raise InputError(
+            f"{name} cannot be kept while it is read: {_because(problem)}",
+            hint=f"is there space in {tempfile.gettempdir()}?",
+        ) from None
+    except BaseException:
+        spool.close()
+        raise
+    return spool
 
 
 def _because(problem: Exception) -> str:
@@ -101,38 +158,42 @@ class Bytes:
         magic = raw.read(4)
         raw.seek(0)
         self._stream: IO[bytes] = raw
-        self._packed = True
+        self.packed = True
         if magic.startswith(GZIP):
             self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-        elif magic == ZSTD:
-            self._stream = _zstd(raw)
+        elif is_zstd(magic):
+            self._stream = cast("IO[bytes]", zstd_stream(raw))
         else:
-            self._packed = False
+            self.packed = False
 
     def read(self, size: int) -> bytes:
         """Up to ``size`` bytes; fewer only at the end."""
-        try:
-            data = self._stream.read(size)
-            while len(data) < size and (more := self._stream.read(size - len(data))):
-                data += more
-        except (EOFError, OSError, zlib.error) as problem:
-            raise FormatError(
-                f"the compressed data is damaged or cut off: {problem}", source=self.name
-            ) from None
-        except Exception as problem:
-            if type(problem).__name__ != "ZstdError":
-                raise
-            raise FormatError(
-                f"the compressed data is damaged: {problem}", source=self.name
-            ) from None
-        self._count += len(data)
-        if self._packed:
-            self._refuse_bomb()
-        return data
+        blocks: list[bytes] = []
+        wanted, step = size, STEP if self.packed else 16 * STEP
+        while wanted and (block := self._block(min(wanted, step))):
+            blocks.append(block)
+            wanted -= len(block)
+        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
     def consumed(self) -> int:
         """How many stored bytes were read so far."""
         return self._raw.tell()
+
+    def _block(self, size: int) -> bytes:
+        try:
+            data = self._stream.read(size)
+        except (EOFError, OSError, zlib.error) as problem:
+            if not self.packed:
+                raise MissingFileError(f"{self.name} cannot be read: {problem}") from None
+            raise FormatError(
+                f"the compressed data is damaged or cut off: {problem}",
+                source=self.name,
+                hint="make the file again, or fetch it again",
+            ) from None
+        self._count += len(data)
+        if self.packed:
+            self._refuse_bomb()
+        return data
 
     def _refuse_bomb(self) -> None:
         too_dense = self._count > max(
@@ -143,16 +204,3 @@ class Bytes:
                 f"{self.name} unpacks to more than {self._count:,} bytes from {self._raw.tell():,}",
                 hint="unpack it yourself if you trust it",
             )
-
-
-def _zstd(raw: IO[bytes]) -> IO[bytes]:
-    try:
-        import zstandard
-    except ImportError as problem:
-        raise MissingDependencyError(
-            "reading .zst files needs the package zstandard", hint="pip install zstandard"
-        ) from problem
-    reader: IO[bytes] = zstandard.ZstdDecompressor().stream_reader(
-        raw, read_across_frames=True, closefd=False
-    )
-    return reader

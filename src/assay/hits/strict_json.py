@@ -1,51 +1,30 @@
 """What does this JSON say, taken at its word?
 
 Duplicate keys, NaN and infinities, lone surrogates, absurd nesting and absurd numbers are refused
-with file and line; a JSON-lines file is read line by line.
+with file and line. A file holds one value, or one value on each line.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from assay import limits
-from assay.errors import DuplicateError, FormatError, LimitError
+from assay.errors import DuplicateError, FormatError, LimitError, PlacedError
+from assay.hits import json_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from assay.hits.sources import Bytes
 
 Json: TypeAlias = Any
 
-
-class _RefusedConstantError(ValueError):
-    pass
-
-
-def loads(data: bytes, source: str, line: int = 1) -> Json:
-    """One JSON value; ``line`` is the number of its first line in the file."""
-    try:
-        text = data.decode("utf-8-sig")
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
-    except UnicodeDecodeError as problem:
-        at = line + data.count(b"\n", 0, problem.start)
-        raise FormatError("not UTF-8", source=source, line=at, hint="save it as UTF-8") from None
-    except json.JSONDecodeError as problem:
-        raise FormatError(
-            f"not JSON: {problem.msg} (column {problem.colno})",
-            source=source,
-            line=line + problem.lineno - 1,
-        ) from None
-    except DuplicateError as problem:
-        raise DuplicateError(problem.message, source=source, line=line) from None
-    except RecursionError:
-        raise FormatError("JSON nested too deeply", source=source, line=line) from None
-    except ValueError as problem:
-        raise FormatError(f"not usable JSON: {problem}", source=source, line=line) from None
-    _check_depth(value, source, line)
-    return value
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_SOMETHING = re.compile(r"[^ \t\r\n]")
 
 
 def read_all(stream: Bytes) -> bytes:
@@ -53,58 +32,167 @@ def read_all(stream: Bytes) -> bytes:
     data = stream.read(limits.MAX_JSON_BYTES + 1)
     if len(data) > limits.MAX_JSON_BYTES:
         raise LimitError(
-            f"{stream.name}: more than {limits.MAX_JSON_BYTES:,} bytes of JSON",
-            hint="use TREC or parquet for runs of this size",
+            f"{stream.name}: more than {limits.MAX_JSON_BYTES:,} bytes, too many to hold at once",
+            hint="use TREC or parquet for runs of this size, matched by chunk",
         )
     return data
 
 
-def lines(data: bytes, source: str) -> Iterator[tuple[int, Json]]:
-    """The values of a JSON-lines file with their line numbers; blank lines are skipped."""
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if line.strip():
-            yield number, loads(line, source, number)
+def values(data: bytes, source: str) -> list[tuple[int, Json]]:
+    """The values of a JSON or JSON-lines file, each with the line on which it begins."""
+    text = _decoded(data, source)
+    begin = _skip(text, 0)
+    first = 1 + text.count("\n", 0, begin)
+    value, end = _value(text, begin, source, 1)
+    if _skip(text, end) == len(text):
+        return [(first, value)]
+    line_end = text.find("\n", begin)
+    if not end <= line_end < _skip(text, end):
+        raise FormatError(
+            "not JSON: something follows the value",
+            source=source,
+            line=1 + text.count("\n", 0, _skip(text, end)),
+            hint="a file holds one value, or one value on each line",
+        )
+    return [(first, value), *_lines(text[line_end + 1 :], source, first + 1)]
 
 
-def is_lines(data: bytes) -> bool:
-    """Does every line hold a value of its own? Told by the first line."""
-    head = data.lstrip().partition(b"\n")[0]
-    if not head.startswith(b"{"):
-        return False
+def _lines(text: str, source: str, first: int) -> Iterator[tuple[int, Json]]:
+    for number, line in enumerate(text.split("\n"), first):
+        begin = _skip(line, 0)
+        if begin == len(line):
+            continue
+        value, end = _value(line, begin, source, number)
+        if _skip(line, end) < len(line):
+            raise FormatError(
+                "not JSON: something follows the value",
+                source=source,
+                line=number,
+                hint="one value belongs on each line",
+            )
+        yield number, value
+
+
+def _skip(text: str, at: int) -> int:
+    """Where the next thing that is not a blank stands; the end where there is none."""
+    found = _SOMETHING.search(text, at)
+    return found.start() if found else len(text)
+
+
+def _decoded(data: bytes, source: str) -> str:
     try:
-        json.loads(head)
-    except ValueError:
-        return False
-    return len(data.strip()) > len(head.strip()) or b'"query_id"' in head or b'"qid"' in head
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        at = 1 + data.count(b"\n", 0, problem.start)
+        raise FormatError("not UTF-8", source=source, line=at, hint="save it as UTF-8") from None
+
+
+class _RefusedError(Exception):
+    """What is wrong, and how to find its line in the text."""
+
+    def __init__(
+        self,
+        message: str,
+        find: Callable[[str], int],
+        hint: str | None = None,
+        kind: type[PlacedError] = FormatError,
+    ) -> None:
+        super().__init__(message)
+        self.find, self.hint, self.kind = find, hint, kind
+
+    def error(self, text: str, source: str, first: int) -> PlacedError:
+        line = first + self.find(text) - 1
+        return self.kind(str(self), source=source, line=line, hint=self.hint)
+
+
+def _value(text: str, begin: int, source: str, line: int) -> tuple[Json, int]:
+    """The value at ``begin``, and where it ends; ``line`` is the number of the text's first."""
+    try:
+        value, end = _DECODER.raw_decode(text, begin)
+        _refuse_deep(value)
+        _refuse_half_pairs(value, text, begin, end)
+    except _RefusedError as problem:
+        raise problem.error(text, source, line) from None
+    except json.JSONDecodeError as problem:
+        raise FormatError(
+            f"not JSON: {problem.msg} (column {problem.colno})",
+            source=source,
+            line=line + problem.lineno - 1,
+            hint="is the file complete?",
+        ) from None
+    except RecursionError:
+        raise _too_deep().error(text, source, line) from None
+    except ValueError:  # Python refuses to convert thousands of digits
+        at = line + json_place.of_token(text, _has_too_many_digits) - 1
+        raise FormatError("a number of too many digits", source=source, line=at) from None
+    return value, end
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     table = dict(pairs)
     if len(table) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise DuplicateError(f"the key {key!r} stands twice in one object")
-            seen.add(key)
+        count = Counter(key for key, _ in pairs)
+        twice = next(key for key, _ in pairs if count[key] > 1)
+        raise _RefusedError(
+            f"the key {twice!a:.60} stands twice in one object",
+            lambda text: json_place.of_duplicate(text, twice),
+            "keep one of them",
+            DuplicateError,
+        )
     return table
 
 
 def _constant(name: str) -> NoReturn:
-    raise _RefusedConstantError(f"{name} is not a number")
+    raise _RefusedError(
+        f"{name} is not a number",
+        lambda text: json_place.of_token(text, lambda token: token == name),
+        "leave the value out, or use null",
+    )
 
 
-def _check_depth(value: Json, source: str, line: int) -> None:
-    depth, level = 0, [value]
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+
+
+def _has_too_many_digits(token: str) -> bool:
+    digits = token.removeprefix("-")
+    return len(digits) > sys.get_int_max_str_digits() and digits.isdigit()
+
+
+def _too_deep() -> _RefusedError:
+    most = limits.MAX_JSON_DEPTH
+    return _RefusedError(
+        f"JSON nested more than {most} deep", lambda text: json_place.of_depth(text, most)
+    )
+
+
+def _refuse_deep(value: Json) -> None:
+    level = [value]
+    for _ in range(limits.MAX_JSON_DEPTH):
+        level = [child for item in level for child in _children(item)]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _children(item: Json) -> Iterator[Json]:
+    """What is inside, where that may hold something itself."""
+    inside = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return (child for child in inside if isinstance(child, (dict, list)))
+
+
+def _refuse_half_pairs(value: Json, text: str, begin: int, end: int) -> None:
+    """Text that lacks half a pair could neither be compared nor written; keys are text, too."""
+    found = _SURROGATE.search(text, begin, end)
+    level = [value] if found else []
     while level:
-        depth += 1
-        if depth > limits.MAX_JSON_DEPTH:
-            raise FormatError(
-                f"JSON nested more than {limits.MAX_JSON_DEPTH} deep", source=source, line=line
+        item = level.pop()
+        if isinstance(item, str) and any("\ud800" <= char <= "\udfff" for char in item):
+            raise _RefusedError(
+                "text with half a surrogate pair",
+                lambda text: json_place.of_surrogate(text, begin),
+                "write the whole pair, or the character itself",
             )
-        level = [
-            child
-            for item in level
-            if isinstance(item, (dict, list))
-            for child in (item.values() if isinstance(item, dict) else item)
-            if isinstance(child, (dict, list))
-        ]
+        if isinstance(item, dict):
+            level += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            level += item

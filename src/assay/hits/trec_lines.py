@@ -4,7 +4,8 @@ The careful reader: every line is looked at, and the first bad one is named with
 reads small files alone; for large ones it is the second opinion when the fast reader stumbles.
 
 Columns are parted by ASCII blanks only, as trec_eval does: a non-breaking space or U+2028 is part
-of an id. Blank lines and lines that begin with ``#`` say nothing.
+of an id. Blank lines and lines that begin with ``#`` say nothing. All lines are parsed at once;
+only when that fails are they taken one by one, to find the first that is to blame.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from assay.errors import FormatError, LimitError
 
 RUN_FORM = "query Q0 document rank score tag"
 QRELS_FORM = "query 0 document grade"
+BEIR_FORM = "query document grade"
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -43,136 +45,181 @@ class QrelsRows:
     line: list[int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line that says something, split; ``fail`` refuses it."""
+
+    columns: list[bytes]
+    number: int
+    source: str
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        raise FormatError(message, source=self.source, line=self.number, hint=hint)
+
+    def check_columns(self, form: str, *, more: bool) -> None:
+        if any(b"\0" in column for column in self.columns):
+            self.fail("a NUL byte", "is this a text file, in UTF-8?")
+        wanted, there = len(form.split()), len(self.columns)
+        if there == wanted or (more and there > wanted):
+            return
+        hint = f"a line is: {form}"
+        if form == RUN_FORM and there == len(QRELS_FORM.split()):
+            hint += "; is this a qrels file?"
+        elif form == RUN_FORM and there > wanted:
+            hint += "; --extra-columns ignores what follows the tag, as trec_eval does"
+        elif form != RUN_FORM and there == len(RUN_FORM.split()):
+            hint += "; is this a run?"
+        self.fail(f"{there} columns where {wanted} belong", hint)
+
+    def check_id(self, column: int) -> None:
+        text = self.columns[column]
+        if len(text) > limits.MAX_ID_BYTES:
+            raise LimitError(
+                f"{self.source}:{self.number}: an id of {len(text)} bytes",
+                hint=f"an id has at most {limits.MAX_ID_BYTES}",
+            )
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            self.fail(f"the id {text[:40]!r} is not UTF-8", "convert the file to UTF-8")
+
+    def check_score(self, text: bytes) -> None:
+        try:
+            _finite(text)
+        except ValueError:
+            self.fail(
+                f"the score {_shown(text)} is not a finite number",
+                "scores are decimal numbers such as 12.5 or 1e-3",
+            )
+
+    def check_grade(self, text: bytes) -> None:
+        try:
+            grade = _whole(text)
+        except ValueError:
+            self.fail(
+                f"the grade {_shown(text)} is not a whole number",
+                "grades are whole numbers such as 0, 1, 2, 3; negative means not judged",
+            )
+        if abs(grade) > limits.MAX_GRADE:
+            raise LimitError(
+                f"{self.source}:{self.number}: the grade {grade}",
+                hint=f"a grade is at most {limits.MAX_GRADE}",
+            )
+
+
 def read_run_lines(
     data: bytes, source: str, *, first_line: int = 1, extra_columns: bool = False
 ) -> RunRows:
     """Parse the lines of a run; ``extra_columns`` lets columns follow the tag."""
-    rows, lines = _rows(data, source, first_line, RUN_FORM, more=extra_columns)
-    scores = [row[4] for row in rows]
-    try:
-        score = list(map(float, scores))
-        sound = all(map(math.isfinite, score)) and b"_" not in b" ".join(scores)
-    except ValueError:
-        sound = False
-    if not sound:
-        _bad_score(scores, lines, source)
-    query, doc = _text(rows, 0, lines, source), _text(rows, 2, lines, source)
-    return RunRows(query, doc, score, lines)
+    rows, lines = _rows(data, source, first_line)
+    if _sound(data, rows, RUN_FORM, more=extra_columns):
+        scores = [row[4] for row in rows]
+        try:
+            score = list(map(float, scores))
+            if all(map(math.isfinite, score)) and b"_" not in b" ".join(scores):
+                return RunRows(_ids(rows, 0), _ids(rows, 2), score, lines)
+        except ValueError:
+            pass
+    for row, number in zip(rows, lines, strict=True):
+        line = _Line(row, number, source)
+        line.check_columns(RUN_FORM, more=extra_columns)
+        line.check_id(0)
+        line.check_id(2)
+        line.check_score(row[4])
+    raise AssertionError("every line is sound, and yet they were refused")
 
 
 def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
     """Parse the lines of a qrels file, TREC's four columns or BEIR's three with their header."""
     head = data[:200].removeprefix(UTF8_MARK).partition(b"\n")[0].split()
-    beir = head == BEIR_HEADER
-    if beir:
+    form, doc = QRELS_FORM, 2
+    if head == BEIR_HEADER:
         data = b"\n" + data.partition(b"\n")[2]
-    form = "query document grade" if beir else QRELS_FORM
-    rows, lines = _rows(data, source, 1, form, more=False)
-    column = 1 if beir else 2
-    grade = [_grade(row[-1], line, source) for row, line in zip(rows, lines, strict=True)]
-    return QrelsRows(
-        _text(rows, 0, lines, source), _text(rows, column, lines, source), grade, lines
-    )
-
-
-def _rows(
-    data: bytes, source: str, first_line: int, form: str, *, more: bool
-) -> tuple[list[list[bytes]], list[int]]:
-    """The split lines that say something, and their numbers."""
-    refuse_unreadable(data, source, first_line)
-    if first_line == 1:
-        data = data.removeprefix(UTF8_MARK)
-    split = list(map(bytes.split, data.split(b"\n")))
-    lines = list(range(first_line, first_line + len(split)))
-    wanted = len(form.split())
-    if set(map(len, split)) != {wanted} or b"#" in data:
-        kept = [(row, line) for row, line in zip(split, lines, strict=True) if _says(row)]
-        split, lines = [row for row, _ in kept], [line for _, line in kept]
-        for row, line in kept:
-            if len(row) != wanted and not (more and len(row) > wanted):
-                _bad_columns(row, line, source, form)
-    return split, lines
-
-
-def _says(row: list[bytes]) -> bool:
-    return bool(row) and not row[0].startswith(b"#")
-
-
-def refuse_unreadable(data: bytes, source: str, first_line: int = 1) -> None:
-    """UTF-16 and NUL bytes are never in a TREC file."""
-    if first_line == 1 and data[:2] in UTF16_MARKS:
-        raise FormatError("the file is UTF-16", source=source, line=1, hint="save it as UTF-8")
-    if (at := data.find(b"\0")) >= 0:
-        line = first_line + data.count(b"\n", 0, at)
-        raise FormatError("a NUL byte", source=source, line=line, hint="is this a text file?")
-
-
-def _bad_columns(row: list[bytes], line: int, source: str, form: str) -> NoReturn:
-    wanted = len(form.split())
-    hint = f"a line is: {form}"
-    if form == RUN_FORM and len(row) > wanted:
-        hint += "; --extra-columns ignores what follows the tag, as trec_eval does"
-    raise FormatError(
-        f"{len(row)} columns where {wanted} belong", source=source, line=line, hint=hint
-    )
-
-
-def _bad_score(scores: list[bytes], lines: list[int], source: str) -> NoReturn:
-    for score, line in zip(scores, lines, strict=True):
-        shown = score[:40].decode("utf-8", "replace")
+        form, doc = BEIR_FORM, 1
+    rows, lines = _rows(data, source, 1)
+    if _sound(data, rows, form):
+        grades = [row[-1] for row in rows]
         try:
-            value = float(score)
+            known = {text: _whole(text) for text in set(grades)}
+            if all(abs(grade) <= limits.MAX_GRADE for grade in known.values()):
+                return QrelsRows(
+                    _ids(rows, 0), _ids(rows, doc), [known[text] for text in grades], lines
+                )
         except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or b"_" in score:
-            raise FormatError(
-                f"the score {shown!r} is not a finite number",
-                source=source,
-                line=line,
-                hint="scores are decimal numbers such as 12.5 or 1e-3",
+            pass
+    for row, number in zip(rows, lines, strict=True):
+        line = _Line(row, number, source)
+        line.check_columns(form, more=False)
+        line.check_id(0)
+        line.check_id(doc)
+        line.check_grade(row[-1])
+    raise AssertionError("every line is sound, and yet they were refused")
+
+
+def _rows(data: bytes, source: str, first_line: int) -> tuple[list[list[bytes]], list[int]]:
+    """The split lines that say something, and their numbers."""
+    if first_line == 1:
+        if data[:2] in UTF16_MARKS:
+            raise FormatError("the file is UTF-16", source=source, line=1, hint="save it as UTF-8")
+        data = data.removeprefix(UTF8_MARK)
+    refuse_long_lines(data, source, first_line)
+    rows = list(map(bytes.split, data.split(b"\n")))
+    if rows and not rows[-1]:
+        rows.pop()  # what follows the last line end
+    lines = list(range(first_line, first_line + len(rows)))
+    if all(rows) and b"#" not in data:
+        return rows, lines
+    kept = [at for at, row in enumerate(rows) if row and not row[0].startswith(b"#")]
+    return [rows[at] for at in kept], [lines[at] for at in kept]
+
+
+def _sound(data: bytes, rows: list[list[bytes]], form: str, *, more: bool = False) -> bool:
+    """Is the number of columns right everywhere?"""
+    wanted = len(form.split())
+    widths = set(map(len, rows))
+    return b"\0" not in data and (widths <= {wanted} or (more and min(widths) >= wanted))
+
+
+def refuse_long_lines(data: bytes, source: str, first_line: int) -> None:
+    """No line may be longer than the cap: looks at the last line end in each stretch that long."""
+    start = 0
+    while start + limits.MAX_LINE_BYTES < len(data):
+        end = data.rfind(b"\n", start, start + limits.MAX_LINE_BYTES + 1)
+        if end < 0:
+            number = first_line + data.count(b"\n", 0, start)
+            raise LimitError(
+                f"{source}:{number}: a line of more than {limits.MAX_LINE_BYTES:,} bytes",
+                hint="is this a TREC file?",
             )
-    raise AssertionError("called without a bad score")
+        start = end + 1
 
 
-def _grade(text: bytes, line: int, source: str) -> int:
-    digits = text[1:] if text[:1] in (b"-", b"+") else text
-    if not digits.isdigit() or len(digits) > 9:
-        raise FormatError(
-            f"the grade {text[:40].decode('utf-8', 'replace')!r} is not a whole number",
-            source=source,
-            line=line,
-            hint="grades are whole numbers such as 0, 1, 2, 3; negative means not judged",
-        )
-    grade = int(text)
-    if grade > limits.MAX_GRADE:
-        raise LimitError(f"{source}:{line}: the grade {grade} is above {limits.MAX_GRADE}")
-    return grade
-
-
-def _text(rows: list[list[bytes]], column: int, lines: list[int], source: str) -> list[str]:
-    """One column as text."""
-    try:
-        texts = [row[column].decode() for row in rows]
-    except UnicodeDecodeError:
-        _bad_encoding(rows, column, lines, source)
-    longest = max(map(len, texts), default=0)
-    if longest > limits.MAX_ID_BYTES:
-        at = next(i for i, text in enumerate(texts) if len(text) == longest)
-        raise LimitError(
-            f"{source}:{lines[at]}: an id of {longest} characters (at most {limits.MAX_ID_BYTES})"
-        )
+def _ids(rows: list[list[bytes]], column: int) -> list[str]:
+    """One column as text; ``ValueError`` where one is too long or not UTF-8."""
+    texts = [row[column].decode() for row in rows]
+    # no character takes more than four bytes
+    if max(map(len, texts), default=0) > limits.MAX_ID_BYTES // 4 and (
+        max(len(row[column]) for row in rows) > limits.MAX_ID_BYTES
+    ):
+        raise ValueError("an id is too long")
     return texts
 
 
-def _bad_encoding(rows: list[list[bytes]], column: int, lines: list[int], source: str) -> NoReturn:
-    for row, line in zip(rows, lines, strict=True):
-        try:
-            row[column].decode()
-        except UnicodeDecodeError:
-            raise FormatError(
-                f"the id {row[column][:40]!r} is not UTF-8",
-                source=source,
-                line=line,
-                hint="convert the file to UTF-8",
-            ) from None
-    raise AssertionError("called without a bad id")
+def _finite(text: bytes) -> float:
+    """A finite decimal number; Python alone would also take 1_000."""
+    value = float(text)
+    if b"_" in text or not math.isfinite(value):
+        raise ValueError("not a finite number")
+    return value
+
+
+def _whole(text: bytes) -> int:
+    """A whole number of at most nine digits."""
+    digits = text[1:] if text[:1] in (b"-", b"+") else text
+    if not digits.isdigit() or len(digits) > 9:
+        raise ValueError("not a whole number")
+    return int(text)
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:40].decode("utf-8", "replace"))
