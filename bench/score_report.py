@@ -67,7 +67,7 @@ def _comparison(tools: dict[str, Any], source: str) -> str:
 def _row(summary: Summary, ours: Summary | str, source: str) -> list[str]:
     beside = ["", "", ""]
     if isinstance(ours, Summary):
-        same = "" if summary.tool == "assay" else disagreement(ours.values, summary.values)
+        same = "" if summary.tool == "assay" else disagreement(ours, summary)
         beside = [_ratio(summary.work, ours.work), _ratio(summary.total, ours.total), same]
     return [
         summary.tool,

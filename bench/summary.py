@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 TOLERANCE = 1e-6
+PRINTED = 0.6e-4  # trec_eval prints four decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,13 @@ def summarise(tool: str, measured: list[dict[str, Any]]) -> Summary | str:
     )
 
 
-def disagreement(ours: dict[str, float], theirs: dict[str, float]) -> str:
+def disagreement(ours: Summary, theirs: Summary) -> str:
     """``equal``, or the measures that differ by more than the tolerance and by how much."""
-    if not theirs:
+    if not theirs.values:
         return "–"
-    apart = {name: theirs[name] - value for name, value in ours.items()}
-    wrong = {name: gap for name, gap in apart.items() if not abs(gap) <= TOLERANCE}
+    tolerance = PRINTED if theirs.tool == "trec_eval" else TOLERANCE
+    apart = {name: theirs.values[name] - value for name, value in ours.values.items()}
+    wrong = {name: gap for name, gap in apart.items() if not abs(gap) <= tolerance}
     if not wrong:
         return "equal"
     return ", ".join(f"{name} {gap:+.1e}" for name, gap in wrong.items())
