@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import limits
+from assay.errors import CorruptError
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, filter_values
 
@@ -98,13 +99,12 @@ class Bm25:
     name = NAME
 
     def __init__(self, folder: Path, chunk_ids: dict[int, str]) -> None:
-        from tantivy import Index
-
-        index = Index.open(str(folder))
-        index.register_tokenizer(ANALYZER, analyzer())
-        index.config_reader("manual", 1)
-        index.reload()
-        self._searcher = index.searcher()
+        try:
+            self._searcher = _searcher(folder)
+        except ValueError as problem:  # what tantivy raises for any file it cannot read
+            raise CorruptError(
+                f"{folder} cannot be opened: {problem}", hint="assay index rebuild"
+            ) from None
         self._chunk_ids = chunk_ids
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
@@ -127,6 +127,16 @@ class Bm25:
             for (score, _), key in zip(found, keys, strict=True)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+
+
+def _searcher(folder: Path) -> Any:
+    from tantivy import Index
+
+    index = Index.open(str(folder))
+    index.register_tokenizer(ANALYZER, analyzer())
+    index.config_reader("manual", 1)
+    index.reload()
+    return index.searcher()
 
 
 def _query(words: Counter[str], filters: Filters) -> Any:

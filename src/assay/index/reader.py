@@ -29,7 +29,7 @@ from assay.model.vectors import DenseEncoder, SparseEncoder
 
 DEAD = "dead.npy"
 VERIFIED = ".verified.json"
-TRIES = 5
+TRIES = 100  # a writer that replaces the generation while it is opened means trying again
 
 
 @dataclass(frozen=True, slots=True)
