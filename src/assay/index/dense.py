@@ -57,6 +57,10 @@ class Vectors:
         """Whether a graph proposes candidates."""
         return self._graph is not None
 
+    def row(self, at: int) -> NDArray[np.float32]:
+        """One vector."""
+        return np.array(self._vectors[at])
+
     def scores(self, query: NDArray[np.float32]) -> FloatArray:
         """The cosine with every row."""
         return _inner_products(self._vectors, query)

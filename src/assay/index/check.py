@@ -1,0 +1,91 @@
+"""Is the index sound, and what is in it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.errors import StorageError
+from assay.index import manifest as manifests
+from assay.index.dense import GRAPH, Vectors
+from assay.index.files import verify
+from assay.index.manifest import Manifest
+from assay.index.reader import Generation
+
+SAMPLE = 50
+DEPTH = 100
+
+
+def card(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    """Sizes, models and, where dense search is approximate, its measured recall."""
+    parts = {
+        "bm25": [manifest.bm25] if manifest.bm25 else [],
+        "segments": list(manifest.segments),
+        "dead": [manifest.dead] if manifest.dead else [],
+    }
+    sizes = {
+        name: sum(int(size) for part in listed for size, _ in part.files.values())
+        for name, listed in parts.items()
+    }
+    graphs = sum(GRAPH in part.files for part in manifest.segments)
+    return {
+        "indexed_rows": sum(part.rows for part in manifest.segments),
+        "dead_rows": manifest.dead.rows if manifest.dead else 0,
+        "segments": len(manifest.segments),
+        "models": dict(manifest.models),
+        "bytes": sizes,
+        "dense_search": "approximate" if graphs else "exact",
+        "dense_recall_at_100": measured_recall(folder, manifest) if graphs else 1.0,
+    }
+
+
+def measured_recall(folder: Path, manifest: Manifest, seed: int = 42) -> float:
+    """Share of the true nearest 100 that the graphs propose, for vectors of the index itself."""
+    rng = np.random.default_rng(seed)
+    found = wanted = 0
+    for part in manifest.segments:
+        vectors = Vectors(folder / part.folder)
+        if not vectors.approximate:
+            continue
+        depth = min(DEPTH, part.rows)
+        for row in rng.choice(part.rows, size=min(SAMPLE, part.rows), replace=False):
+            query = vectors.row(int(row))
+            exact = np.argsort(-vectors.scores(query), kind="stable")[:depth]
+            rows, values = vectors.candidates(query, depth, None)
+            best = rows[np.argsort(-values, kind="stable")[:depth]]
+            found += len(np.intersect1d(exact, best))
+            wanted += depth
+    return round(found / wanted, 4) if wanted else 1.0
+
+
+def problems(folder: Path, chunks: int, last_change: int) -> list[str]:
+    """Every damage that can be found: checksums, row counts, lag behind the store."""
+    try:
+        manifest = manifests.load(folder)
+    except StorageError as problem:
+        return [str(problem)]
+    found = []
+    for part in manifest.parts:
+        try:
+            verify(folder / part.folder, part.files)
+        except StorageError as problem:
+            found.append(problem.message)
+    if found:
+        return found
+    if manifest.applied < last_change:
+        found.append(f"the index is {last_change - manifest.applied} changes behind the store")
+    else:
+        alive = _alive(folder, manifest)
+        if alive != chunks:
+            found.append(f"the index holds {alive} chunks and the store {chunks}")
+    return found
+
+
+def _alive(folder: Path, manifest: Manifest) -> int:
+    generation = Generation(folder, manifest)
+    return sum(
+        len(segment.columns.keys) if segment.alive is None else int(segment.alive.sum())
+        for segment in generation.segments
+    )
