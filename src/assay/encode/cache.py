@@ -1,0 +1,188 @@
+"""Which texts were encoded before, and what came out?
+
+One SQLite file per model keeps vectors under the SHA-256 of their text and the kind (query or
+passage). A batch is one commit that is on disk before the next begins, so an interrupted encoding
+goes on where it stopped. Every row carries a checksum over its key and its bytes: a damaged row
+counts as missing and is written anew. The file is derived; deleting it costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from assay.encode import caps
+from assay.encode.model_errors import CorruptCacheError
+from assay.encode.tokens import clipped
+from assay.errors import InputError
+from assay.model.vectors import Kind
+
+FORMAT = 1
+_APPLICATION = 0x41535659  # "ASVY", so that no other program's file is taken for ours
+_KINDS: dict[Kind, int] = {"query": 0, "passage": 1}
+_AT_ONCE = 500
+_WAIT_SECONDS = 60.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS model (id TEXT PRIMARY KEY) STRICT;
+CREATE TABLE IF NOT EXISTS vectors (
+    number INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,
+    data BLOB NOT NULL,
+    checksum INTEGER NOT NULL
+) STRICT;
+"""
+
+
+def text_key(text: str, kind: Kind) -> bytes:
+    """What a text is filed under: one byte for the kind, then the SHA-256 of the text."""
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
+        clipped(text)  # says where the text is broken, if a model would look there at all
+        encoded = text.encode(errors="surrogatepass")
+    return bytes([_KINDS[kind]]) + hashlib.sha256(encoded).digest()
+
+
+class VectorCache:
+    """Vectors of one model as bytes; ``with`` closes it. Threads may share one."""
+
+    def __init__(self, folder: Path, model_id: str) -> None:
+        self.path = folder / f"{_file_name(model_id)}.db"
+        self.model_id = model_id
+        self.damaged = 0
+        self._lock = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._guarded():
+            self._db = sqlite3.connect(
+                self.path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._guarded():
+                self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def __len__(self) -> int:
+        with self._lock, self._guarded():
+            found = self._db.execute("SELECT coalesce(max(number), 0) FROM vectors").fetchone()
+        return int(found[0])
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """What is known under these keys; damaged rows are left out and counted."""
+        found: dict[bytes, bytes] = {}
+        for at in range(0, len(keys), _AT_ONCE):
+            part = keys[at : at + _AT_ONCE]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT key, data, checksum FROM vectors WHERE key IN ({marks})"  # noqa: S608
+            with self._lock, self._guarded():
+                rows = self._db.execute(query, part).fetchall()
+            for key, data, checksum in rows:
+                if _checksum(key, data) == checksum:
+                    found[key] = data
+                else:
+                    self.damaged += 1
+        return found
+
+    def put(self, rows: Mapping[bytes, bytes]) -> None:
+        """Keep vectors in one commit; beyond the cap they are not kept."""
+        if len(self) + len(rows) > caps.MAX_CACHED_VECTORS:
+            return
+        values = [(key, data, _checksum(key, data)) for key, data in rows.items()]
+        with self._lock, self._guarded(), _transaction(self._db):
+            self._db.executemany(
+                "INSERT INTO vectors (key, data, checksum) VALUES (?, ?, ?) ON CONFLICT (key) "
+                "DO UPDATE SET data = excluded.data, checksum = excluded.checksum",
+                values,
+            )
+
+    def _prepare(self) -> None:
+        db = self._db
+        db.execute("PRAGMA page_size = 16384")  # a vector takes 1.5 kB: less is lost at page ends
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _STAMPS]
+        if found not in ([0, 0], [_APPLICATION, FORMAT]):
+            raise self._unusable("it was written by another program or version")
+        with _transaction(db):
+            for statement in _SCHEMA.split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {_APPLICATION}")
+            db.execute(f"PRAGMA user_version = {FORMAT}")
+            db.execute("INSERT OR IGNORE INTO model VALUES (?)", (self.model_id,))
+        models = [row[0] for row in db.execute("SELECT id FROM model")]
+        if models != [self.model_id]:
+            raise self._unusable(f"it holds vectors of {models[0]!r:.80}")
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Say in our own words what SQLite complains of."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._unusable(str(error)) from error
+
+    def _unusable(self, reason: str) -> CorruptCacheError:
+        return CorruptCacheError(
+            f"{self.path} cannot be used: {reason}",
+            hint="if it is damaged, delete it: it is made anew from the texts",
+        )
+
+
+_STAMPS = ("application_id", "user_version")
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def keys_of(texts: Iterable[str], kind: Kind) -> list[bytes]:
+    """The key of every text; a text that cannot be encoded is named by its place."""
+    keys = []
+    for at, text in enumerate(texts):
+        try:
+            keys.append(text_key(text, kind))
+        except InputError as error:
+            raise InputError(f"text {at}: {error.message}", hint=error.hint) from error
+    return keys
+
+
+def _checksum(key: bytes, data: bytes) -> int:
+    return zlib.crc32(data, zlib.crc32(key))
+
+
+def _file_name(model_id: str) -> str:
+    """A name that any file system takes, and that no two models share."""
+    digest = hashlib.sha256(model_id.encode()).hexdigest()[:12]
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", model_id.split(":", maxsplit=1)[0])[:60].strip(".-")
+    return f"{readable}-{digest}"

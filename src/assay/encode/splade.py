@@ -1,0 +1,54 @@
+"""How does text become weights of vocabulary terms?
+
+SPLADE reads every token's opinion on every term of the vocabulary and keeps
+``max over tokens of log(1 + relu(logit))``; terms without weight are left out. Special tokens take
+part, as they did when the models here were trained.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.encode.parallel import run_each, thread_count
+from assay.encode.runtime import Running
+from assay.errors import FormatError
+from assay.model.vectors import Kind, SparseVector
+
+
+class OnnxSplade:
+    """A sparse encoder on the processor; a vector depends on its text alone."""
+
+    def __init__(self, running: Running, threads: int = 0) -> None:
+        self._running = running
+        self._threads = thread_count(threads)
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a vector."""
+        return self._running.model_id
+
+    @property
+    def vocabulary(self) -> int:
+        """How many terms there are."""
+        return self._running.card.dimension
+
+    def terms(self) -> list[str]:
+        """The vocabulary, to show what a vector says."""
+        return self._running.tokenizer.terms()
+
+    def encode(self, texts: list[str], kind: Kind) -> list[SparseVector]:
+        """One vector per text, in order."""
+        prefix = self._running.card.prefix(kind)
+        return run_each(lambda text: self._vector(prefix + text), texts, self._threads, len)
+
+    def _vector(self, text: str) -> SparseVector:
+        running = self._running
+        answer = running.session.run(running.tokenizer.one(text))
+        if answer.ndim == 2:  # the logits of every token, from a plain export
+            answer = np.log1p(np.maximum(answer.max(axis=0), 0))
+        if answer.shape != (self.vocabulary,):
+            raise FormatError(
+                f"{running.card.name} weighs {answer.size} terms, not {self.vocabulary}"
+            )
+        terms = np.flatnonzero(answer > 0)
+        return SparseVector(terms.astype(np.int32), answer[terms])

