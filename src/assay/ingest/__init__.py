@@ -1,0 +1,46 @@
+"""How do corpora become documents and chunks?
+
+The way of the data, file by file::
+
+    walking     which files belong to the corpus
+    opening     their bytes, unpacked and bounded
+    detect      which format that is, if nobody says
+    readers     READERS: jsonl, beir, jats, ctgov, spl, transcript, text
+                (a file each; they share json_rows, fields, records, xml_input, xml_tables)
+    compose     one text per document, with sections that point into it
+                (labels from sections, section_codes, table_kinds; tables from tables, table_html)
+    entry       what a reader hands on: a document, its place, its ready-made chunks if any
+    profiles    PROFILES: how each kind of document is cut
+    chunker     chunks whose text is exactly what their spans cover
+    corpus      read_corpus: all of the above
+
+    for document, chunks in read_corpus("articles/"):
+        ...
+"""
+
+from assay.ingest.chunker import chunk_document
+from assay.ingest.corpus import read_corpus, read_documents
+from assay.ingest.detect import detect
+from assay.ingest.entry import Entry, Place
+from assay.ingest.profiles import PROFILES, Profile, profile_named
+from assay.ingest.readers import READERS, Reader, reader_named
+from assay.ingest.sections import INTENTS, LABELS
+from assay.ingest.watch import Progress
+
+__all__ = [
+    "INTENTS",
+    "LABELS",
+    "PROFILES",
+    "READERS",
+    "Entry",
+    "Place",
+    "Profile",
+    "Progress",
+    "Reader",
+    "chunk_document",
+    "detect",
+    "profile_named",
+    "read_corpus",
+    "read_documents",
+    "reader_named",
+]

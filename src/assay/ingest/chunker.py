@@ -1,0 +1,167 @@
+"""Where is a document cut into chunks?
+
+Sections are cut one by one (short neighbours of the same kind may share a chunk). A stretch that
+fits is one chunk; a longer one is cut into windows (``windows.py``).
+
+A table is one chunk if it fits. A longer one is cut between rows, and every part after the first
+begins with the table's head (``tables.py``) as a span of its own, so that a chunk's text still is
+exactly what its spans cover; the markup stays with the first part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from assay.ingest import tokens
+from assay.ingest.profiles import Profile
+from assay.ingest.tables import HEAD_END
+from assay.ingest.windows import Stretch, trimmed, windows
+from assay.model.document import Chunk, Document, Section
+from assay.model.judgments import Span
+
+NO_DETAILS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What is cut as one: a section, or neighbours that share a chunk."""
+
+    section: Section
+    tokens: int
+    details: Mapping[str, str]
+
+
+def chunk_document(
+    document: Document, profile: Profile, section_metadata: tuple[Mapping[str, str], ...] = ()
+) -> tuple[Chunk, ...]:
+    """The chunks of a document, numbered from 0 in the order of its text."""
+    sections = _with_gaps(document, section_metadata)
+    version = profile.chunker_version
+    chunks = (
+        _chunk(document, joined, spans, part, version)
+        for joined in _stretches(document.text, sections, profile)
+        for part, spans in enumerate(_cut(document.text, joined, profile))
+    )
+    return tuple(
+        replace(chunk, chunk_id=f"{document.doc_id}:chunk_{number}")
+        for number, chunk in enumerate(chunks)
+    )
+
+
+def _with_gaps(
+    document: Document, section_metadata: tuple[Mapping[str, str], ...]
+) -> list[tuple[Section, Mapping[str, str]]]:
+    """The sections, and sections without a label for the text that none of them covers."""
+    found: list[tuple[Section, Mapping[str, str]]] = []
+    at = 0
+    details = section_metadata or (NO_DETAILS,) * len(document.sections)
+    for section, detail in zip(document.sections, details, strict=True):
+        if document.text[at : section.start].strip():
+            found.append((Section(at, section.start), NO_DETAILS))
+        found.append((section, detail))
+        at = section.end
+    if document.text[at:].strip():
+        found.append((Section(at, len(document.text)), NO_DETAILS))
+    return found
+
+
+def _stretches(
+    text: str, sections: list[tuple[Section, Mapping[str, str]]], profile: Profile
+) -> Iterator[_Joined]:
+    held: _Joined | None = None
+    for section, details in sections:
+        length = tokens.count(text[section.start : section.end])
+        if not length:
+            continue
+        new = _Joined(section, length, details)
+        joined = _join(held, new, profile) if held is not None else None
+        if held is not None and joined is None:
+            yield held
+        held = joined or new
+    if held is not None:
+        yield held
+
+
+def _join(one: _Joined, other: _Joined, profile: Profile) -> _Joined | None:
+    """Both as one stretch, if the profile lets them share a chunk."""
+    first, second = one.section, other.section
+    if profile.unit == "document":
+        label = first.label if first.label == second.label else ""
+        hint = first.intent_hint if first.intent_hint == second.intent_hint else ""
+        merged = Section(first.start, second.end, label, intent_hint=hint)
+        return _Joined(merged, one.tokens + other.tokens, NO_DETAILS)
+    if not profile.join or one.tokens + other.tokens > profile.size:
+        return None
+    same = (
+        first.label == second.label
+        and first.intent_hint == second.intent_hint
+        and not (first.is_table or second.is_table)
+        and first.speaker_role == second.speaker_role
+        and (profile.unit != "turn" or first.heading == second.heading)
+    )
+    merged = replace(first, end=second.end, end_time=second.end_time)
+    return _Joined(merged, one.tokens + other.tokens, one.details) if same else None
+
+
+def _cut(text: str, joined: _Joined, profile: Profile) -> Iterator[tuple[Span, ...]]:
+    """The spans of each chunk of a section, or of sections that share chunks."""
+    section = joined.section
+    if joined.tokens <= profile.size:
+        yield (trimmed(text, section.start, section.end),)
+    elif section.is_table:
+        yield from _cut_table(text, section, profile)
+    else:
+        at = tokens.starts(text, section.start, section.end)
+        breaks = tokens.sentence_starts(text, at, section.end)
+        stretch = Stretch(text, section.end, at, breaks)
+        yield from ((span,) for span in windows(stretch, profile.size, profile.overlap))
+
+
+def _cut_table(text: str, section: Section, profile: Profile) -> Iterator[tuple[Span, ...]]:
+    found = text.find(HEAD_END, section.start, section.end)
+    body = section.start if found < 0 else found + len(HEAD_END)
+    head_tokens = tokens.count(text[section.start : body])
+    # A head that fills a chunk would leave no room for rows: then it stands in the first part only.
+    repeats = 0 < head_tokens <= profile.size // 3
+    start, size = (body, profile.size - head_tokens) if repeats else (section.start, profile.size)
+    at = tokens.starts(text, start, section.end)
+    stretch = Stretch(text, section.end, at, tokens.line_starts(text, at))
+    for part, span in enumerate(windows(stretch, size, 0)):
+        if not repeats:
+            yield (span,)
+        elif part == 0:
+            yield (trimmed(text, section.start, span[1]),)
+        else:
+            yield ((section.start, body), span)
+
+
+def _chunk(
+    document: Document, joined: _Joined, spans: tuple[Span, ...], part: int, version: str
+) -> Chunk:
+    """The chunk, but for its number."""
+    section = joined.section
+    details = dict(joined.details)
+    if section.heading and section.heading != details.get("speaker"):
+        details["heading"] = section.heading
+    if section.is_table and part:
+        details["table_part"] = str(part)
+    return Chunk(
+        chunk_id="",
+        doc_id=document.doc_id,
+        text="".join(document.text[start:end] for start, end in spans),
+        title=document.title,
+        section_label=section.label,
+        intent_hint=section.intent_hint,
+        is_table=section.is_table,
+        table_html="" if part else section.table_html,
+        spans=spans,
+        chunker_version=version,
+        speaker_role=section.speaker_role,
+        ingestion_mode=document.ingestion_mode,
+        interview_id=document.interview_id,
+        start_time=section.start_time,
+        end_time=section.end_time,
+        source=document.source,
+        metadata={**document.metadata, **details} if details else document.metadata,
+    )

@@ -1,0 +1,101 @@
+"""How do pieces become one text with sections that point into it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from assay.ingest import caps
+from assay.ingest.entry import Place
+from assay.ingest.sections import intent_of
+from assay.ingest.tables import Table, table_kind, table_markup, table_text
+from assay.model.document import Section
+
+_SPACE = re.compile(r"[^\S\n]+")
+_NEWLINES = re.compile(r" ?\n\s*")
+
+
+def tidy(text: str) -> str:
+    """Runs of blanks become one blank, and blank lines go; line ends stay."""
+    return _NEWLINES.sub("\n", _SPACE.sub(" ", text)).strip()
+
+
+class Composer:
+    """A text that grows section by section; what stands between two sections belongs to neither.
+
+    Headings are announced with ``under``. Each stands once in the text, above the first running
+    text below it, and all that are open make up a section's ``heading``: ``Methods > Patients``.
+    """
+
+    def __init__(self, place: Place, gap: str = "\n\n") -> None:
+        self._place = place
+        self._gap = gap
+        self._pieces: list[str] = []
+        self._sections: list[Section] = []
+        self._length = 0
+        self._open: list[str] = []
+        self._written = 0  # how many of the open headings stand in the text
+
+    @contextmanager
+    def under(self, heading: str) -> Iterator[None]:
+        """What is added meanwhile stands below this heading; an empty one changes nothing."""
+        if not heading:
+            yield
+            return
+        self._open.append(heading)
+        yield
+        self._open.pop()
+        self._written = min(self._written, len(self._open))
+
+    def add(self, text: str, label: str, *, name: str = "") -> None:
+        """Append running text below the open headings; ``name`` is one that stays out of it."""
+        if text:
+            text = "\n".join([*self._open[self._written :], text])
+            self._written = len(self._open)
+            self.append(text, Section(0, 0, label=label, heading=self._path(name)))
+
+    def add_table(self, table: Table, label: str, place: Place, *, name: str = "") -> None:
+        """Append a table; an adverse-event table has that intent wherever it stands."""
+        text = table_text(table, place)
+        if text:
+            hint = "ae" if table_kind(table) == "adverse_events" else ""
+            html = table_markup(table, place)
+            section = Section(0, 0, label, self._path(name), hint, is_table=True, table_html=html)
+            self.append(text, section)
+
+    def append(self, text: str, section: Section) -> None:
+        """Append the text, which may be empty, as a section like this one.
+
+        Where the section names no intent, that of its label is taken.
+        """
+        if self._pieces:
+            self._append(self._gap)
+        start = self._length
+        self._append(text)
+        hint = section.intent_hint or intent_of(section.label, text)
+        self._sections.append(replace(section, start=start, end=self._length, intent_hint=hint))
+        if len(self._sections) > caps.MAX_SECTIONS:
+            raise self._place.too_large(f"more than {caps.MAX_SECTIONS:,} sections")
+
+    def _path(self, name: str) -> str:
+        return " > ".join([*self._open, name] if name else self._open)[: caps.MAX_TITLE_CHARS]
+
+    def _append(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._length += len(piece)
+        if self._length > caps.MAX_DOCUMENT_CHARS:
+            raise self._place.too_large(
+                f"a document of more than {caps.MAX_DOCUMENT_CHARS:,} characters", hint="split it"
+            )
+
+    @property
+    def text(self) -> str:
+        """Everything so far."""
+        return "".join(self._pieces)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections so far, in order."""
+        return tuple(self._sections)

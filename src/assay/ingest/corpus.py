@@ -1,0 +1,130 @@
+"""Here is a path: what documents and chunks are there?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeAlias
+
+from assay.ingest import caps
+from assay.ingest.chunker import chunk_document
+from assay.ingest.detect import detect
+from assay.ingest.entry import Entry, Place
+from assay.ingest.profiles import Profile, profile_named
+from assay.ingest.readers import reader_named
+from assay.ingest.watch import Report, Watch
+from assay.model.document import Chunk, Document
+
+Pair: TypeAlias = tuple[Document, tuple[Chunk, ...]]
+
+
+def read_corpus(
+    path: str | os.PathLike[str],
+    format: str = "auto",  # noqa: A002 - the word that users know
+    profile: str | Profile = "auto",
+    progress: Report | None = None,
+    *,
+    skip_empty: bool = False,
+) -> Iterator[Pair]:
+    """Each document of the corpus with its chunks, one after the other.
+
+    ``format`` names a reader (``READERS``), ``profile`` a way of cutting (``PROFILES``); ``auto``
+    takes what the content says. A profile that is named also cuts documents anew whose chunks came
+    ready-made. ``progress`` is called after every document and with every note. A document without
+    text is refused, or with ``skip_empty`` left out with a note.
+    """
+    chosen = profile_named(profile) if isinstance(profile, str) and profile != "auto" else profile
+    for entry in read_documents(path, format, progress, skip_empty=skip_empty):
+        document = entry.document
+        if isinstance(chosen, Profile):
+            yield document, chunk_document(document, chosen, entry.section_metadata)
+        elif entry.chunks:
+            yield document, entry.chunks
+        else:
+            own = profile_named(document.profile)
+            yield document, chunk_document(document, own, entry.section_metadata)
+
+
+def read_documents(
+    path: str | os.PathLike[str],
+    format: str = "auto",  # noqa: A002 - the word that users know
+    progress: Report | None = None,
+    *,
+    skip_empty: bool = False,
+) -> Iterator[Entry]:
+    """Each document of the corpus as its reader found it, checked and without repetitions."""
+    watch = Watch(progress)
+    place = Path(path)
+    reader = reader_named(detect(place) if format == "auto" else format)
+    seen: dict[str, tuple[bytes, Place]] = {}
+    segments: dict[str, Place] = {}
+    for entry in reader.read(place, watch):
+        if not entry.document.text.strip():
+            _empty(entry, watch, skip_empty)
+            continue
+        _check(entry)
+        if not _again(entry, seen, watch):
+            _check_chunk_ids(entry, segments)
+            watch.document()
+            yield entry
+
+
+def _empty(entry: Entry, watch: Watch, skip_empty: bool) -> None:
+    message = f"the document {entry.document.doc_id} has no text"
+    if not skip_empty:
+        raise entry.place.bad(message, hint="give it one, or skip what is empty")
+    watch.note(f"{entry.place}: {message}: skipped")
+
+
+def _check(entry: Entry) -> None:
+    """What no reader may let through, whatever the format."""
+    document, place = entry.document, entry.place
+    if len(document.text) > caps.MAX_DOCUMENT_CHARS:
+        raise place.too_large(
+            f"the document {document.doc_id} has more than {caps.MAX_DOCUMENT_CHARS:,} characters",
+            hint="split it",
+        )
+    words = (document.text, document.title, *document.metadata, *document.metadata.values())
+    if any("\0" in text for text in words):
+        raise place.bad(f"the document {document.doc_id} holds a NUL character")
+    if not all(text.isascii() or _storable(text) for text in words):
+        raise place.bad(
+            f"the document {document.doc_id} holds half a surrogate pair",
+            hint="what wrote the file cut a character in two",
+        )
+
+
+def _storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _again(entry: Entry, seen: dict[str, tuple[bytes, Place]], watch: Watch) -> bool:
+    """Was this document read before? The same one is noted, another one under its id refused."""
+    document = entry.document
+    digest = blake2b(f"{document.title}\0{document.text}".encode(), digest_size=16).digest()
+    earlier, place = seen.setdefault(document.doc_id, (digest, entry.place))
+    if place is entry.place:
+        return False
+    if earlier != digest:
+        raise entry.place.twice(
+            f"the document {document.doc_id} has another title or text at {place}",
+            hint="ids name one document each",
+        )
+    watch.note(f"{entry.place}: document {document.doc_id} again, the same as at {place}: skipped")
+    return True
+
+
+def _check_chunk_ids(entry: Entry, seen: dict[str, Place]) -> None:
+    """Ids of ready-made chunks must differ across documents, too."""
+    for chunk in entry.chunks:
+        place = seen.setdefault(chunk.chunk_id, entry.place)
+        if place is not entry.place:
+            raise entry.place.twice(
+                f"the chunk {chunk.chunk_id} stands in another document, at {place}"
+            )

@@ -1,0 +1,191 @@
+"""What do trials registered at ClinicalTrials.gov say, module by module?
+
+Reads the study records of API version 2: one study per file, a folder of them, JSON lines, an
+array, or pages of ``{"studies": [...]}``. Who to call and where to go is left out. Results are in
+``ctgov_results.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from assay.ingest.compose import Composer, tidy
+from assay.ingest.ctgov_results import add_results
+from assay.ingest.entry import Entry, Place
+from assay.ingest.json_rows import Row, file_rows
+from assay.ingest.records import Record
+from assay.ingest.section_codes import CTGOV_MODULES
+from assay.ingest.walking import corpus_files
+from assay.ingest.watch import Watch
+from assay.model.document import Document
+
+SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes what Markdown would read
+
+
+def read_ctgov(path: Path, watch: Watch) -> Iterator[Entry]:
+    """The studies of a JSON file, or of every JSON file in a folder."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        for place, row in file_rows(file, watch, "studies"):
+            yield Entry(_study(row, place), place)
+
+
+def _study(row: Row, place: Place) -> Document:
+    if "protocolSection" not in row:
+        raise place.bad(
+            "a study record is expected, and it has no protocolSection",
+            hint="fetch studies from version 2 of the registry's API, as JSON",
+        )
+    protocol = Record(row, place).record("protocolSection")
+    names = protocol.record("identificationModule")
+    composer = Composer(place)
+    _description(protocol, composer)
+    _conditions(protocol, composer)
+    _design(protocol.record("designModule"), composer)
+    _arms(protocol.record("armsInterventionsModule"), composer)
+    _outcomes(protocol.record("outcomesModule"), composer)
+    _eligibility(protocol.record("eligibilityModule"), composer)
+    add_results(Record(row, place).record("resultsSection"), composer, place)
+    return Document(
+        doc_id=place.checked_id(names.text("nctId") or None),
+        text=composer.text,
+        title=names.text("briefTitle") or names.text("officialTitle"),
+        sections=composer.sections,
+        source="ctgov",
+        profile="registry",
+        metadata=_metadata(protocol),
+    )
+
+
+def _label(module: str) -> str:
+    return CTGOV_MODULES[module]
+
+
+def _description(protocol: Record, composer: Composer) -> None:
+    official = protocol.record("identificationModule").text("officialTitle")
+    description = protocol.record("descriptionModule")
+    with composer.under("Brief summary"):
+        summary = prose(description.text("briefSummary"))
+        composer.add("\n".join(filter(None, (official, summary))), _label("descriptionModule"))
+    with composer.under("Detailed description"):
+        composer.add(prose(description.text("detailedDescription")), "description")
+
+
+def _conditions(protocol: Record, composer: Composer) -> None:
+    conditions = protocol.record("conditionsModule")
+    lines = [
+        _named("Conditions", "; ".join(conditions.texts("conditions"))),
+        _named("Keywords", "; ".join(conditions.texts("keywords"))),
+    ]
+    composer.add(_joined(lines), _label("conditionsModule"), name="Conditions")
+
+
+def _design(design: Record, composer: Composer) -> None:
+    info = design.record("designInfo")
+    masking = info.record("maskingInfo")
+    lines = [
+        _named("Study type", words(design.text("studyType"))),
+        _named("Phase", ", ".join(words(phase) for phase in design.texts("phases"))),
+        _named("Allocation", words(info.text("allocation"))),
+        _named("Intervention model", words(info.text("interventionModel"))),
+        prose(info.text("interventionModelDescription")),
+        _named("Observational model", words(info.text("observationalModel"))),
+        _named("Time perspective", words(info.text("timePerspective"))),
+        _named("Purpose", words(info.text("primaryPurpose"))),
+        _named("Masking", words(masking.text("masking"))),
+        prose(masking.text("maskingDescription")),
+        _named("Enrollment", design.record("enrollmentInfo").text("count")),
+    ]
+    with composer.under("Study design"):
+        composer.add(_joined(lines), _label("designModule"))
+
+
+def _arms(module: Record, composer: Composer) -> None:
+    label = _label("armsInterventionsModule")
+    arms = [
+        _joined([
+            f"{words(arm.text('type'))}: {arm.text('label')}".removeprefix(": "),
+            prose(arm.text("description")),
+            _named("Interventions", "; ".join(arm.texts("interventionNames"))),
+        ])
+        for arm in module.records("armGroups")
+    ]  # fmt: skip
+    given = [
+        _joined([
+            f"{words(item.text('type'))}: {item.text('name')}".removeprefix(": "),
+            prose(item.text("description")),
+            _named("Other names", "; ".join(item.texts("otherNames"))),
+        ])
+        for item in module.records("interventions")
+    ]  # fmt: skip
+    with composer.under("Arms"):
+        composer.add(_joined(arms), label)
+    with composer.under("Interventions"):
+        composer.add(_joined(given), label)
+
+
+def _outcomes(module: Record, composer: Composer) -> None:
+    for field, heading in (
+        ("primaryOutcomes", "Primary outcomes"),
+        ("secondaryOutcomes", "Secondary outcomes"),
+        ("otherOutcomes", "Other outcomes"),
+    ):
+        lines = [
+            _joined([
+                item.text("measure"),
+                prose(item.text("description")),
+                _named("Time frame", item.text("timeFrame")),
+            ])
+            for item in module.records(field)
+        ]  # fmt: skip
+        with composer.under(heading):
+            composer.add(_joined(lines), _label("outcomesModule"))
+
+
+def _eligibility(module: Record, composer: Composer) -> None:
+    ages = (module.text("minimumAge") or "any", module.text("maximumAge") or "any")
+    lines = [
+        prose(module.text("eligibilityCriteria")),
+        _named("Sex", words(module.text("sex"))),
+        f"Age: {ages[0]} to {ages[1]}" if ages != ("any", "any") else "",
+        _named("Healthy volunteers", {"true": "yes", "false": "no"}.get(
+            module.text("healthyVolunteers"), "")),
+        _named("Study population", prose(module.text("studyPopulation"))),
+    ]  # fmt: skip
+    with composer.under("Eligibility criteria"):
+        composer.add(_joined(lines), _label("eligibilityModule"))
+
+
+def _metadata(protocol: Record) -> dict[str, str]:
+    status = protocol.record("statusModule")
+    found: dict[str, Any] = {
+        "status": status.text("overallStatus"),
+        "start": status.record("startDateStruct").text("date"),
+        "updated": status.record("lastUpdatePostDateStruct").text("date"),
+        "phase": "; ".join(protocol.record("designModule").texts("phases")),
+        "study_type": protocol.record("designModule").text("studyType"),
+        "sponsor": protocol.record("sponsorCollaboratorsModule").record("leadSponsor").text("name"),
+        "conditions": "; ".join(protocol.record("conditionsModule").texts("conditions")),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def prose(text: str) -> str:
+    """Text as people read it: without the backslashes of Markdown, in tidy lines."""
+    return tidy(ESCAPED.sub(r"\1", text))
+
+
+def words(constant: str) -> str:
+    """``ACTIVE_NOT_RECRUITING`` as ``Active not recruiting``."""
+    return constant.replace("_", " ").capitalize() if constant.isupper() else constant
+
+
+def _named(name: str, value: str) -> str:
+    return f"{name}: {value}" if value else ""
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n".join(filter(None, lines))

@@ -1,0 +1,119 @@
+"""Which format does the corpus at this path have?
+
+Told by content: a file by its first bytes, a folder by its files. Text files beside others (a
+README, say) do not count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from assay.errors import FormatError, InputError, MissingFileError, UsageError
+from assay.ingest import beir, text
+from assay.ingest.opening import head
+from assay.ingest.readers import READERS
+from assay.ingest.walking import suffix, walk
+from assay.ingest.watch import Watch
+
+LOOKED_AT = 200  # files of a folder; more would only say the same
+KNOWN_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".xml", ".nxml", ".vtt"}) | text.SUFFIXES
+_ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
+_KEY = re.compile(rb'"(protocolSection|turns|segments|segment_id|chunk_id|text|sections)"\s*:')
+_FORMATS = {
+    "protocolSection": "ctgov",
+    "turns": "transcript",
+    "segments": "transcript",
+    "segment_id": "transcript",
+    "chunk_id": "jsonl",
+    "text": "jsonl",
+    "sections": "jsonl",
+}
+
+
+def detect(path: Path) -> str:
+    """The name of the reader in ``READERS`` for this corpus."""
+    if path.is_dir():
+        return _of_folder(path)
+    if not path.is_file():
+        raise MissingFileError(f"{str(path)!r} is not there", hint="name a file or a folder")
+    found = _of_file(path)
+    if found is None:
+        raise FormatError(
+            "no corpus format that we know",
+            source=str(path),
+            hint=f"name it: {', '.join(READERS)}",
+        )
+    return found
+
+
+def _of_folder(folder: Path) -> str:
+    if any((folder / name).is_file() for name in beir.NAMES):
+        return "beir"
+    files = (file for file in walk(folder, Watch()) if suffix(file) in KNOWN_SUFFIXES)
+    return _one(folder, _found(files))
+
+
+def _found(files: Iterable[Path]) -> set[str]:
+    found: set[str] = set()
+    for looked, file in enumerate(files):
+        if looked == LOOKED_AT:
+            break
+        if name := _of_file(file):
+            found.add(name)
+    return found
+
+
+def _one(folder: Path, found: set[str]) -> str:
+    if len(found) > 1:
+        found.discard("text")
+    if not found:
+        raise InputError(
+            f"{folder}: no file of a corpus format that we know",
+            hint=f"name the format: {', '.join(READERS)}",
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"{folder} holds files of several formats: {', '.join(sorted(found))}",
+            hint="name the one that you mean",
+        )
+    return found.pop()
+
+
+def _of_file(path: Path) -> str | None:
+    if path.name in beir.NAMES:
+        return "beir"
+    start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"WEBVTT"):
+        return "transcript"
+    if start.startswith(b"<"):
+        return _of_xml(start)
+    if start.startswith((b"{", b"[")):
+        return _of_json(start)
+    return "text" if suffix(path) in text.SUFFIXES else None
+
+
+def _of_xml(start: bytes) -> str | None:
+    found = _ROOT.search(start)
+    root = found[1] if found else b""
+    if root in {b"article", b"pmc-articleset"} or b"<article " in start:
+        return "jats"
+    return "spl" if root == b"document" and b"urn:hl7-org:v3" in start else None
+
+
+def _of_json(start: bytes) -> str | None:
+    """By the keys of the first object, or of as much of it as was read."""
+    try:
+        row = json.loads(start.partition(b"\n")[0])
+        keys = set(row) if isinstance(row, dict) else set()
+    except (ValueError, RecursionError):
+        keys = {key.decode() for key in _KEY.findall(start)}
+    return next((name for key, name in _FORMATS.items() if key in keys), _of_wrapped(start))
+
+
+def _of_wrapped(start: bytes) -> str | None:
+    """By any key that tells, for arrays and for pages of results."""
+    keys = {key.decode() for key in _KEY.findall(start)}
+    return next((name for key, name in _FORMATS.items() if key in keys), None)

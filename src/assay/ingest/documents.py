@@ -1,0 +1,116 @@
+"""How does a JSON row become a document?
+
+A row has an id (``doc_id``, ``_id`` or ``id``), ``text`` or ``sections``, and may have ``title``,
+``source`` and ``metadata``. A section is either a stretch of the text (``start``, ``end``) or
+brings its own ``text``. Where metadata names a ``section`` (or a LOINC code), the whole row is that
+section, as in corpora whose rows are the sections of trials or labels.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from assay.ingest import fields
+from assay.ingest.compose import Composer
+from assay.ingest.entry import Entry, Place
+from assay.ingest.json_rows import Row
+from assay.ingest.section_codes import LOINC
+from assay.ingest.sections import LABELS, intent_of, label_of
+from assay.ingest.table_html import sanitised
+from assay.ingest.watch import Watch
+from assay.model.document import Document, Section
+
+TRIAL_ID = re.compile(r"NCT\d{8}")
+
+
+def document_entry(row: Row, place: Place, watch: Watch, source: str) -> Entry:
+    """The document that one row describes."""
+    doc_id = fields.doc_id(row, place)
+    text, sections = _content(row, doc_id, place)
+    document = Document(
+        doc_id=doc_id,
+        text=text,
+        title=fields.short(row, ("title",), place),
+        sections=sections,
+        source=_source(row, place) or source,
+        profile="registry" if TRIAL_ID.match(doc_id) else "text",
+        metadata=fields.metadata(row.get("metadata"), place, watch),
+    )
+    return Entry(document, place)
+
+
+def _source(row: Row, place: Place) -> str:
+    own = fields.short(row, ("source",), place)
+    metadata = row.get("metadata")
+    if own or not isinstance(metadata, dict) or not isinstance(metadata.get("source"), str):
+        return own
+    return fields.short(metadata, ("source",), place)
+
+
+def _content(row: Row, doc_id: str, place: Place) -> tuple[str, tuple[Section, ...]]:
+    given = row.get("sections")
+    text = fields.string(row, ("text",), place)
+    if given is None or given == []:
+        if "text" not in row:
+            raise place.bad(f"the document {doc_id} has no text")
+        return text, _whole_section(row, text)
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+        raise place.bad(f"sections of {doc_id} is a list of objects")
+    if "text" in row:
+        return text, _stretches(given, text, place)
+    composer = Composer(place)
+    for item in given:
+        body = fields.string(item, ("text",), place).strip()
+        if body:
+            composer.append(body, _section(item, place))
+    return composer.text, composer.sections
+
+
+def _whole_section(row: Row, text: str) -> tuple[Section, ...]:
+    metadata = row.get("metadata")
+    if not isinstance(metadata, dict):
+        return ()
+    heading = metadata.get("section")
+    heading = heading if isinstance(heading, str) else ""
+    label = LOINC.get(str(metadata.get("loinc"))) or (label_of(heading) if heading else "")
+    return (Section(0, len(text), label, heading, intent_of(label, text)),) if label else ()
+
+
+def _stretches(given: list[Row], text: str, place: Place) -> tuple[Section, ...]:
+    sections: list[Section] = []
+    at = 0
+    for item in given:
+        match item.get("start"), item.get("end"):
+            case int(start), int(end) if at <= start <= end <= len(text):
+                at = end
+            case start, end:
+                raise place.bad(
+                    f"a section from {start!r:.20} to {end!r:.20} does not fit",
+                    hint="sections stand in order within the text and do not overlap",
+                )
+        section = _section(item, place)
+        hint = section.intent_hint or intent_of(section.label, text[start:end])
+        sections.append(_placed(section, start, end, hint))
+    return tuple(sections)
+
+
+def _placed(section: Section, start: int, end: int, hint: str) -> Section:
+    return Section(start, end, section.label, section.heading, hint, section.is_table,
+                   section.table_html)  # fmt: skip
+
+
+def _section(item: dict[str, Any], place: Place) -> Section:
+    heading = fields.short(item, ("heading", "title"), place)
+    label = fields.short(item, ("label", "section_label"), place)
+    html = fields.string(item, ("table_html",), place)
+    known = label if label in LABELS else label_of(label or heading)
+    return Section(
+        0,
+        0,
+        label=known,
+        heading=heading or label,
+        intent_hint=fields.short(item, ("intent_hint",), place),
+        is_table=bool(html) or item.get("is_table") is True,
+        table_html=sanitised(html, place) if html else "",
+    )

@@ -1,0 +1,63 @@
+"""What does a reader hand on, and where did it stand?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.errors import DuplicateError, FormatError, InputError, LimitError
+from assay.ingest import caps
+from assay.model.document import Chunk, Document, check_id
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file and, where it has lines that mean something, a line of it."""
+
+    source: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.source if self.line is None else f"{self.source}:{self.line}"
+
+    def bad(self, message: str, *, hint: str | None = None) -> FormatError:
+        """The error for a thing that does not have the form it should have."""
+        return FormatError(message, source=self.source, line=self.line, hint=hint)
+
+    def twice(self, message: str, *, hint: str | None = None) -> DuplicateError:
+        """The error for a thing that stands twice."""
+        return DuplicateError(message, source=self.source, line=self.line, hint=hint)
+
+    def too_large(self, message: str, *, hint: str | None = None) -> LimitError:
+        """The error for a thing over its cap."""
+        return LimitError(f"{self}: {message}", hint=hint)
+
+    def checked_id(self, value: object, what: str = "doc_id") -> str:
+        """The id, if it is one; whole numbers are written out."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        try:
+            checked = check_id(value, what)
+        except InputError as problem:
+            raise self.bad(problem.message, hint=problem.hint) from None
+        if what == "doc_id" and len(checked) > caps.MAX_DOC_ID_CHARS:
+            raise self.bad(
+                f"the doc_id {checked:.40}... has {len(checked)} characters",
+                hint=f"up to {caps.MAX_DOC_ID_CHARS}, so that its chunks can be numbered",
+            )
+        return checked
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One document as its reader found it.
+
+    ``chunks`` are units that came ready-made, with ids of their own, and are kept as they are; when
+    there are none, the chunker cuts the document. ``section_metadata`` runs parallel to the
+    document's sections, where it is not empty, and goes into the metadata of their chunks.
+    """
+
+    document: Document
+    place: Place
+    chunks: tuple[Chunk, ...] = ()
+    section_metadata: tuple[Mapping[str, str], ...] = ()

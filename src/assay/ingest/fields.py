@@ -1,0 +1,109 @@
+"""What does a row say under this name, in the type that we need?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from assay.ingest import caps
+from assay.ingest.entry import Place
+from assay.ingest.watch import Watch
+
+DOC_ID_NAMES = ("doc_id", "_id", "id")
+CLOCK = re.compile(r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]?\d(?:[.,]\d{1,9})?)")
+
+
+def first_of(row: Mapping[str, Any], names: tuple[str, ...]) -> object:
+    """The value of the first of these names that the row has, or None."""
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def string(row: Mapping[str, Any], names: tuple[str, ...], place: Place) -> str:
+    """The text under the first of these names that the row has; empty when there is none."""
+    value = first_of(row, names)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise place.bad(f"{names[0]} is {type(value).__name__}, and text is expected")
+    return value
+
+
+def short(row: Mapping[str, Any], names: tuple[str, ...], place: Place) -> str:
+    """A title, heading or label: one line, within its cap."""
+    value = " ".join(string(row, names, place).split())
+    if len(value) > caps.MAX_TITLE_CHARS:
+        raise place.too_large(f"{names[0]} has more than {caps.MAX_TITLE_CHARS:,} characters")
+    return value
+
+
+def doc_id(row: Mapping[str, Any], place: Place) -> str:
+    """The id of the document, under any of its usual names."""
+    value = first_of(row, DOC_ID_NAMES)
+    if value is None:
+        raise place.bad("no doc_id", hint="doc_id, _id or id names the document")
+    return place.checked_id(value)
+
+
+def seconds(row: Mapping[str, Any], names: tuple[str, ...], place: Place) -> float | None:
+    """A time as seconds: a number, or ``[hh:]mm:ss[.mmm]``."""
+    value = first_of(row, names)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return clock(value, place)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise place.bad(f"{names[0]} {value!r:.40} is not a time")
+    if value < 0:
+        raise place.bad(f"{names[0]} {value!r:.40} lies before the beginning")
+    return float(value)
+
+
+def clock(value: str, place: Place) -> float:
+    """Seconds from ``[hh:]mm:ss[.mmm]``."""
+    found = CLOCK.fullmatch(value.strip())
+    if found is None:
+        raise place.bad(f"{value!r:.40} is not a time", hint="seconds, or hh:mm:ss.mmm")
+    hours, minutes, rest = found.groups()
+    return int(hours or 0) * 3600 + int(minutes) * 60 + float(rest.replace(",", "."))
+
+
+def metadata(value: object, place: Place, watch: Watch) -> dict[str, str]:
+    """Metadata as text: numbers are written out, lists joined, what is nested left out, noted."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise place.bad(f"metadata is {type(value).__name__}, and an object is expected")
+    if len(value) > caps.MAX_METADATA_KEYS:
+        raise place.too_large(f"more than {caps.MAX_METADATA_KEYS} entries in metadata")
+    found: dict[str, str] = {}
+    for key, item in value.items():
+        if item is None:
+            continue
+        written = _written(item)
+        if written is None or len(written) > caps.MAX_METADATA_CHARS:
+            reason = "is nested" if written is None else "is too long"
+            watch.note_once(f"{place.source}: metadata.{key:.80} {reason} and is left out")
+        else:
+            found[key] = written
+    return found
+
+
+def _written(value: object) -> str | None:
+    if isinstance(value, list):
+        parts = [_written(item) for item in value if not isinstance(item, list | dict)]
+        return "; ".join(part for part in parts if part) if len(parts) == len(value) else None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if isinstance(value, dict) else "" if value is None else str(value)
+
+
+def decoded(data: bytes, place: Place) -> str:
+    """Text from UTF-8, with plain newlines and without a byte-order mark."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = 1 + data.count(b"\n", 0, problem.start)
+        raise Place(place.source, line).bad("not UTF-8", hint="save it as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,189 @@
+"""What do JATS articles (PubMed Central's XML) say, section by section?
+
+The abstract is one section with its inner headings. Each ``sec`` of the body is a section under its
+path of headings; its text comes first, then its tables and figure captions, so that running text is
+not torn apart where a table happens to be anchored. Of the back matter the reference list is left
+out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from assay.ingest.compose import Composer
+from assay.ingest.entry import Entry, Place
+from assay.ingest.sections import label_of
+from assay.ingest.tables import table_kind
+from assay.ingest.walking import corpus_files, id_of
+from assay.ingest.watch import Watch
+from assay.ingest.xml_input import Element, Reading, children, local_line, one_line, plain, read_xml
+from assay.ingest.xml_tables import xml_table
+from assay.model.document import Document
+
+SUFFIXES = frozenset({".xml", ".nxml"})
+FLOATS = ("table-wrap", "fig")
+READING = Reading(
+    skip=frozenset({
+        "table-wrap", "table-wrap-group", "fig", "fig-group", "supplementary-material", "media",
+        "graphic", "inline-graphic", "tex-math", "object-id", "hr",
+    }),
+    blocks=frozenset({
+        "p", "list", "list-item", "def-list", "def-item", "disp-quote", "disp-formula", "title",
+        "boxed-text", "sec", "break", "verse-group", "fn", "statement", "preformat",
+    }),
+    bullets=frozenset({"list-item"}),
+    terms=frozenset({"term"}),
+)  # fmt: skip
+CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
+TEXT_BLOCKS = (
+    "p", "list", "def-list", "disp-quote", "disp-formula", "boxed-text", "statement", "preformat",
+    "verse-group",
+)  # fmt: skip
+BACK_NAMES = {"ack": "Acknowledgements", "glossary": "Glossary", "fn-group": "Footnotes"}
+BACK_PARTS = ("sec", "app-group", "app", "notes", "ack", "glossary", "fn-group", "bio")
+
+
+def read_jats(path: Path, watch: Watch) -> Iterator[Entry]:
+    """The articles of an XML file, or of every XML file in a folder."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        root = read_xml(file, watch)
+        articles = [root] if root.tag == "article" else list(root.iter("article"))
+        if not articles:
+            raise Place(str(file)).bad(
+                f"a JATS article is expected, and the root is <{root.tag!s:.40}>"
+            )
+        for article in articles:
+            place = Place(str(file), local_line(article))
+            yield Entry(_article(article, place, id_of(file, path)), place)
+
+
+def _article(article: Element, place: Place, fallback: str) -> Document:
+    composer = Composer(place)
+    meta = article.find("front/article-meta")
+    for abstract in children(meta, "abstract") if meta is not None else ():
+        _abstract(abstract, composer)
+    for part in children(article, "body"):
+        _section(part, "", composer, place)
+    for back in children(article, "back"):
+        for part in children(back, *BACK_PARTS):
+            _back(part, composer, place)
+    for group in children(article, "floats-group"):
+        _floats(group, "other", composer, place)
+    return Document(
+        doc_id=place.checked_id(_article_id(meta) or fallback),
+        text=composer.text,
+        title=one_line(article.find("front/article-meta/title-group/article-title"), READING),
+        sections=composer.sections,
+        source="jats",
+        profile="imrad",
+        metadata=_metadata(article, meta),
+    )
+
+
+def _abstract(abstract: Element, composer: Composer) -> None:
+    body = [plain(child, READING) for child in abstract if child.tag != "title"]
+    with composer.under(one_line(abstract.find("title"), READING) or "Abstract"):
+        composer.add("\n".join(filter(None, body)), "abstract")
+
+
+def _section(part: Element, parent: str, composer: Composer, place: Place) -> None:
+    """A ``sec`` (or the whole body): its text, its floats, then the sections below it."""
+    title = _title(part)
+    label = label_of(title, parent)
+    paragraphs = [plain(child, READING) for child in children(part, *TEXT_BLOCKS)]
+    with composer.under(title):
+        composer.add("\n".join(filter(None, paragraphs)), label)
+        _floats(part, label, composer, place)
+        for inner in children(part, "sec"):
+            _section(inner, label if title else parent, composer, place)
+
+
+def _title(part: Element) -> str:
+    number = one_line(part.find("label"), READING)
+    return " ".join(filter(None, (number, one_line(part.find("title"), READING))))
+
+
+def _back(part: Element, composer: Composer, place: Place) -> None:
+    if part.tag in {"app-group", "app", "sec"}:
+        for app in children(part, "app") if part.tag == "app-group" else (part,):
+            _section(app, "appendix" if app.tag == "app" else "back_matter", composer, place)
+        return
+    body = [plain(child, READING) for child in part if child.tag != "title"]
+    with composer.under(one_line(part.find("title"), READING) or BACK_NAMES.get(part.tag, "Notes")):
+        composer.add("\n".join(filter(None, body)), "back_matter")
+
+
+def _floats(part: Element, label: str, composer: Composer, place: Place) -> None:
+    """Tables and figures that stand in this section, but not in a section below it."""
+    for element in part.iter(*FLOATS):
+        if _owner(element, part) is part:
+            if element.tag == "fig":
+                name = one_line(element.find("label"), READING) or "Figure"
+                composer.add(_caption(element), label, name=name)
+            else:
+                _table(element, label, composer, place)
+
+
+def _owner(element: Element, part: Element) -> Element | None:
+    above = element.getparent()
+    while above is not None and above is not part and above.tag != "sec":
+        above = above.getparent()
+    return above
+
+
+def _caption(element: Element) -> str:
+    number = one_line(element.find("label"), READING).rstrip(". ")
+    caption = one_line(element.find("caption"), READING)
+    return ". ".join(filter(None, (number, caption)))
+
+
+def _table(wrap: Element, label: str, composer: Composer, place: Place) -> None:
+    caption = _caption(wrap)
+    feet = [plain(foot, READING) for foot in children(wrap, "table-wrap-foot")]
+    notes = tuple(note for foot in feet for note in foot.split("\n") if note)
+    name = one_line(wrap.find("label"), READING) or "Table"
+    found = [table for table in wrap.iter("table") if not _within_table(table)]
+    if not found:  # an image of a table: its words are all there is
+        composer.add("\n".join(filter(None, (caption, *notes))), label, name=name)
+    for number, table in enumerate(found):
+        here = Place(place.source, local_line(table))
+        last = number == len(found) - 1
+        value = xml_table(
+            table, CELL, here, caption="" if number else caption, notes=notes if last else ()
+        )
+        composer.add_table(value, table_kind(value) or label, here, name=name)
+
+
+def _within_table(table: Element) -> bool:
+    return next(table.iterancestors("table"), None) is not None
+
+
+def _article_id(meta: Element | None) -> str:
+    """PMC id before PubMed id before DOI; empty when the article names none."""
+    if meta is None:
+        return ""
+    ids = {
+        found.get("pub-id-type"): one_line(found, READING) for found in meta.findall("article-id")
+    }
+    for kind in ("pmc", "pmcid"):
+        if number := ids.get(kind):
+            return number if number.upper().startswith("PMC") else f"PMC{number}"
+    if number := ids.get("pmid"):
+        return f"PMID{number}"
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", ids.get("doi") or "")
+
+
+def _metadata(article: Element, meta: Element | None) -> dict[str, str]:
+    if meta is None:
+        return {}
+    found = {"article_type": article.get("article-type") or ""}
+    for identifier in meta.findall("article-id"):
+        if identifier.get("pub-id-type") in {"pmid", "doi"}:
+            found[str(identifier.get("pub-id-type"))] = one_line(identifier, READING)
+    found["journal"] = one_line(next(article.iter("journal-title"), None), READING)
+    found["year"] = one_line(meta.find("pub-date/year"), READING)
+    found["keywords"] = "; ".join(one_line(word, READING) for word in meta.findall("kwd-group/kwd"))
+    return {key: value for key, value in found.items() if value}

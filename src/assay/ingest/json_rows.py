@@ -1,0 +1,113 @@
+"""What JSON values does a corpus file hold, and on which lines?
+
+A file is JSON lines, one object, an array, or an object that wraps an array. Duplicate keys, NaN,
+absurd nesting and numbers are refused, as is a last line that was not written to its end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+
+from assay.errors import LimitError
+from assay.ingest import caps
+from assay.ingest.entry import Place
+from assay.ingest.opening import Line, lines, whole
+from assay.ingest.walking import suffix
+from assay.ingest.watch import Watch
+
+LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+Row: TypeAlias = dict[str, Any]
+
+
+class _RefusedError(ValueError):
+    """A value that is JSON to the parser and not to us."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Row:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _RefusedError(f"the key {twice!r:.80} stands twice in one object")
+    return table
+
+
+def _constant(name: str) -> NoReturn:
+    raise _RefusedError(f"{name} is not a number")
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).decode
+
+
+def parse(data: bytes, place: Place) -> Any:
+    """One JSON value; ``place`` names the line that it begins on."""
+    first = place.line or 1
+    try:
+        return _decode(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        at = first + data.count(b"\n", 0, problem.start)
+        raise Place(place.source, at).bad("not UTF-8", hint="save it as UTF-8") from None
+    except json.JSONDecodeError as problem:
+        at = first + problem.lineno - 1
+        raise Place(place.source, at).bad(
+            f"not JSON: {problem.msg} (column {problem.colno})"
+        ) from None
+    except RecursionError:
+        raise place.bad("JSON nested too deeply") from None
+    except ValueError as problem:
+        raise place.bad(f"not usable JSON: {problem}") from None
+
+
+def line_rows(path: Path, watch: Watch) -> Iterator[tuple[Place, Row]]:
+    """The objects of a JSON-lines file; blank lines are skipped."""
+    for line in lines(path, watch):
+        if line.data.strip():
+            place = Place(str(path), line.number)
+            yield place, _row(_line_value(line, place), place)
+
+
+def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[Place, Row]]:
+    """The objects of any JSON file: lines, one object, an array, or ``{wrapper: array}``."""
+    if is_lines(path):
+        yield from line_rows(path, watch)
+        return
+    place = Place(str(path))
+    value = parse(whole(path, watch, caps.MAX_CORPUS_JSON_BYTES), Place(str(path), 1))
+    if isinstance(value, dict) and isinstance(value.get(wrapper), list) and len(value) <= 3:
+        value = value[wrapper]  # a page of results: the array, a token and a count
+    for row in value if isinstance(value, list) else [value]:
+        yield place, _row(row, place)
+
+
+def is_lines(path: Path) -> bool:
+    """Does every line hold an object of its own? Told by the first line and what follows it."""
+    filled = (line for line in lines(path, Watch()) if line.data.strip())
+    try:
+        first = next(filled, None)
+        if first is None or not first.data.lstrip(b"\xef\xbb\xbf \t\r").startswith(b"{"):
+            return False
+        json.loads(first.data)
+        return suffix(path) in LINE_SUFFIXES or next(filled, None) is not None
+    except (LimitError, ValueError, RecursionError):
+        return False
+
+
+def _line_value(line: Line, place: Place) -> Any:
+    try:
+        return parse(line.data, place)
+    except Exception:
+        if line.ended:
+            raise
+        raise place.bad(
+            "the last line is cut off: it is not whole JSON and no newline ends it",
+            hint="was the file still being written? make it again, or remove that line",
+        ) from None
+
+
+def _row(value: object, place: Place) -> Row:
+    if not isinstance(value, dict):
+        raise place.bad(f"an object is expected, not {type(value).__name__}")
+    return value

@@ -1,0 +1,31 @@
+"""What documents, or ready-made chunks, does a JSON-lines file hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from assay.ingest.documents import document_entry
+from assay.ingest.entry import Entry
+from assay.ingest.json_rows import line_rows
+from assay.ingest.ready_made import chunk_entries
+from assay.ingest.walking import corpus_files
+from assay.ingest.watch import Watch
+
+SUFFIXES = frozenset({".jsonl", ".ndjson"})
+
+
+def read_jsonl(path: Path, watch: Watch) -> Iterator[Entry]:
+    """The rows of a file, or of every such file in a folder; the first tells of which kind."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        rows = line_rows(file, watch)
+        first = next(rows, None)
+        if first is None:
+            watch.note(f"{file}: empty")
+            continue
+        if "chunk_id" in first[1]:
+            yield from chunk_entries(chain([first], rows), watch)
+        else:
+            for place, row in chain([first], rows):
+                yield document_entry(row, place, watch, "jsonl")

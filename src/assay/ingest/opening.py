@@ -1,0 +1,237 @@
+"""What bytes does a corpus file hold, unpacked?
+
+Compression (gzip, Zstandard) is told by content, not by name, and unpacked block by block, so a
+bomb is noticed before it fills memory. Archives are not read: what is in them could point anywhere,
+and unpacking is the user's decision.
+"""
+
+from __future__ import annotations
+
+import importlib
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+from assay import limits
+from assay.errors import LimitError, MissingDependencyError, MissingFileError
+from assay.ingest import caps
+from assay.ingest.entry import Place
+from assay.ingest.watch import Watch
+
+STEP = 1 << 20
+ZSTD_FEED = 1 << 10  # one kilobyte can unpack to 32 megabytes
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ARCHIVES = (
+    (0, b"PK\x03\x04", "a zip archive"),
+    (0, b"PK\x05\x06", "a zip archive"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (0, b"Rar!\x1a\x07", "a rar archive"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"BZh", "bzip2 data"),
+    (0, b"\xfd7zXZ\x00", "xz data"),
+)
+
+
+class Line(NamedTuple):
+    """One line; ``ended`` is false for a last line without its newline."""
+
+    number: int
+    data: bytes
+    ended: bool
+
+
+class _Unpacker(Protocol):
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What these further bytes unpack to, in pieces of bounded size."""
+        ...
+
+    def finish(self) -> None:
+        """Raise ``EOFError`` where the data is cut off."""
+        ...
+
+
+def blocks(path: Path, watch: Watch) -> Iterator[bytes]:
+    """The unpacked content of one file, block by block."""
+    place = Place(str(path))
+    watch.opened(place.source)
+    with _opened(path) as raw:
+        data = raw.read(STEP)
+        unpacker = _unpacker(data)
+        first = True
+        for piece in _pieces(raw, data, unpacker, place, watch):
+            if first:
+                _refuse_archive(piece, place)
+                first = False
+            yield piece
+
+
+def whole(path: Path, watch: Watch, cap: int) -> bytes:
+    """The unpacked content of one file, if it is not longer than ``cap``."""
+    pieces, size = [], 0
+    for piece in blocks(path, watch):
+        pieces.append(piece)
+        size += len(piece)
+        if size > cap:
+            raise Place(str(path)).too_large(f"more than {cap:,} bytes", hint="split it")
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def head(path: Path, size: int = 1 << 16) -> bytes:
+    """The first unpacked bytes of one file."""
+    found = b""
+    for piece in blocks(path, Watch()):
+        found += piece[:size]
+        if len(found) >= size:
+            break
+    return found[:size]
+
+
+def lines(path: Path, watch: Watch) -> Iterator[Line]:
+    """The lines of one file. Only a newline ends a line: U+2028 and U+0085 are text."""
+    rest: list[bytes] = []
+    number = held = 0
+    for block in blocks(path, watch):
+        *ended, tail = block.split(b"\n")
+        for piece in ended:
+            number += 1
+            data = b"".join([*rest, piece]) if rest else piece
+            rest.clear()
+            _check_line(len(data), path, number)
+            yield Line(number, data, True)
+            held = 0
+        if tail:
+            rest.append(tail)
+            held += len(tail)
+            _check_line(held, path, number + 1)
+    if rest:
+        yield Line(number + 1, b"".join(rest), False)
+
+
+def _check_line(size: int, path: Path, number: int) -> None:
+    if size > caps.MAX_CORPUS_LINE_BYTES:
+        raise Place(str(path), number).too_large(
+            f"a line of more than {caps.MAX_CORPUS_LINE_BYTES:,} bytes",
+            hint="one document per line; is this file made of lines?",
+        )
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a FIFO would block, a device never end
+            raise MissingFileError(f"{path} is not a plain file", hint="save it as a file first")
+        return path.open("rb")
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise MissingFileError(f"{str(path)!r} cannot be read: {reason}") from None
+
+
+def _pieces(
+    raw: IO[bytes], data: bytes, unpacker: _Unpacker | None, place: Place, watch: Watch
+) -> Iterator[bytes]:
+    stored = unpacked = 0
+    try:
+        while data:
+            stored += len(data)
+            watch.consumed(len(data))
+            if unpacker is None:
+                yield data
+            else:
+                for piece in unpacker.feed(data):
+                    unpacked += len(piece)
+                    _refuse_bomb(stored, unpacked, place)
+                    yield piece
+            data = raw.read(STEP)
+        if unpacker is not None:
+            unpacker.finish()
+    except (EOFError, OSError, zlib.error) as problem:
+        if unpacker is None:
+            raise MissingFileError(f"{place} cannot be read: {problem}") from None
+        raise place.bad(
+            f"the compressed data is damaged or cut off: {problem}", hint="fetch the file again"
+        ) from None
+
+
+def _refuse_bomb(stored: int, unpacked: int, place: Place) -> None:
+    allowed = max(caps.BOMB_FLOOR_BYTES, limits.MAX_DECOMPRESSED_RATIO * stored)
+    if unpacked > min(allowed, limits.MAX_DECOMPRESSED_BYTES):
+        raise LimitError(
+            f"{place} unpacks to more than {unpacked:,} bytes",
+            hint="unpack it yourself if you trust it",
+        )
+
+
+def _refuse_archive(first: bytes, place: Place) -> None:
+    for offset, magic, name in ARCHIVES:
+        if first.startswith(magic, offset):
+            raise place.bad(f"this is {name}", hint="unpack it into a folder and name that")
+
+
+def _unpacker(magic: bytes) -> _Unpacker | None:
+    if magic.startswith(GZIP_MAGIC):
+        return _Gzip()
+    if magic.startswith(ZSTD_MAGIC):
+        return _Zstd()
+    return None
+
+
+class _Gzip:
+    """Members of a gzip file, one after the other."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(31)
+        self._begun = False
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while data:
+            if self._member.eof:
+                data = data.lstrip(b"\0")  # padding after a member is allowed
+                self._member, self._begun = zlib.decompressobj(31), False
+                if not data:
+                    return
+            self._begun = True
+            piece = self._member.decompress(data, STEP)
+            if piece:
+                yield piece
+            data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+
+    def finish(self) -> None:
+        if self._begun and not self._member.eof:
+            raise EOFError("the last member has no end")
+
+
+class _Zstd:
+    """Frames of a Zstandard file, one after the other."""
+
+    def __init__(self) -> None:
+        try:
+            library: Any = importlib.import_module("zstandard")
+        except ImportError:
+            raise MissingDependencyError(
+                "reading Zstandard data needs the package zstandard", hint="pip install zstandard"
+            ) from None
+        self._begin: Callable[[], Any] = lambda: library.ZstdDecompressor().decompressobj()
+        self._refusal: type[Exception] = library.ZstdError
+        self._frame: Any = None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for start in range(0, len(data), ZSTD_FEED):
+            rest = data[start : start + ZSTD_FEED]
+            while rest:
+                if self._frame is None:
+                    self._frame = self._begin()
+                try:
+                    piece = self._frame.decompress(rest)
+                except self._refusal as problem:
+                    raise OSError(str(problem)) from None
+                if piece:
+                    yield piece
+                rest = self._frame.unused_data if self._frame.eof else b""
+                if self._frame.eof:
+                    self._frame = None
+
+    def finish(self) -> None:
+        if self._frame is not None:
+            raise EOFError("the last frame has no end")

@@ -1,0 +1,224 @@
+"""How are chunks that came ready-made kept as they are, in a document around them?
+
+A row with a ``chunk_id`` is a chunk. Rows of one document stand together. Chunks that give their
+``spans`` are laid where these say, and what lies between is blank, since nobody knows it; without
+spans they follow each other. Either way a chunk's text is exactly what its spans cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from assay.ingest import caps, fields
+from assay.ingest.entry import Entry, Place
+from assay.ingest.json_rows import Row
+from assay.ingest.sections import intent_of, label_of
+from assay.ingest.table_html import sanitised
+from assay.ingest.watch import Watch
+from assay.model.document import Chunk, Document, IngestionMode, Section, SpeakerRole
+from assay.model.judgments import Span
+
+GIVEN = "given"
+GIVEN_VERSION = "given-1"
+GAP = "\n\n"
+_CODE_POINTS = "utf-32-le"
+_ANY = "surrogatepass"  # what cannot be stored is refused later, with every other document
+
+
+def chunks_of_sections(
+    document: Document, ids: Sequence[str], details: Sequence[Mapping[str, str]]
+) -> tuple[Chunk, ...]:
+    """One chunk per section of the document, under the ids that the sections came with."""
+    return tuple(
+        Chunk(
+            chunk_id=chunk_id,
+            doc_id=document.doc_id,
+            text=document.text[section.start : section.end],
+            title=document.title,
+            section_label=section.label,
+            intent_hint=section.intent_hint,
+            is_table=section.is_table,
+            table_html=section.table_html,
+            spans=((section.start, section.end),),
+            chunker_version=GIVEN_VERSION,
+            speaker_role=section.speaker_role,
+            ingestion_mode=document.ingestion_mode,
+            interview_id=document.interview_id,
+            start_time=section.start_time,
+            end_time=section.end_time,
+            source=document.source,
+            metadata={**document.metadata, **detail},
+        )
+        for section, chunk_id, detail in zip(document.sections, ids, details, strict=True)
+    )
+
+
+def chunk_entries(rows: Iterator[tuple[Place, Row]], watch: Watch) -> Iterator[Entry]:
+    """The documents that rows of chunks make up, one for each run of rows with the same doc_id."""
+    seen: dict[str, Place] = {}
+    for doc_id, group in groupby(rows, key=_owner):
+        found = list(group)
+        place = found[0][0]
+        if doc_id in seen:
+            raise place.twice(
+                f"chunks of {doc_id} stand apart: the others begin at {seen[doc_id]}",
+                hint="sort the rows by doc_id",
+            )
+        seen[doc_id] = place
+        yield _entry(doc_id, [(where, _chunk(row, where, watch)) for where, row in found], watch)
+
+
+def _owner(item: tuple[Place, Row]) -> str:
+    place, row = item
+    if "chunk_id" not in row:
+        raise place.bad("a whole document among chunks", hint="keep them in files of their own")
+    return place.checked_id(row.get("doc_id"))
+
+
+def _chunk(row: Row, place: Place, watch: Watch) -> Chunk:
+    text = fields.string(row, ("text",), place)
+    if not text.strip():
+        raise place.bad(f"the chunk {row.get('chunk_id')!r:.80} has no text")
+    label = fields.short(row, ("section_label", "section"), place)
+    html = fields.string(row, ("table_html",), place)
+    return Chunk(
+        chunk_id=place.checked_id(row["chunk_id"], "chunk_id"),
+        doc_id=place.checked_id(row["doc_id"]),
+        text=text,
+        title=fields.short(row, ("title",), place),
+        section_label=label,
+        intent_hint=fields.short(row, ("intent_hint",), place) or intent_of(label_of(label), text),
+        is_table=_flag(row, "is_table", place) or bool(html),
+        table_html=sanitised(html, place) if html else "",
+        spans=_spans(row.get("spans"), len(text), place),
+        chunker_version=fields.short(row, ("chunker_version",), place) or GIVEN_VERSION,
+        speaker_role=_one_of(SpeakerRole, row, "speaker_role", SpeakerRole.UNKNOWN, place),
+        ingestion_mode=_one_of(IngestionMode, row, "ingestion_mode", IngestionMode.OFFLINE, place),
+        interview_id=fields.short(row, ("interview_id",), place),
+        start_time=fields.seconds(row, ("start_time",), place),
+        end_time=fields.seconds(row, ("end_time",), place),
+        source=fields.short(row, ("source",), place),
+        metadata=fields.metadata(row.get("metadata"), place, watch),
+    )
+
+
+def _flag(row: Row, name: str, place: Place) -> bool:
+    value = row.get(name)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise place.bad(f"{name} is {value!r:.40}, and true or false is expected")
+
+
+def _one_of(kind: Any, row: Row, name: str, default: Any, place: Place) -> Any:
+    value = row.get(name)
+    if value is None:
+        return default
+    try:
+        return kind(str(value).upper())
+    except ValueError:
+        known = ", ".join(kind)
+        raise place.bad(f"{name} {value!r:.40} is none of {known}") from None
+
+
+def _spans(value: object, length: int, place: Place) -> tuple[Span, ...]:
+    if value is None or value == []:
+        return ()
+    if not isinstance(value, list):
+        raise place.bad("spans is a list of [start, end]")
+    spans = tuple(_span(item, place) for item in value)
+    covered = sum(end - start for start, end in spans)
+    if covered != length:
+        raise place.bad(
+            f"the spans cover {covered:,} characters, and the text has {length:,}",
+            hint="spans count characters of the document; leave them out if they do not fit",
+        )
+    return spans
+
+
+def _span(item: object, place: Place) -> Span:
+    match item:
+        case [int(start), int(end)] if 0 <= start < end <= caps.MAX_DOCUMENT_CHARS:
+            return (start, end)
+    raise place.bad(f"{item!r:.60} is no span", hint="[start, end], with 0 <= start < end")
+
+
+def _entry(doc_id: str, given: list[tuple[Place, Chunk]], watch: Watch) -> Entry:
+    place = given[0][0]
+    distinct = _distinct(given, watch)
+    spanned = [chunk for _, chunk in distinct if chunk.spans]
+    if spanned and len(spanned) < len(distinct):
+        raise place.bad(f"{doc_id}: some chunks have spans and some have none")
+    text, chunks = _laid_out(distinct) if spanned else _in_order(distinct, place)
+    first = chunks[0]
+    document = Document(
+        doc_id=doc_id,
+        text=text,
+        title=first.title,
+        sections=_sections(chunks),
+        source=first.source,
+        profile=GIVEN,
+        interview_id=first.interview_id,
+        ingestion_mode=first.ingestion_mode,
+    )
+    return Entry(document, place, chunks)
+
+
+def _distinct(given: list[tuple[Place, Chunk]], watch: Watch) -> list[tuple[Place, Chunk]]:
+    seen: dict[str, tuple[Place, Chunk]] = {}
+    for place, chunk in given:
+        earlier = seen.setdefault(chunk.chunk_id, (place, chunk))
+        if earlier[0] is place:
+            continue
+        if earlier[1] != chunk:
+            raise place.twice(f"the chunk {chunk.chunk_id} was another one at {earlier[0]}")
+        watch.note(f"{place}: chunk {chunk.chunk_id} again, the same as at {earlier[0]}: skipped")
+    return list(seen.values())
+
+
+def _in_order(given: list[tuple[Place, Chunk]], place: Place) -> tuple[str, tuple[Chunk, ...]]:
+    chunks, pieces, at = [], [], 0
+    for _, chunk in given:
+        chunks.append(replace(chunk, spans=((at, at + len(chunk.text)),)))
+        pieces.append(chunk.text)
+        at += len(chunk.text) + len(GAP)
+        if at > caps.MAX_DOCUMENT_CHARS:
+            raise place.too_large(f"more than {caps.MAX_DOCUMENT_CHARS:,} characters")
+    return GAP.join(pieces), tuple(chunks)
+
+
+def _laid_out(given: list[tuple[Place, Chunk]]) -> tuple[str, tuple[Chunk, ...]]:
+    """Every chunk's text where its spans say, as code points; 0 is where nothing is known."""
+    canvas = np.zeros(max(end for _, chunk in given for _, end in chunk.spans), dtype=np.uint32)
+    for place, chunk in given:
+        letters = np.frombuffer(chunk.text.encode(_CODE_POINTS, _ANY), dtype=np.uint32)
+        at = 0
+        for start, end in chunk.spans:
+            new, old = letters[at : at + end - start], canvas[start:end]
+            if bool(((old != 0) & (old != new)).any()):
+                raise place.bad(
+                    f"the chunk {chunk.chunk_id} and its neighbours differ where they overlap",
+                    hint="spans count characters of the document, from 0",
+                )
+            canvas[start:end] = new
+            at += end - start
+    canvas[canvas == 0] = ord(" ")
+    return canvas.tobytes().decode(_CODE_POINTS, _ANY), tuple(chunk for _, chunk in given)
+
+
+def _sections(chunks: tuple[Chunk, ...]) -> tuple[Section, ...]:
+    """One section per chunk, by place; where chunks overlap, the earlier one ends."""
+    sections: list[Section] = []
+    for chunk in sorted(chunks, key=lambda chunk: chunk.spans[0]):
+        start, end = chunk.spans[0][0], chunk.spans[-1][1]
+        start = max(start, sections[-1].end) if sections else start
+        if start < end:
+            sections.append(Section(
+                start, end, chunk.section_label, "", chunk.intent_hint, chunk.is_table,
+                chunk.table_html, chunk.speaker_role, chunk.start_time, chunk.end_time,
+            ))  # fmt: skip
+    return tuple(sections)

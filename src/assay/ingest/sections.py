@@ -1,0 +1,160 @@
+"""What kind of section is this, and which clinical question does it answer?
+
+``LABELS`` is the closed vocabulary of ``section_label``; each label may carry an intent hint (one
+of ``INTENTS``), by which search lifts sections that match the intent of a query. Labels come from
+headings by word patterns (here), from LOINC codes and ClinicalTrials.gov modules
+(``section_codes.py``), and for tables from their captions and header cells (``table_kinds.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+INTENTS = ("ae", "dose", "eligibility", "results", "methods", "indications")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One word of the vocabulary, its intent hint (or none), and what it stands for."""
+
+    name: str
+    intent: str
+    help: str
+
+
+_TABLE = (
+    ("abstract", "", "the abstract, structured or not"),
+    ("introduction", "", "background, aims, rationale"),
+    ("methods", "methods", "design, procedures, statistics"),
+    ("results", "results", "what was found"),
+    ("discussion", "", "what it means, limitations"),
+    ("conclusions", "", "what to take away"),
+    ("summary", "", "a registry entry's brief summary, key messages"),
+    ("description", "", "a longer description of a study or product"),
+    ("conditions", "", "diseases and keywords of a study"),
+    ("eligibility", "eligibility", "who may take part: inclusion and exclusion criteria"),
+    ("interventions", "", "arms and treatments"),
+    ("outcomes", "results", "outcome measures, endpoints, efficacy"),
+    ("participant_flow", "", "who started, completed and left"),
+    ("baseline", "", "characteristics at the start"),
+    ("adverse_events", "ae", "adverse events and reactions, safety, tolerability"),
+    ("indications", "indications", "what a drug is for"),
+    ("dosage", "dose", "dose and administration"),
+    ("dosage_forms", "dose", "dosage forms and strengths"),
+    ("contraindications", "", "when a drug must not be used"),
+    ("boxed_warning", "", "the boxed warning"),
+    ("warnings", "", "warnings and precautions"),
+    ("drug_interactions", "", "interactions with drugs and tests"),
+    ("specific_populations", "", "pregnancy, children, old age, impairments"),
+    ("abuse", "", "abuse and dependence"),
+    ("overdosage", "", "overdosage"),
+    ("clinical_pharmacology", "", "mechanism, pharmacokinetics, pharmacodynamics"),
+    ("nonclinical_toxicology", "", "animal toxicology, carcinogenesis"),
+    ("clinical_studies", "results", "the studies behind a label"),
+    ("how_supplied", "", "supply, storage and handling"),
+    ("ingredients", "", "active and inactive ingredients"),
+    ("patient_information", "", "what patients are told"),
+    ("package_label", "", "the text of the package"),
+    ("turn", "", "one speaker's turn"),
+    ("appendix", "", "appendices and supplements"),
+    ("back_matter", "", "funding, interests, contributions, abbreviations, references"),
+    ("other", "", "anything else"),
+)
+LABELS: Mapping[str, Label] = {row[0]: Label(*row) for row in _TABLE}
+
+# The first pattern that is found decides, so the narrower ones stand first.
+_HEADINGS = (
+    ("abstract", r"abstracts?\b|synopsis$"),
+    ("back_matter", r"competing|conflicts? of interest|disclosure|contribut|acknowledg|funding"
+     r"|grant|sponsorship|abbreviation|glossary|pre-?publication|data (availability|sharing)"
+     r"|authorship|consent for publication|references$|ethic"),
+    ("appendix", r"append|supplement(ary|al)|supporting information|additional file"),
+    ("contraindications", r"contra-?indicat|do not use"),
+    ("boxed_warning", r"boxed warning|black box"),
+    ("drug_interactions", r"(drug|medicine)s? interaction|interactions? with|drug-drug"),
+    ("overdosage", r"over-?dos"),
+    ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|harms$|undesirable effect"
+     r"|safety(?! \w*(board|culture|monitor|climate|site))|post-?marketing experience"
+     r"|complications$|hypersensitivity reactions$"),
+    ("eligibility", r"eligib|(in|ex)clusion criteria|(in|ex)clusion and (in|ex)clusion"
+     r"|selection (criteria|of (patient|participant|subject))"
+     r"|(patient|participant|subject) selection"),
+    ("baseline", r"baseline|demographic|patients?'? characteristics|participant characteristics"),
+    ("participant_flow", r"participant flow|(patient|subject|participant)s? disposition"
+     r"|flow of participants|follow-up and attrition"),
+    ("dosage_forms", r"dosage forms?|strengths?$"),
+    ("dosage", r"\bdos(e|es|age|ing)\b|administration$|^directions$|how (should|do) i (use|take)"),
+    ("indications", r"\bindications?\b|\buses?$|\bpurpose$"),
+    ("clinical_studies", r"clinical studies"),
+    ("nonclinical_toxicology", r"non-?clinical|carcinogen|mutagen"),
+    ("clinical_pharmacology", r"pharmacokinetic|pharmacodynamic|mechanisms? of action"
+     r"|clinical pharmacology"),
+    ("specific_populations", r"pregnan|lactation|nursing mothers|(p(a)?ediatric|geriatric) use"
+     r"|specific populations|(renal|hepatic) impairment"),
+    ("abuse", r"abuse|dependence"),
+    ("how_supplied", r"how supplied|storage and handling|\bstorage$"),
+    ("ingredients", r"ingredients?\b"),
+    ("patient_information", r"patient (counsel|information)|information for patients"
+     r"|medication guide|questions\?"),
+    ("warnings", r"\bwarnings?\b|\bprecautions?\b"),
+    ("outcomes", r"outcomes?\b|end-?points?\b|efficacy|effectiveness"),
+    ("methods", r"\bmethods?\b|methodology|materials|statistic|study design|trial design|^design"
+     r"|\bprocedures?$|randomi[sz]ation|allocation|blinding|masking|sample size|data collection"
+     r"|experimental|study setting|study protocol"),
+    ("interventions", r"interventions?\b|treatments?$|^arms?\b"
+     r"|study (drug|medication|treatment)s?"),
+    ("results", r"\bresults?\b|findings|^outcome data"),
+    ("conclusions", r"conclusions?\b|concluding|implications"),
+    ("discussion", r"discussion|limitations?\b|comment$|interpretation|strengths and"),
+    ("introduction", r"introduction|background|^aims?\b|objectives?\b|rationale|hypothes[ie]s"
+     r"|^purpose|context$"),
+    ("summary", r"summary|key (messages|points)|highlights"),
+    ("description", r"description"),
+    ("conditions", r"^conditions?$|^keywords$"),
+)  # fmt: skip
+# Below a section of an article only these are told apart; a baseline visit is still a method.
+_BELOW: Mapping[str, frozenset[str]] = {
+    "introduction": frozenset({
+        "eligibility", "interventions", "outcomes", "adverse_events", "dosage", "methods",
+        "clinical_pharmacology",
+    }),
+    "methods": frozenset({"eligibility", "interventions", "outcomes", "adverse_events", "dosage"}),
+    "results": frozenset({
+        "outcomes", "adverse_events", "baseline", "participant_flow", "clinical_pharmacology",
+    }),
+    "discussion": frozenset({"adverse_events", "conclusions"}),
+    "conclusions": frozenset(),
+    "back_matter": frozenset(),
+    "appendix": frozenset({"adverse_events", "eligibility", "dosage"}),
+}  # fmt: skip
+_PATTERNS = tuple((label, re.compile(pattern, re.IGNORECASE)) for label, pattern in _HEADINGS)
+_NUMBER = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.):]?|[A-Za-z][.)])\s+")
+_WHO = re.compile(
+    r"^(study |trial )?(participants?|patients?|subjects?|population)( population)?$",
+    re.IGNORECASE,
+)
+_DOSE = re.compile(r"\d\s*(?:m?c?g|mcg|µg|μg|ng|mL|IU|units?|mmol|Gy|mg/kg|mg/m)\b", re.IGNORECASE)
+
+
+def label_of(heading: str, parent: str = "") -> str:
+    """The label of a section with this heading; one that says nothing takes its parent's label."""
+    plain = _NUMBER.sub("", heading.strip()).strip(" .:")
+    if plain:
+        # In a methods section, "Participants" tells who was eligible (CONSORT item 4).
+        if parent == "methods" and _WHO.match(plain):
+            return "eligibility"
+        allowed = _BELOW.get(parent, LABELS)
+        for label, pattern in _PATTERNS:
+            if label in allowed and pattern.search(plain):
+                return label
+    return parent or "other"
+
+
+def intent_of(label: str, text: str = "") -> str:
+    """The intent hint of a label; treatments that state a dose answer questions about dose."""
+    if label == "interventions" and _DOSE.search(text):
+        return "dose"
+    known = LABELS.get(label)
+    return known.intent if known else ""

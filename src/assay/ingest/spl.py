@@ -1,0 +1,129 @@
+"""What do drug labels (HL7 Structured Product Labeling) say, section by section?
+
+A section's label comes from its LOINC code; an unclassified section takes that of the section it
+stands in. The set id names the label whatever its version, so it is the document's id. Highlights
+(``excerpt``) repeat the sections and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from assay.ingest.compose import Composer
+from assay.ingest.entry import Entry, Place
+from assay.ingest.section_codes import LOINC
+from assay.ingest.sections import label_of
+from assay.ingest.tables import table_kind
+from assay.ingest.walking import corpus_files, id_of
+from assay.ingest.watch import Watch
+from assay.ingest.xml_input import Element, Reading, children, local_line, one_line, plain, read_xml
+from assay.ingest.xml_tables import xml_table
+from assay.model.document import Document
+
+SUFFIXES = frozenset({".xml"})
+READING = Reading(
+    skip=frozenset({"table", "footnoteRef", "observationMedia"}),
+    blocks=frozenset({"paragraph", "list", "item", "br", "caption", "renderMultiMedia"}),
+    bullets=frozenset({"item"}),
+)
+CELL = replace(READING, skip=frozenset({"footnoteRef", "footnote", "observationMedia"}),
+               bullets=frozenset())  # fmt: skip
+NOTE = replace(CELL, skip=frozenset({"footnoteRef"}))
+TITLE = Reading(blocks=frozenset({"br", "suffix"}))
+
+
+def read_spl(path: Path, watch: Watch) -> Iterator[Entry]:
+    """The label in an XML file, or those in every XML file of a folder."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        root = read_xml(file, watch)
+        place = Place(str(file), local_line(root))
+        body = root.find("component/structuredBody")
+        if root.tag != "document" or body is None:
+            raise place.bad(f"a drug label (SPL) is expected, and the root is <{root.tag!s:.40}>")
+        yield Entry(_label(root, body, place, id_of(file, path)), place)
+
+
+def _label(root: Element, body: Element, place: Place, fallback: str) -> Document:
+    composer = Composer(place)
+    for section in _sections(body):
+        _section(section, "", composer, place)
+    set_id = root.find("setId")
+    named = set_id.get("root") if set_id is not None else None
+    return Document(
+        doc_id=place.checked_id(named or fallback),
+        text=composer.text,
+        title=_title(root),
+        sections=composer.sections,
+        source="spl",
+        profile="label",
+        metadata=_metadata(root),
+    )
+
+
+def _sections(element: Element) -> Iterator[Element]:
+    for component in children(element, "component"):
+        yield from children(component, "section")
+
+
+def _section(section: Element, parent: str, composer: Composer, place: Place) -> None:
+    title = one_line(section.find("title"), TITLE)
+    label = _label_of(section, title, parent)
+    text = section.find("text")
+    with composer.under(title):
+        composer.add(plain(text, READING), label)
+        for table in text.iter("table") if text is not None else ():
+            if next(table.iterancestors("table"), None) is None:
+                _table(table, label, composer, place)
+        for inner in _sections(section):
+            _section(inner, label, composer, place)
+
+
+def _label_of(section: Element, title: str, parent: str) -> str:
+    code = section.find("code")
+    known = LOINC.get(code.get("code") or "") if code is not None else None
+    return known or (parent if parent not in {"", "other"} else label_of(title))
+
+
+def _table(table: Element, label: str, composer: Composer, place: Place) -> None:
+    here = Place(place.source, local_line(table))
+    notes = tuple(filter(None, (one_line(note, NOTE) for note in table.iter("footnote"))))
+    caption = one_line(table.find("caption"), CELL)
+    value = xml_table(table, CELL, here, caption=caption, notes=notes)
+    composer.add_table(value, label if label != "other" else table_kind(value) or label, here)
+
+
+def _products(root: Element) -> Iterator[Element]:
+    for product in root.iter("manufacturedProduct"):
+        if product.find("name") is not None:
+            yield product
+
+
+def _title(root: Element) -> str:
+    """The product's name with its generic name, else the title on the label."""
+    for product in _products(root):
+        name = one_line(product.find("name"), TITLE)
+        generic = one_line(next(product.iter("genericMedicine"), None), TITLE)
+        if name:
+            return name if not generic or generic.lower() in name.lower() else f"{name} ({generic})"
+    return one_line(root.find("title"), TITLE)
+
+
+def _metadata(root: Element) -> dict[str, str]:
+    def attribute(path: str, name: str) -> str:
+        found = root.find(path)
+        return (found.get(name) or "") if found is not None else ""
+
+    names = (one_line(product.find("name"), TITLE) for product in _products(root))
+    found = {
+        "label_id": attribute("id", "root"),
+        "version": attribute("versionNumber", "value"),
+        "effective": attribute("effectiveTime", "value"),
+        "kind": attribute("code", "displayName"),
+        "manufacturer": one_line(
+            root.find("author/assignedEntity/representedOrganization/name"), TITLE
+        ),
+        "products": "; ".join(dict.fromkeys(filter(None, names))),
+    }
+    return {key: value for key, value in found.items() if value}

@@ -1,0 +1,59 @@
+"""How is the markup of a table made harmless?
+
+Only table markup is left, with ``colspan``, ``rowspan`` and ``scope`` and no other attribute: no
+script, event handler, address, style or picture. ``sup``, ``sub`` and ``br`` stay, since 10<sup>6
+and 106 are different numbers.
+"""
+
+from __future__ import annotations
+
+import re
+
+import nh3
+
+from assay.ingest import caps
+from assay.ingest.entry import Place
+
+TAGS = {
+    "table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td",
+    "sup", "sub", "br",
+}  # fmt: skip
+ATTRIBUTES = {"td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan", "scope"}}
+# What stands inside these is not for reading, so it goes along with the tag.
+DROPPED = {
+    "script", "style", "svg", "math", "template", "iframe", "object", "noscript", "title", "xmp",
+}  # fmt: skip
+SCOPES = frozenset({"row", "col", "rowgroup", "colgroup"})
+_TABLE_TAG = re.compile(r"<(/?)table>")
+
+
+def sanitised(html: str, place: Place) -> str:
+    """The table's markup with nothing in it that could do harm; empty where there is no table."""
+    if len(html) > caps.MAX_TABLE_HTML_CHARS:
+        raise place.too_large(f"a table of more than {caps.MAX_TABLE_HTML_CHARS:,} characters")
+    clean = nh3.clean(
+        html,
+        tags=TAGS,
+        clean_content_tags=DROPPED,
+        attributes=ATTRIBUTES,
+        attribute_filter=_attribute,
+        link_rel=None,
+        url_schemes=set(),
+    ).strip()
+    _check_nesting(clean, place)
+    return clean if "<table>" in clean else ""
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    del tag
+    if name == "scope":
+        return value.lower() if value.lower() in SCOPES else None
+    return value if re.fullmatch(r"[1-9]\d{0,3}", value) else None
+
+
+def _check_nesting(clean: str, place: Place) -> None:
+    depth = 0
+    for found in _TABLE_TAG.finditer(clean):  # well-formed by now, whatever came in
+        depth += -1 if found[1] else 1
+        if depth > caps.MAX_TABLE_NESTING:
+            raise place.bad(f"tables nested more than {caps.MAX_TABLE_NESTING} deep")

@@ -1,0 +1,146 @@
+"""How does a table read as text, and as markup?
+
+As text, the caption and one line of column headers come first: the head. A blank line ends it. Then
+follow one line per row, and the notes::
+
+    Table 2. Adverse events
+    Event | Placebo (n=50) | Drug (n=52)
+
+    Nausea | 3 (6%) | 11 (21%)
+    a: any grade
+
+The chunker cuts a long table between rows and repeats its head, which is why the head can be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from assay.ingest import caps
+from assay.ingest.entry import Place
+from assay.ingest.table_html import sanitised
+from assay.ingest.table_kinds import kind_of_table
+
+JOIN = " | "
+HEAD_END = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: its text, its harmless markup (or none, when it is the text), and what it spans."""
+
+    text: str
+    head: bool = False
+    columns: int = 1
+    rows: int = 1
+    markup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells, the first ``head_rows`` of which name the columns."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+    head_rows: int = 0
+    caption: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def simple_table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()
+) -> Table:
+    """A table without spans, from plain words; the first cell of each row names it."""
+    body = [tuple(Cell(text, head=not column) for column, text in enumerate(row)) for row in rows]
+    return Table((tuple(Cell(text, head=True) for text in header), *body), 1, caption, tuple(notes))
+
+
+def table_text(table: Table, place: Place) -> str:
+    """The readable text of the table; see the module's docstring."""
+    grid = _grid(table, place)
+    head = [table.caption, _line(_headers(grid[: table.head_rows]))]
+    body = [_line(row) for row in grid[table.head_rows :]]
+    parts = ("\n".join(filter(None, head)), "\n".join(filter(None, [*body, *table.notes])))
+    return HEAD_END.join(filter(None, parts))
+
+
+def table_markup(table: Table, place: Place) -> str:
+    """The table as sanitised HTML; notes are left to the text."""
+    head = "".join(_row_markup(row) for row in table.rows[: table.head_rows])
+    body = "".join(_row_markup(row) for row in table.rows[table.head_rows :])
+    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+    thead = f"<thead>{head}</thead>" if head else ""
+    return sanitised(f"<table>{caption}{thead}<tbody>{body}</tbody></table>", place)
+
+
+def table_kind(table: Table) -> str:
+    """The section label that caption and header suggest, or nothing."""
+    header = [cell.text for row in table.rows[: table.head_rows] for cell in row]
+    return kind_of_table(table.caption, "\n".join(header))
+
+
+def _grid(table: Table, place: Place) -> list[list[str | None]]:
+    """Spans laid out: a cell's text in each row that it covers, and in the head in each column.
+
+    ``None`` marks a place below the head that is covered from the left.
+    """
+    grid: list[list[str | None]] = []
+    hanging: dict[int, tuple[int, str | None]] = {}  # column -> rows still covered, and by what
+    total = 0
+    for number, cells in enumerate(table.rows):
+        row: list[str | None] = []
+        head = number < table.head_rows
+        queue = list(reversed(cells))
+        while queue or any(column >= len(row) for column in hanging):
+            column = len(row)
+            if column in hanging:
+                left, text = hanging.pop(column)
+                row.append(text)
+                if left > 1:
+                    hanging[column] = (left - 1, text)
+            elif queue:
+                _lay(queue.pop(), row, hanging, head)
+            else:
+                row.append(None)
+            if total + len(row) > caps.MAX_TABLE_CELLS:
+                raise place.too_large(f"a table of more than {caps.MAX_TABLE_CELLS:,} cells")
+        total += len(row)
+        grid.append(row)
+    return grid
+
+
+def _lay(
+    cell: Cell, row: list[str | None], hanging: dict[int, tuple[int, str | None]], head: bool
+) -> None:
+    for offset in range(cell.columns):
+        text = cell.text if head or not offset else None
+        if cell.rows > 1:
+            hanging[len(row)] = (cell.rows - 1, text)
+        row.append(text)
+
+
+def _headers(head: list[list[str | None]]) -> list[str | None]:
+    """One header per column: what stands above it, from the top, each thing once."""
+    width = max((len(row) for row in head), default=0)
+    headers: list[str | None] = []
+    for column in range(width):
+        stack = [row[column] for row in head if column < len(row)]
+        headers.append(" ".join(dict.fromkeys(text for text in stack if text)))
+    return headers
+
+
+def _line(row: list[str | None]) -> str:
+    """The cells between bars; empty ones hold their place, except at the end."""
+    return JOIN.join(text or "" for text in row).replace("  ", " ").lstrip().rstrip(" |")
+
+
+def _row_markup(row: tuple[Cell, ...]) -> str:
+    return f"<tr>{''.join(_cell_markup(cell) for cell in row)}</tr>"
+
+
+def _cell_markup(cell: Cell) -> str:
+    tag = "th" if cell.head else "td"
+    columns = f' colspan="{cell.columns}"' if cell.columns > 1 else ""
+    rows = f' rowspan="{cell.rows}"' if cell.rows > 1 else ""
+    return f"<{tag}{columns}{rows}>{cell.markup or escape(cell.text)}</{tag}>"

@@ -1,0 +1,114 @@
+"""What do plain text and Markdown files say, heading by heading?
+
+The text stays as it is. In Markdown ``#`` lines and underlined lines are headings; in plain text,
+lines that stand alone and name a section (``METHODS``, ``2. Results``). The first heading of level
+one is the title.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.ingest import caps
+from assay.ingest.entry import Entry, Place
+from assay.ingest.fields import decoded
+from assay.ingest.opening import whole
+from assay.ingest.sections import intent_of, label_of
+from assay.ingest.walking import corpus_files, id_of, suffix
+from assay.ingest.watch import Watch
+from assay.model.document import Document, Section
+
+MARKDOWN = frozenset({".md", ".markdown"})
+SUFFIXES = MARKDOWN | {".txt", ".text"}
+_ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: where its line begins, its level and its words."""
+
+    start: int
+    level: int
+    words: str
+
+
+def read_text(path: Path, watch: Watch) -> Iterator[Entry]:
+    """The text in a file, or in every text and Markdown file of a folder."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        place = Place(str(file))
+        text = decoded(whole(file, watch, caps.MAX_TEXT_FILE_BYTES), place)
+        found = list(_markdown(text) if suffix(file) in MARKDOWN else _plain(text))
+        if len(found) > caps.MAX_SECTIONS:
+            raise place.too_large(f"more than {caps.MAX_SECTIONS:,} headings")
+        title = next((heading.words for heading in found if heading.level == 1), "")
+        document = Document(
+            doc_id=place.checked_id(id_of(file, path)),
+            text=text,
+            title=title[: caps.MAX_TITLE_CHARS],
+            sections=_sections(text, found),
+            source="text",
+            profile="text",
+        )
+        yield Entry(document, place)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def _markdown(text: str) -> Iterator[Heading]:
+    fence = ""
+    before = (0, "")
+    for start, line in _lines(text):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence):
+                fence = ""
+        elif mark:
+            fence = mark[1]
+        elif atx := _ATX.match(line):
+            yield Heading(start, len(atx[1]), atx[2].strip())
+        elif before[1].strip() and (under := _UNDERLINE.match(line)) and "|" not in before[1]:
+            yield Heading(before[0], 1 if under[1][0] == "=" else 2, before[1].strip())
+            line = ""  # noqa: PLW2901 - the underline is used up
+        before = (start, "" if fence or _ATX.match(line) else line)
+
+
+def _plain(text: str) -> Iterator[Heading]:
+    """Lines between blank ones that name a section we know; all of level two."""
+    lines = list(_lines(text))
+    for number, (start, line) in enumerate(lines):
+        words = line.strip()
+        alone = not number or not lines[number - 1][1].strip()
+        if alone and _ALONE.match(words) and label_of(words) != "other":
+            yield Heading(start, 2, words.rstrip(":"))
+
+
+def _sections(text: str, headings: list[Heading]) -> tuple[Section, ...]:
+    """A section from each heading to the next; what stands before the first has no heading."""
+    if not headings:
+        return ()
+    sections: list[Section] = []
+    open_headings: list[tuple[int, str, str]] = []  # level, words, label
+    if text[: headings[0].start].strip():
+        sections.append(Section(0, headings[0].start))
+    ends = [heading.start for heading in headings[1:]] + [len(text)]
+    for heading, end in zip(headings, ends, strict=True):
+        while open_headings and open_headings[-1][0] >= heading.level:
+            open_headings.pop()
+        parent = open_headings[-1][2] if open_headings else ""
+        label = label_of(heading.words, parent if parent != "other" else "")
+        open_headings.append((heading.level, heading.words, label))
+        path = " > ".join(words for _, words, _ in open_headings)[: caps.MAX_TITLE_CHARS]
+        hint = intent_of(label, text[heading.start : end])
+        sections.append(Section(heading.start, end, label, path, hint))
+    return tuple(sections)

@@ -1,0 +1,214 @@
+"""Who said what in an interview, turn by turn?
+
+Three forms are read: dialogues (``{"_id", "turns": [{"speaker", "text"}]}``), segments (in an
+interview's ``segments``, or one per row with an ``interview_id``), and WebVTT files. Segments with
+ids of their own are what judgments name, so they are kept as ready-made chunks under these ids;
+everything else is cut by the chunker. What the speaker was called stands in the metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+from assay.ingest import caps, fields
+from assay.ingest.compose import Composer
+from assay.ingest.entry import Entry, Place
+from assay.ingest.json_rows import Row, file_rows
+from assay.ingest.opening import head, whole
+from assay.ingest.ready_made import GIVEN, chunks_of_sections
+from assay.ingest.speakers import role_of
+from assay.ingest.vtt import cues
+from assay.ingest.walking import corpus_files, id_of, suffix
+from assay.ingest.watch import Watch
+from assay.model.document import Document, IngestionMode, Section
+
+SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".vtt"})
+INTERVIEW_NAMES = ("interview_id", *fields.DOC_ID_NAMES)
+SEGMENT_NAMES = ("segment_id", "uuid", "id", "_id")
+SPEAKER_NAMES = ("speaker_role", "speaker", "role")
+RAW_NAMES = ("raw_speaker", "speaker_label", "speaker", "speaker_role", "role")
+START_NAMES = ("start_time", "start", "start_seconds")
+END_NAMES = ("end_time", "end", "end_seconds")
+LISTS = ("turns", "segments")
+SHARED_NAMES = frozenset({"interview_id", "ingestion_mode", "source", "title"})
+# A dialogue's note was written after it, by someone who summed it up: nobody said it.
+LEFT_OUT = frozenset({"note", "metadata"})
+
+Times: TypeAlias = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn or segment, checked; ``segment_id`` is empty where it has none of its own."""
+
+    section: Section
+    text: str
+    segment_id: str
+    metadata: dict[str, str]
+
+
+def read_transcript(path: Path, watch: Watch) -> Iterator[Entry]:
+    """The interviews of a JSON or WebVTT file, or of every such file in a folder."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        if head(file, 6) == b"WEBVTT" or suffix(file) == ".vtt":
+            yield _vtt_entry(file, id_of(file, path), watch)
+        else:
+            yield from _json_entries(file, watch)
+
+
+def _json_entries(file: Path, watch: Watch) -> Iterator[Entry]:
+    seen: dict[str, Place] = {}
+    for flat, group in groupby(file_rows(file, watch, "interviews"), key=_flat_interview):
+        if flat is None:
+            for place, row in group:
+                yield _interview(row, _turn_rows(row, place), place, watch)
+            continue
+        rows = list(group)
+        place, first = rows[0]
+        if flat in seen:
+            raise place.twice(
+                f"segments of {flat:.80} stand apart: the others begin at {seen[flat]}",
+                hint="sort the rows by interview_id",
+            )
+        seen[flat] = place
+        shared = {key: value for key, value in first.items() if key in SHARED_NAMES}
+        yield _interview(shared, rows, place, watch)
+
+
+def _flat_interview(item: tuple[Place, Row]) -> str | None:
+    """The interview that a row of its own belongs to; None for a row that is a whole interview."""
+    place, row = item
+    if any(isinstance(row.get(name), list) for name in LISTS):
+        return None
+    if "interview_id" not in row:
+        raise place.bad(
+            "neither turns nor an interview_id",
+            hint="a row is an interview with turns or segments, or a segment with interview_id",
+        )
+    return str(row["interview_id"])
+
+
+def _turn_rows(row: Row, place: Place) -> list[tuple[Place, Row]]:
+    turns = next(row[name] for name in LISTS if isinstance(row.get(name), list))
+    for turn in turns:
+        if not isinstance(turn, dict):
+            raise place.bad(f"a turn is an object, not {type(turn).__name__}")
+    return [(place, turn) for turn in turns]
+
+
+def _interview(head: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch) -> Entry:
+    doc_id = place.checked_id(fields.first_of(head, INTERVIEW_NAMES))
+    turns = [
+        _turn(row, where, number, own_ids="turns" not in head)
+        for number, (where, row) in enumerate(rows)
+    ]
+    document = Document(
+        doc_id=doc_id,
+        text="",
+        title=fields.short(head, ("title",), place),
+        source=fields.short(head, ("source",), place) or "transcript",
+        profile="transcript",
+        interview_id=doc_id,
+        ingestion_mode=_mode([(place, head), *rows], doc_id, place),
+        metadata=_metadata(head, place, watch),
+    )
+    return _entry(document, turns, place)
+
+
+def _metadata(head: Row, place: Place, watch: Watch) -> dict[str, str]:
+    known = {*INTERVIEW_NAMES, *LISTS, *SHARED_NAMES, *LEFT_OUT}
+    rest = {key: value for key, value in head.items() if key not in known}
+    return {
+        **fields.metadata(rest, place, watch),
+        **fields.metadata(head.get("metadata"), place, watch),
+    }
+
+
+def _mode(rows: list[tuple[Place, Row]], doc_id: str, place: Place) -> IngestionMode:
+    """The mode that the interview or its segments name; they must agree."""
+    modes: set[IngestionMode] = set()
+    for where, row in rows:
+        if (value := row.get("ingestion_mode")) is not None:
+            try:
+                modes.add(IngestionMode(str(value).upper()))
+            except ValueError:
+                raise where.bad(
+                    f"ingestion_mode {value!r:.40} is neither OFFLINE nor LIVE"
+                ) from None
+    if len(modes) > 1:
+        raise place.bad(f"interview {doc_id} is both OFFLINE and LIVE")
+    return next(iter(modes), IngestionMode.OFFLINE)
+
+
+def _turn(row: Row, place: Place, number: int, *, own_ids: bool) -> Turn:
+    text = fields.string(row, ("text", "transcript"), place).strip()
+    start = fields.seconds(row, START_NAMES, place)
+    end = fields.seconds(row, END_NAMES, place)
+    if start is not None and end is not None and end < start:
+        raise place.bad("a turn ends before it starts")
+    own = fields.first_of(row, SEGMENT_NAMES) if own_ids else None
+    return _made_turn(
+        text,
+        voice=fields.short(row, RAW_NAMES, place),
+        role=fields.short(row, SPEAKER_NAMES, place),
+        times=(start, end),
+        number=row["i"] if isinstance(row.get("i"), int) else number,
+        segment_id="" if own is None else place.checked_id(own, "segment id"),
+    )
+
+
+def _made_turn(
+    text: str, *, voice: str, role: str, times: Times, number: int, segment_id: str = ""
+) -> Turn:
+    section = Section(
+        0,
+        0,
+        label="turn",
+        heading=voice,
+        speaker_role=role_of(role),
+        start_time=times[0],
+        end_time=times[1],
+    )
+    details = {"turn": str(number)} | ({"speaker": voice} if voice else {})
+    return Turn(section, text, segment_id, details)
+
+
+def _entry(document: Document, turns: list[Turn], place: Place) -> Entry:
+    """The document with the turns as its text; those with ids of their own as chunks, too."""
+    composer = Composer(place, gap="\n")
+    said = [turn for turn in turns if turn.text]
+    for turn in said:
+        composer.append(turn.text, turn.section)
+    document = replace(document, text=composer.text, sections=composer.sections)
+    details = tuple(turn.metadata for turn in said)
+    ids = [turn.segment_id for turn in said if turn.segment_id]
+    if not ids:
+        return Entry(document, place, section_metadata=details)
+    if len(ids) < len(said):
+        raise place.bad(f"interview {document.doc_id}: some segments have ids and some have none")
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise place.twice(f"interview {document.doc_id}: the segment {twice} stands twice")
+    document = replace(document, profile=GIVEN)
+    return Entry(document, place, chunks_of_sections(document, ids, details), details)
+
+
+def _vtt_entry(file: Path, name: str, watch: Watch) -> Entry:
+    place = Place(str(file), 1)
+    content = fields.decoded(whole(file, watch, caps.MAX_TEXT_FILE_BYTES), place)
+    doc_id = place.checked_id(name)
+    turns = [
+        _made_turn(
+            cue.text, voice=cue.voice, role=cue.voice, times=(cue.start, cue.end), number=number
+        )
+        for number, cue in enumerate(cues(content, str(file)))
+    ]
+    # A cue is what fits on a screen, so neighbouring cues of one speaker belong together.
+    document = Document(
+        doc_id, "", source="transcript", profile="transcript-joined", interview_id=doc_id
+    )
+    return _entry(document, turns, place)

@@ -1,0 +1,177 @@
+"""How is XML read without obeying it?
+
+Entities are not resolved, no DTD is loaded, nothing is fetched, and trees are bounded in size and
+depth. A document that declares entities is refused, whether they are a bomb, point at files, or
+mean well. Named characters that a DTD would define (``&mdash;``) are those of HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from assay.ingest import caps
+from assay.ingest.entry import Place
+from assay.ingest.opening import whole
+from assay.ingest.watch import Watch
+
+Element = etree._Element
+# Marks in text that is being gathered; XML cannot contain them.
+BREAK = "\x01"  # a line ends here
+GLUE = "\x02"  # no line ends here, whatever follows
+_SPACE = re.compile(r"\s+")
+_GLUED = re.compile(rf"{GLUE}[ {BREAK}{GLUE}]*")
+_BREAKS = re.compile(rf"[ {BREAK}]*{BREAK}[ {BREAK}]*")
+_RAISED = re.compile(r"[-+−–]?\w{1,4}[-+−]?(?:[,–-]\w{1,3})*|[*†‡§¶]+")
+_PLAIN_RAISED = re.compile(r"(?:st|nd|rd|th|TM|SM|o)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the elements of one format read.
+
+    ``skip`` are left out, ``blocks`` stand on lines of their own, ``bullets`` begin with a dash,
+    and ``terms`` are followed by a colon and what explains them.
+    """
+
+    skip: frozenset[str] = frozenset()
+    blocks: frozenset[str] = frozenset()
+    bullets: frozenset[str] = frozenset()
+    terms: frozenset[str] = frozenset()
+
+
+def read_xml(path: Path, watch: Watch) -> Element:
+    """The root of an XML file, its elements and attributes named without namespaces."""
+    return parse_xml(whole(path, watch, caps.MAX_XML_BYTES), Place(str(path)))
+
+
+def parse_xml(data: bytes, place: Place) -> Element:
+    """The root of an XML document; see ``read_xml``."""
+    if b"<!ENTITY" in data:
+        raise _declares_entities(place)
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        dtd_validation=False,
+        attribute_defaults=False,
+        no_network=True,
+        huge_tree=False,
+        recover=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as problem:
+        line = problem.lineno or None
+        raise Place(place.source, line).bad(f"not XML: {problem.msg or problem}") from None
+    except ValueError as problem:
+        raise place.bad(f"not XML: {problem}") from None
+    dtd: Any = root.getroottree().docinfo.internalDTD
+    # In UTF-16 and the like the bytes above do not show, but the declarations end up here.
+    if dtd is not None and next(iter(dtd.iterentities()), None) is not None:
+        raise _declares_entities(place)
+    if root.xpath("boolean(" + "/*" * (caps.MAX_XML_DEPTH + 1) + ")"):
+        raise place.bad(f"XML nested more than {caps.MAX_XML_DEPTH} deep")
+    _drop_namespaces(root)
+    return root
+
+
+def _declares_entities(place: Place) -> Exception:
+    return place.bad("the XML declares entities, which are not read", hint="remove its DTD")
+
+
+def _drop_namespaces(root: Element) -> None:
+    for element in root.iter(etree.Element):
+        if element.tag[0] == "{":
+            element.tag = element.tag.rpartition("}")[2]
+
+
+def local_line(element: Element) -> int | None:
+    """The line that an element begins on."""
+    line: Any = element.sourceline
+    return int(line) if line else None
+
+
+def plain(element: Element | None, reading: Reading) -> str:
+    """What a person reads in this element, in tidy lines."""
+    if element is None:
+        return ""
+    parts: list[str] = []
+    _gather(element, reading, parts)
+    text = _GLUED.sub("", _SPACE.sub(" ", "".join(parts)))
+    return _BREAKS.sub("\n", text).strip(" \n" + BREAK)
+
+
+def one_line(element: Element | None, reading: Reading) -> str:
+    """What a person reads in this element, on one line."""
+    return plain(element, reading).replace("\n", " ")
+
+
+def _gather(element: Element, reading: Reading, parts: list[str]) -> None:
+    if element.text:
+        parts.append(element.text)
+    for child in element:
+        tag: object = child.tag
+        if not isinstance(tag, str):
+            parts.append(_entity(child))
+        elif tag in reading.skip:
+            parts.append(" ")
+        elif tag == "sup":
+            parts.append(_raised(child, reading))
+        else:
+            mark = BREAK if tag in reading.blocks else ""
+            parts.append(f"{mark}- {GLUE}" if tag in reading.bullets else mark)
+            _gather(child, reading, parts)
+            parts.append(f": {GLUE}" if tag in reading.terms else mark)
+        if child.tail:
+            parts.append(child.tail)
+
+
+def _entity(node: Element) -> str:
+    return unescape(node.text or "") if node.tag is etree.Entity else ""
+
+
+def _raised(element: Element, reading: Reading) -> str:
+    """10^6 and score^a, but 5th; numbers that only point at the literature are dropped."""
+    if _only_citations(element):
+        return ""
+    text = one_line(element, reading)
+    after = " " if "".join(map(str, element.itertext()))[-1:].isspace() else ""
+    if _RAISED.fullmatch(text) and not _PLAIN_RAISED.match(text):
+        return f"^{text}{after}"
+    return text + after
+
+
+def _only_citations(element: Element) -> bool:
+    kinds = {child.get("ref-type") for child in element.iter("xref")}
+    return kinds == {"bibr"}
+
+
+def markup(element: Element, reading: Reading) -> str:
+    """The content of a table cell as HTML that holds nothing but text, sup, sub and br."""
+    parts = [escape(element.text or "")]
+    for child in element:
+        tag: object = child.tag
+        if not isinstance(tag, str):
+            parts.append(escape(_entity(child)))
+        elif tag in {"sup", "sub"}:
+            parts.append(f"<{tag}>{markup(child, reading)}</{tag}>")
+        elif tag in {"br", "break"}:
+            parts.append("<br>")
+        elif tag not in reading.skip:
+            mark = "<br>" if tag in reading.blocks and len(parts) > 1 else ""
+            parts.append(mark + markup(child, reading))
+        parts.append(escape(child.tail or ""))
+    return _SPACE.sub(" ", "".join(parts)).strip()
+
+
+def children(element: Element, *tags: str) -> Iterator[Element]:
+    """The children with one of these names."""
+    return (child for child in element if child.tag in tags)
