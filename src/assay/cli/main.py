@@ -32,6 +32,18 @@ COMMANDS: tuple[Entry, ...] = (
     ),
     Entry("classify", "assay.cli.classify", "Measure yes/no decisions from labels and scores."),
     Entry("measures", "assay.cli.measures", "List every measure and its parameters."),
+    Entry(
+        "ingest", "assay.cli.ingest", "Read documents into the workspace and make them searchable."
+    ),
+    Entry(
+        "index",
+        "assay.cli.index",
+        "Look at the index, check it, bring it up to date or write it anew.",
+    ),
+    Entry("corpus", "assay.cli.corpus", "Look at stored documents, or delete them."),
+    Entry(
+        "models", "assay.cli.models", "List, pull and check the models that turn text into vectors."
+    ),
     Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),
 )
 

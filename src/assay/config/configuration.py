@@ -33,6 +33,8 @@ class Configuration:
     ci_method: str
     alpha: float
     margin: float
+    dense_model: str
+    splade_model: str
     color: str
     origins: Mapping[str, str] = field(compare=False, repr=False)
 

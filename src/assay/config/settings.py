@@ -184,6 +184,15 @@ _ROWS = (
     Setting("alpha", Real(0, 1, open_ends=True), "0.05", "significance level of tests"),
     Setting("margin", Real(0, 1), "0.01", "difference up to which two runs count as equivalent"),
     Setting(
+        "dense_model",
+        Text(),
+        "bge-small-en-v1.5",
+        "dense model by name or folder; none for no dense",
+    ),
+    Setting(
+        "splade_model", Text(), "splade-tiny", "SPLADE model by name or folder; none for no SPLADE"
+    ),
+    Setting(
         "color",
         Choice(("auto", "always", "never")),
         "auto",

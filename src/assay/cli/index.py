@@ -1,0 +1,84 @@
+"""What is in the index, is it sound, and how is it made anew?"""
+
+import typer
+
+from assay.cli.console import emit_columns, emit_json, emit_text
+from assay.cli.options import JsonFlag, configuration, group
+
+app = group("Look at the index, check it, bring it up to date or write it anew.")
+
+DAMAGED = 1
+
+
+@app.command("info")
+def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """Show what the index holds, how fresh it is and which models made it."""
+    from assay.workspace import Workspace
+
+    with Workspace(configuration(ctx)) as workspace:
+        card = workspace.index_info()
+    if json_output:
+        emit_json(card)
+        return
+    rows = []
+    for name, value in card.items():
+        parts = value.items() if isinstance(value, dict) else ((None, value),)
+        rows += [
+            (
+                name if part is None else f"{name}.{part}",
+                f"{item:,}" if isinstance(item, int) else str(item),
+            )
+            for part, item in parts
+        ]
+    emit_columns(rows)
+
+
+@app.command("check")
+def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
+    """Check every file of the index against its checksum and against the store."""
+    from assay.workspace import Workspace
+
+    with Workspace(configuration(ctx)) as workspace:
+        problems = workspace.check_index()
+    if json_output:
+        emit_json({"sound": not problems, "problems": problems})
+    else:
+        emit_text("\n".join(problems) if problems else "the index is sound")
+    return DAMAGED if problems else 0
+
+
+@app.command("update")
+def update(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """Bring the index up to the store's last change."""
+    _write(ctx, json_output, fresh=False)
+
+
+@app.command("compact")
+def compact(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """Fold all segments into one and drop what was deleted."""
+    _write(ctx, json_output, fresh=True)
+
+
+@app.command("rebuild")
+def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """Write the index anew from the store, also where it is damaged."""
+    _write(ctx, json_output, fresh=True)
+
+
+def _write(ctx: typer.Context, json_output: bool, *, fresh: bool) -> None:
+    from assay.cli.progress import staged_progress
+    from assay.workspace import Workspace
+
+    config = configuration(ctx)
+    with Workspace(config) as workspace, staged_progress(config.color) as progress:
+        workspace.require()
+        manifest = workspace.update_index(progress, fresh=fresh)
+    rows = sum(part.rows for part in manifest.segments)
+    if json_output:
+        emit_json(
+            {"generation": manifest.generation, "rows": rows, "segments": len(manifest.segments)}
+        )
+    else:
+        emit_text(
+            f"generation {manifest.generation}: {rows:,} chunks, {len(manifest.segments)} segments"
+        )
