@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score crash fuzz lock clean
+	bench-score crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ check: setup ## format, lint, types, layers and tests: run this before a commit
 crash: setup ## kill writers at random points and look for what is lost
 	@$(PY) -m tests.crash.harness --mode ingest --kills 50
 	@$(PY) -m tests.crash.harness --mode compact --kills 50
+
+reproduce: setup ## run every experiment and compare its figures
+	@$(PY) -m reproduce.run
 
 fuzz: setup ## feed broken files to the readers for a minute
 	@$(PY) -m tests.fuzz.fuzz_readers --seconds 60

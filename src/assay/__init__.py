@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.evaluate.sampling import Sampling
     from assay.evaluate.scores import Scores
     from assay.evaluate.scoring import Protocol, score
+    from assay.hits.qrels import load_qrels
     from assay.measures.answers import Answer, AnswerRecord, Expect
     from assay.measures.base import Measure
     from assay.measures.parse import parse_measure, parse_measures
@@ -46,6 +47,7 @@ _HOMES = {
     "Ties": "model.ranking",
     "classify": "evaluate.classifying",
     "compare": "evaluate.comparison",
+    "load_qrels": "hits.qrels",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
     "score": "evaluate.scoring",
@@ -70,6 +72,7 @@ __all__ = [
     "__version__",
     "classify",
     "compare",
+    "load_qrels",
     "parse_measure",
     "parse_measures",
     "score",

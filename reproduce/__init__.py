@@ -1,0 +1,1 @@
+"""Experiments with expected figures: one file each, one command for all."""
