@@ -103,6 +103,10 @@ class Workspace:
         name = self.config.splade_model
         return None if name == NO_MODEL else open_sparse(name, shelf(self.home))
 
+    def open_encoders(self) -> None:
+        """Load the models now, so that one that is missing is known at once."""
+        _ = self.dense_encoder, self.sparse_encoder
+
     def ingest(
         self,
         documents: Iterable[tuple[Document, tuple[Chunk, ...]]],

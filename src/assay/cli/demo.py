@@ -1,19 +1,32 @@
-"""What does assay do, shown on an example?"""
+"""What does assay do, shown on examples?"""
 
 from importlib.resources import files
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from assay.cli.console import emit_text
+from assay.cli.console import emit_text, note
 from assay.cli.options import JsonFlag, configuration
+from assay.config import Configuration
+from assay.errors import AssayError
+
+QUERIES = (
+    "hyperkalemia adverse events table",
+    "who can join the trial if they have brain metastases",
+    "lung inflammation caused by immunotherapy",
+)
+PARTS = ("trials", "labels", "articles", "interviews", "reviews.jsonl")
+SHOWN = 3
 
 NEXT = """\
 Try next:
   assay score --qrels QRELS --run RUN --ci      your own run, any format, with intervals
   assay score --qrels QRELS --run A --run B     is B better than A? with a verdict
-  assay measures                                every measure and its parameters
-  assay config show --origin                    every setting and where it comes from"""
+  assay models pull                             the models that search uses
+  assay ingest PATH                             your own documents
+  assay index info                              what is indexed, and how fresh it is
+  assay measures                                every measure and its parameters"""
 
 
 def command(
@@ -22,32 +35,82 @@ def command(
     paths: Annotated[
         bool, typer.Option("--paths", help="Only say where the example files are.")
     ] = False,
+    search: Annotated[
+        bool, typer.Option("--search/--no-search", help="Ingest the shipped corpus and search it.")
+    ] = True,
 ) -> None:
-    """Score the shipped example and say what to try next."""
-    from assay.cli.scoring_job import Job, write
-
-    folder = files("assay") / "data" / "example"
-    qrels, runs = (
-        str(folder / "judgments.jsonl"),
-        [str(folder / n) for n in ("bm25.trec", "hybrid.trec")],
-    )
+    """Score the shipped example, search the shipped corpus, and say what to try next."""
+    config = configuration(ctx)
+    example = Path(str(files("assay") / "data" / "example"))
+    qrels = str(example / "judgments.jsonl")
+    runs = [str(example / name) for name in ("bm25.trec", "hybrid.trec")]
     if paths:
         emit_text("\n".join([qrels, *runs]))
         return
-    config = configuration(ctx)
-
-    def job(*places: str, by: str | None = None) -> Job:
-        return Job(qrels=qrels, runs=places, by=by, config=config)
-
     if json_output:
-        write(
-            job(*runs, by="query_type").run(), "json", ci=True, per_query=False, color=config.color
-        )
+        _score(config, qrels, *runs, by="query_type", form="json")
         return
     emit_text("1. One run with confidence intervals\n")
-    write(
-        job(runs[0], by="query_type").run(), "table", ci=True, per_query=False, color=config.color
-    )
+    _score(config, qrels, runs[0], by="query_type")
     emit_text("2. Is the second run better?\n")
-    write(job(*runs).run(), "table", ci=True, per_query=False, color=config.color)
+    _score(config, qrels, *runs)
+    if search:
+        emit_text("3. Search: words, weighted terms and meaning find different things\n")
+        _search(config)
     emit_text(NEXT)
+
+
+def _score(
+    config: Configuration, qrels: str, *runs: str, by: str | None = None, form: str = "table"
+) -> None:
+    from assay.cli.scoring_job import Job, write
+
+    outcome = Job(qrels=qrels, runs=runs, by=by, config=config).run()
+    write(outcome, form, ci=True, per_query=False, color=config.color)
+
+
+def _search(config: Configuration) -> None:
+    """Ingest the shipped corpus into a workspace of its own and ask every component."""
+    from dataclasses import replace
+
+    from assay.cli.progress import staged_progress
+    from assay.ingest import read_corpus
+    from assay.workspace import Workspace
+
+    config = _with_models(replace(config, home=config.home / "demo"))
+    corpus = Path(str(files("assay") / "data" / "corpus"))
+    with Workspace(config) as workspace:
+        with staged_progress(config.color) as progress:
+            for part in PARTS:
+                workspace.ingest(read_corpus(corpus / part), progress)
+            workspace.update_index(progress)
+        counts = workspace.store.counts()
+        emit_text(
+            f"{counts['documents']} documents in {counts['chunks']} chunks, in {config.home}\n"
+        )
+        components = workspace.components(workspace.generation())
+        for query in QUERIES:
+            emit_text(f"  {query}")
+            for name, component in components.items():
+                hits = component.search(query, SHOWN)
+                found = "  ".join(f"{hit.chunk_id} ({hit.score:.2f})" for hit in hits)
+                emit_text(f"    {name:7} {found}")
+            emit_text("")
+
+
+def _with_models(config: Configuration) -> Configuration:
+    """The configuration, with models pulled; without them where they cannot be had."""
+    from dataclasses import replace
+
+    from assay.encode.pull import pull
+    from assay.encode.shelf import shelf
+
+    here = shelf(config.home)
+    place = here.shared or here.workspace
+    assert place is not None
+    try:
+        pull([config.dense_model, config.splade_model], place, tell=note)
+    except AssayError as problem:
+        note(f"note: searching by words only, since models could not be pulled: {problem.message}")
+        return replace(config, dense_model="none", splade_model="none")
+    return config

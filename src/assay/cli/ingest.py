@@ -31,6 +31,8 @@ def command(
 
     config = configuration(ctx)
     with Workspace(config) as workspace, staged_progress(config.color) as progress:
+        if index:  # a model that is not here should be known before anything is read
+            workspace.open_encoders()
         written = workspace.ingest(read_corpus(path, format=format_, profile=profile), progress)
         generation = workspace.update_index(progress).generation if index else None
     if json_output:

@@ -26,7 +26,11 @@ from assay.cli.lazy import Entry
 from assay.errors import AssayError
 
 COMMANDS: tuple[Entry, ...] = (
-    Entry("demo", "assay.cli.demo", "Score the shipped example and say what to try next."),
+    Entry(
+        "demo",
+        "assay.cli.demo",
+        "Score the shipped example, search the shipped corpus, and say what to try next.",
+    ),
     Entry(
         "score", "assay.cli.score", "Score runs against judgments, with intervals and comparisons."
     ),

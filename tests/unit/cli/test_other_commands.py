@@ -16,7 +16,7 @@ def test_the_shipped_example_is_what_its_script_writes() -> None:
 
 
 def test_demo_shows_intervals_groups_and_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["demo"]) == 0
+    assert run(["demo", "--no-search"]) == 0
     out = capsys.readouterr().out
     for words in ("95% CI", "exact_term", "paraphrase", "complex_clinical", "better", "Try next"):
         assert words in out
