@@ -49,8 +49,8 @@ def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Runni
 
 
 def _tokens(card: ModelCard, asked: int | None) -> int:
-    tokens = card.max_tokens if asked is None else asked
     longest = min(card.longest, caps.MAX_MODEL_TOKENS)
+    tokens = min(card.max_tokens, longest) if asked is None else asked
     if not 4 <= tokens <= longest:
         raise UsageError(f"{card.name} reads from 4 to {longest} tokens, not {tokens}")
     return tokens

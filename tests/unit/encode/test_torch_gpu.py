@@ -1,0 +1,192 @@
+"""Do the adapters for a GPU refuse at once without one, and call the library rightly with one?
+
+The library is a stand-in here; the real one runs on a machine with a GPU only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.encode import torch_gpu
+from assay.encode.encoders import open_dense, open_reranker, open_sparse
+from assay.encode.gpu_errors import GpuNotAvailableError
+from assay.encode.model_errors import CorruptModelError
+from assay.encode.shelf import Shelf
+from assay.encode.torch_gpu import TorchReranker
+from assay.errors import AssayError, LimitError, UsageError
+from tests.unit.encode.test_shelf import pinned
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_gpu, "find_spec", lambda _: None)
+
+
+class Recorder:
+    """Stands in for any of the library's models and remembers how it was called."""
+
+    made: dict[str, Any]
+    calls: list[dict[str, Any]]
+
+    def __init__(self, place: str, **options: Any) -> None:
+        self.made = {"place": place, **options}
+        self.calls = []
+        self.max_seq_length = 0
+
+    def half(self) -> None:
+        self.made["half"] = True
+
+
+class FakeDense(Recorder):
+    def encode(self, texts: list[str], **options: Any) -> Any:
+        self.calls.append({"texts": texts, **options})
+        return np.array([[len(text), 0.0] for text in texts])
+
+
+class FakeTable:
+    """A sparse table with one empty row and one stored zero."""
+
+    def coalesce(self) -> FakeTable:
+        return self
+
+    def indices(self) -> Any:
+        return FakeTensor(np.array([[0, 0, 0, 2], [1, 5, 9, 3]]))
+
+    def values(self) -> Any:
+        return FakeTensor(np.array([0.5, 0.0, 1.5, 2.5], np.float32))
+
+
+class FakeTensor:
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def float(self) -> FakeTensor:
+        return self
+
+    def cpu(self) -> FakeTensor:
+        return self
+
+    def numpy(self) -> Any:
+        return self._array
+
+
+class FakeSparse(Recorder):
+    def encode(self, texts: list[str], **options: Any) -> FakeTable:
+        self.calls.append({"texts": texts, **options})
+        return FakeTable()
+
+
+class FakeCross(Recorder):
+    def predict(self, pairs: list[tuple[str, str]], **options: Any) -> Any:
+        self.calls.append({"pairs": pairs, **options})
+        return np.array([len(passage) for _, passage in pairs], np.float32)
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = ModuleType("torch")
+    torch.cuda = SimpleNamespace(is_available=lambda: True)  # type: ignore[attr-defined]
+    torch.nn = SimpleNamespace(Identity=lambda: "identity")  # type: ignore[attr-defined]
+    library = ModuleType("sentence_transformers")
+    library.SentenceTransformer = FakeDense  # type: ignore[attr-defined]
+    library.SparseEncoder = FakeSparse  # type: ignore[attr-defined]
+    library.CrossEncoder = FakeCross  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    monkeypatch.setattr(torch_gpu, "find_spec", lambda _: object())
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_the_default_reranker_of_the_hub_is_refused_before_it_is_looked_for() -> None:
+    with pytest.raises(GpuNotAvailableError, match="Reranker requires GPU") as caught:
+        open_reranker("BAAI/bge-reranker-base", Shelf())
+    assert caught.value.message == "Reranker requires GPU"
+    assert (caught.value.code, caught.value.http_status) == ("gpu_unavailable", 503)
+    assert caught.value.exit_code == 1
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_asking_for_a_gpu_that_is_not_there(tiny: dict[str, Path]) -> None:
+    with pytest.raises(GpuNotAvailableError, match="Dense encoder requires GPU"):
+        open_dense(str(tiny["dense"]), Shelf(), gpu=True)
+    with pytest.raises(GpuNotAvailableError, match="SPLADE encoder requires GPU"):
+        open_sparse(str(tiny["splade"]), Shelf(), gpu=True)
+
+
+def test_torch_without_a_gpu_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = ModuleType("torch")
+    torch.cuda = SimpleNamespace(is_available=lambda: False)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(torch_gpu, "find_spec", lambda _: object())
+    assert not torch_gpu.gpu_available()
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_dense_encoder_on_a_gpu(tiny: dict[str, Path]) -> None:
+    encoder = open_dense(str(tiny["dense"]), Shelf(), gpu=True, max_tokens=32)
+    rows = encoder.encode(["abc", "de"], "passage")
+    assert rows.dtype == np.float32
+    assert rows[:, 0].tolist() == [3, 2]
+    model: Any = encoder._model  # type: ignore[attr-defined]
+    assert model.made["local_files_only"] is True
+    assert model.made["trust_remote_code"] is False
+    assert model.made["model_kwargs"] == {"use_safetensors": True}
+    assert model.max_seq_length == 32
+    assert model.calls[0]["normalize_embeddings"] is True
+    assert encoder.encode([], "query").shape == (0, 16)
+    assert encoder.model_id != open_dense(str(tiny["dense"]), Shelf(), max_tokens=32).model_id
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_sparse_encoder_on_a_gpu(tiny: dict[str, Path]) -> None:
+    encoder = open_sparse(str(tiny["splade"]), Shelf(), gpu=True)
+    first, empty, last = encoder.encode(["a", "b", "c"], "passage")
+    assert (first.terms.tolist(), first.weights.tolist()) == ([1, 9], [0.5, 1.5])
+    assert empty.terms.tolist() == []
+    assert last.terms.tolist() == [3]
+    assert encoder.encode([], "query") == []
+    assert encoder.vocabulary == 12
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_reranker_on_a_gpu_runs_batches_of_32_by_length(tiny: dict[str, Path]) -> None:
+    reranker = open_reranker(str(tiny["reranker"]), Shelf(), gpu=True)
+    assert isinstance(reranker, TorchReranker)
+    passages = ["x" * (at * 7 % 50) for at in range(70)]
+    scores = reranker.score("query", passages)
+    assert scores.tolist() == [len(passage) for passage in passages]
+    model: Any = reranker._model
+    assert [len(call["pairs"]) for call in model.calls] == [32, 32, 6]
+    assert model.calls[0]["activation_fn"] == "identity"
+    assert model.made["half"] is True
+    with pytest.raises(TimeoutError):
+        reranker.score("query", passages, stop=lambda: True)
+    with pytest.raises(LimitError):
+        reranker.score("query", [""] * 10_000)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_damaged_or_foreign_weights_never_reach_the_library(
+    tiny: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "naver--splade-v3"
+    shutil.copytree(tiny["splade"], folder)
+    here = Shelf(None, tmp_path)
+    pinned(folder, here.require("naver/splade-v3").card)
+    open_sparse("naver/splade-v3", here, gpu=True)
+    (folder / "model.safetensors").write_bytes(b"other")
+    with pytest.raises(CorruptModelError, match=r"model\.safetensors"):
+        open_sparse("naver/splade-v3", here, gpu=True)
+    (folder / "model.onnx").write_bytes(b"")
+    (folder / "assay-model.json").unlink()
+    with pytest.raises(UsageError, match="torch can read"):
+        open_sparse(str(folder), Shelf(), gpu=True)
+    with pytest.raises(AssayError, match="is a splade model"):
+        open_dense(str(tiny["splade"]), Shelf(), gpu=True)
