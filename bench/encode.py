@@ -1,0 +1,288 @@
+"""How good and how fast are the encoders?
+
+    python -m bench.encode                   everything
+    python -m bench.encode speed             passages per second, ms per query, nothing else
+    python -m bench.encode quality scifact   nDCG@10 on one collection
+
+Quality: exact search over all passages of a BEIR collection, title and text, 256 tokens, scored by
+``assay.score``. Vectors are kept in ``bench/work/vectors``, so a second run costs seconds.
+
+Speed: the encoder (text in, vectors out) against a bare onnxruntime session that is handed finished
+tokens: the same rows on the same number of threads, and padded batches of 32 with the library's own
+threads. Rounds alternate and CPU time is reported beside the clock, since machines are shared.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import assay
+from assay.encode.cache import VectorCache
+from assay.encode.catalog import CARDS
+from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
+from assay.encode.cross_encoder import OnnxReranker
+from assay.encode.dense_onnx import OnnxDense
+from assay.encode.parallel import thread_count
+from assay.encode.runtime import Running, start
+from assay.encode.shelf import Shelf, shelf
+from assay.encode.splade import OnnxSplade
+from assay.encode.tokens import TokenRow
+from assay.model.vectors import DenseMatrix, SparseVector
+from bench.machine import describe
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE / "work"
+DATA = Path(os.environ.get("ASSAY_SHARED_DATA", HERE.parents[1] / "shared" / "data"))
+COLLECTIONS = ("nfcorpus", "scifact")
+MODELS = ("bge-small-en-v1.5", "all-minilm-l6-v2", "all-minilm-l6-v2-fp32", "splade-tiny")
+RERANKER = "ms-marco-minilm-l12-v2"
+DEPTH = 100
+PASSAGES, QUERIES, ROUNDS, BATCH = 64, 50, 5, 32
+
+Texts = dict[str, str]
+Rows = list[dict[str, Any]]
+
+
+def main(arguments: list[str]) -> None:
+    """Run what the command line names and write it down."""
+    here = shelf()
+    wanted = [name for name in arguments if name in COLLECTIONS] or list(COLLECTIONS)
+    report: dict[str, Any] = {"machine": describe(), "threads": thread_count(0)}
+    if "speed" not in arguments:
+        report["quality"] = [
+            quality(model, collection, here)
+            for collection in wanted
+            for model in MODELS
+            if here.find(CARDS[model])
+        ]
+        show(report["quality"])
+    if "quality" not in arguments:
+        report["speed"] = [speed(model, here) for model in MODELS if here.find(CARDS[model])]
+        report["rerank"] = [rerank_speed(here)]
+        show(report["speed"])
+        show(report["rerank"])
+    WORK.mkdir(exist_ok=True)
+    (WORK / "encode.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+def show(rows: Rows) -> None:
+    """Rows as aligned columns."""
+    if not rows:
+        return
+    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
+    print()
+
+
+def read_texts(path: Path) -> Texts:
+    """Id and text of every line; a title comes first."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return {row["_id"]: f"{row.get('title', '')} {row['text']}".strip() for row in rows}
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Judgments in BEIR's form, with a header line."""
+    found: dict[str, dict[str, int]] = {}
+    packed = path.with_name(f"{path.name}.gz")
+    data = gzip.decompress(packed.read_bytes()) if packed.is_file() else path.read_bytes()
+    for line in data.decode().splitlines()[1:]:
+        query, document, grade = line.split("\t")
+        found.setdefault(query, {})[document] = int(grade)
+    return found
+
+
+def tell(progress: EncodeProgress) -> None:
+    """Progress on stderr, now and then."""
+    if progress.done % 640 == 0 or progress.done == progress.total:
+        print(f"  {progress.done}/{progress.total} {progress.seconds:.0f} s", file=sys.stderr)
+
+
+def quality(name: str, collection: str, here: Shelf) -> dict[str, Any]:
+    """nDCG@10 and Recall@10 of one model on one collection."""
+    folder = DATA / collection
+    corpus = read_texts(folder / "corpus.jsonl.gz")
+    qrels = read_qrels(folder / "qrels" / "test.tsv")
+    queries = {
+        key: text for key, text in read_texts(folder / "queries.jsonl.gz").items() if key in qrels
+    }
+    running = start(here.require(name), CARDS[name].role)
+    search = search_sparse if CARDS[name].role == "splade" else search_dense
+    with VectorCache(WORK / "vectors", running.model_id) as cache:
+        scores = search(running, list(queries.values()), list(corpus.values()), cache)
+    ids = np.array(list(corpus))
+    run = {}
+    for query, row in zip(queries, scores, strict=True):
+        best = np.argsort(-row, kind="stable")[:DEPTH]
+        run[query] = {str(ids[at]): float(row[at]) for at in best}
+    found = assay.score(qrels, run, "ndcg_cut_10 recall_10")
+    return {
+        "collection": collection,
+        "model": name,
+        "nDCG@10": round(found["ndcg_cut_10"] or 0.0, 4),
+        "Recall@10": round(found["recall_10"] or 0.0, 4),
+        "passages": len(corpus),
+        "queries": len(queries),
+    }
+
+
+def search_dense(
+    running: Running, queries: list[str], passages: list[str], cache: VectorCache
+) -> DenseMatrix:
+    """The score of every passage for every query."""
+    encoder = OnnxDense(running)
+    rows = encode_dense(encoder, passages, cache, progress=tell)
+    asked = encode_dense(encoder, queries, cache, kind="query")
+    return np.asarray(asked @ rows.T, np.float32)
+
+
+def search_sparse(
+    running: Running, queries: list[str], passages: list[str], cache: VectorCache
+) -> DenseMatrix:
+    """The dot product of every passage with every query, through postings of the query's terms."""
+    from scipy.sparse import csr_matrix
+
+    encoder = OnnxSplade(running)
+
+    def matrix(vectors: list[SparseVector]) -> Any:
+        borders = np.cumsum([0, *(len(vector.terms) for vector in vectors)])
+        terms = np.concatenate([vector.terms for vector in vectors])
+        weights = np.concatenate([vector.weights for vector in vectors])
+        return csr_matrix((weights, terms, borders), shape=(len(vectors), encoder.vocabulary))
+
+    rows = matrix(encode_sparse(encoder, passages, cache, progress=tell))
+    asked = matrix(encode_sparse(encoder, queries, cache, kind="query"))
+    return np.asarray((asked @ rows.T).toarray(), np.float32)
+
+
+def sample(count: int) -> list[str]:
+    """Passages spread over NFCorpus."""
+    texts = list(read_texts(DATA / "nfcorpus" / "corpus.jsonl.gz").values())
+    return texts[:: len(texts) // count][:count]
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the clock and of the processor."""
+    clock, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - clock, time.process_time() - cpu
+
+
+def speed(name: str, here: Shelf) -> dict[str, Any]:
+    """One model against the bare session; medians over alternating rounds."""
+    card = CARDS[name]
+    running = start(here.require(name), card.role)
+    encoder = OnnxSplade(running) if card.role == "splade" else OnnxDense(running)
+    texts = sample(PASSAGES)
+    rows = [running.tokenizer.one(text) for text in texts]
+    ways: dict[str, Callable[[], object]] = {
+        "ours": lambda: encoder.encode(texts, "passage"),
+        "bare": lambda: bare_rows(running, rows),
+    }
+    if card.runtime == "onnx":
+        session = default_session(here.require(name).folder / card.weights)
+        ways["batches"] = lambda: bare_batches(session, rows)
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    for _ in range(ROUNDS):
+        for way, work in ways.items():
+            found[way].append(timed(work))
+    clock = {way: statistics.median(each[0] for each in times) for way, times in found.items()}
+    cpu = {way: statistics.median(each[1] for each in times) for way, times in found.items()}
+    latency = query_latency(encoder)
+    return {
+        "model": name,
+        "tokens/passage": round(sum(len(row.ids) for row in rows) / len(rows)),
+        "passages/s": round(PASSAGES / clock["ours"], 1),
+        "of bare, clock": f"{clock['bare'] / clock['ours']:.0%}",
+        "of bare, cpu": f"{cpu['bare'] / cpu['ours']:.0%}",
+        "of batches, clock": f"{clock['batches'] / clock['ours']:.0%}"
+        if "batches" in clock
+        else "",
+        "of batches, cpu": f"{cpu['batches'] / cpu['ours']:.0%}" if "batches" in cpu else "",
+        "cpu ms/passage": round(1000 * cpu["ours"] / PASSAGES, 1),
+        "query p50 ms": round(1000 * statistics.median(latency), 2),
+        "query p95 ms": round(1000 * sorted(latency)[int(0.95 * len(latency))], 2),
+    }
+
+
+def query_latency(encoder: OnnxDense | OnnxSplade) -> list[float]:
+    """Seconds for each of some real queries, one at a time."""
+    texts = list(read_texts(DATA / "scifact" / "queries.jsonl.gz").values())[:QUERIES]
+    encoder.encode(texts[:3], "query")
+    return [timed(lambda text=text: encoder.encode([text], "query"))[0] for text in texts]  # type: ignore[misc]
+
+
+def bare_rows(running: Running, rows: list[TokenRow]) -> None:
+    """The session alone: no tokenizer, no pooling, the same rows on the same threads."""
+    session, names = running.session._session, running.session._inputs
+    feeds = [
+        {name: value for name, value in feed(row).items() if name in names}
+        for row in sorted(rows, key=lambda row: -len(row.ids))
+    ]
+    with ThreadPoolExecutor(thread_count(0)) as pool:
+        list(pool.map(lambda given: session.run([running.session._output], given), feeds))
+
+
+def feed(row: TokenRow) -> dict[str, NDArray[np.int64]]:
+    """One row as the session wants it."""
+    return {
+        "input_ids": row.ids[None],
+        "attention_mask": np.ones((1, len(row.ids)), np.int64),
+        "token_type_ids": row.types[None],
+    }
+
+
+def default_session(path: Path) -> Any:
+    """A session as the library sets it up by itself."""
+    runtime = import_module("onnxruntime")
+    return runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+
+def bare_batches(session: Any, rows: list[TokenRow]) -> None:
+    """The usual way: sorted by length, padded, 32 at a time."""
+    order = sorted(rows, key=lambda row: len(row.ids))
+    for at in range(0, len(order), BATCH):
+        batch = order[at : at + BATCH]
+        width = max(len(row.ids) for row in batch)
+        ids = np.zeros((len(batch), width), np.int64)
+        mask = np.zeros_like(ids)
+        for line, row in enumerate(batch):
+            ids[line, : len(row.ids)] = row.ids
+            mask[line, : len(row.ids)] = 1
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        session.run(None, given)
+
+
+def rerank_speed(here: Shelf) -> dict[str, Any]:
+    """The cross-encoder over one query's best passages."""
+    reranker = OnnxReranker(start(here.require(RERANKER), "reranker"))
+    query = next(iter(read_texts(DATA / "scifact" / "queries.jsonl.gz").values()))
+    passages = sample(BATCH)
+    reranker.score(query, passages[:2])
+    times = [timed(lambda: reranker.score(query, passages)) for _ in range(ROUNDS)]
+    clock = statistics.median(each[0] for each in times) / BATCH
+    cpu = statistics.median(each[1] for each in times) / BATCH
+    return {
+        "model": RERANKER,
+        "ms/pair": round(1000 * clock, 1),
+        "cpu ms/pair": round(1000 * cpu, 1),
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
