@@ -141,7 +141,11 @@ def _ids(part: Any, role: str, place: str) -> pl.Series:
             series = series.cast(pl.String)
     elif _is_pandas(part):
         series = _pandas_ids(part, role, place)
-    elif isinstance(part, np.ndarray) and (part.dtype.kind not in "UO" or part.ndim != 1):
+    elif (
+        isinstance(part, np.ndarray)
+        and part.size
+        and (part.dtype.kind not in "UO" or part.ndim != 1)
+    ):
         _not_text(role, place, f"{part.dtype}" if part.ndim == 1 else f"{part.ndim} dimensions")
     else:
         series = _listed_ids(part.tolist() if isinstance(part, np.ndarray) else part, role, place)
@@ -159,7 +163,7 @@ def _pandas_ids(part: Any, role: str, place: str) -> pl.Series:
     missing = part.isna().to_numpy()
     if missing.any():
         raise InputError(f"{place}: row {int(missing.argmax())} has no {role}")
-    if part.dtype.kind not in "OUSTV":
+    if len(part) and part.dtype.kind not in "OUSTV":
         _not_text(role, place, str(part.dtype))
     try:
         arrow = getattr(part.array, "__arrow_array__", None)

@@ -202,16 +202,15 @@ def _higher_ids(
     Text order is UTF-8's byte order. Each group of equal scores is put in order once.
     """
     query, docs = hits
-    higher = np.zeros(len(tied), dtype=np.int64)
+    higher: list[int] = []
     which, names, order = -1, [""], np.zeros(0, dtype=np.int64)
-    groups: dict[tuple[int, int], list[str]] = {}
-    for at, hit in enumerate(tied.tolist()):
-        if query[hit] != which:  # the hits of a query stand together
-            which = int(query[hit])
-            names, order = run.by_score(which)
-            groups = {}
-        group = (int(above[hit]), int(until[hit]))
-        if group not in groups:
-            groups[group] = sorted(names[place] for place in order[slice(*group)].tolist())
-        higher[at] = len(groups[group]) - bisect_right(groups[group], docs[hit])
-    return higher
+    groups: dict[int, list[str]] = {}
+    columns = (column[tied].tolist() for column in (query, above, until))
+    for hit, at, start, end in zip(tied.tolist(), *columns, strict=True):
+        if at != which:  # the hits of a query stand together
+            names, order = run.by_score(at)
+            which, groups = at, {}
+        if start not in groups:
+            groups[start] = sorted(names[place] for place in order[start:end].tolist())
+        higher.append(len(groups[start]) - bisect_right(groups[start], docs[hit]))
+    return np.array(higher, dtype=np.int64)

@@ -16,6 +16,7 @@ from assay.model.judgments import Qrels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -33,16 +34,17 @@ def read_parquet(
     """
     import polars as pl
 
-    where: Any = origin.path
-    if where is None or stream.packed or not where.is_file():
+    where: Path | io.BytesIO
+    if origin.path is None or stream.packed or not origin.path.is_file():
         where = io.BytesIO(head + read_all(stream))
+    else:
+        where = origin.path.absolute()
     try:
-        names = list(pl.read_parquet_schema(where))
-        if hasattr(where, "seek"):
-            where.seek(0)
-        chosen = None if last is None else choose(names, last, origin.name)
-        columns = None if chosen is None else list(dict.fromkeys(chosen))
-        return pl.read_parquet(where, columns=columns, glob=False)
+        frame = pl.scan_parquet(where, glob=False)
+        if last is not None:
+            chosen = choose(frame.collect_schema().names(), last, origin.name)
+            frame = frame.select(list(dict.fromkeys(chosen)))
+        return frame.collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         raise FormatError(
             f"not a readable parquet file: {problem}",

@@ -97,9 +97,9 @@ def spans_of(value: Json, place: Place) -> tuple[Span, ...]:
     spans = []
     for item in list_of(value, place) if value is not None else []:
         sound = isinstance(item, (list, tuple)) and len(item) == 2
-        if not sound or not all(map(is_whole, item)) or not 0 <= item[0] < item[1]:
+        if not sound or not all(map(is_whole, item)) or not 0 <= item[0] < item[1] < 1 << 62:
             raise place.error(f"a span is [start, end) with 0 <= start < end, not {shown(item)}")
-        spans.append((item[0], item[1]))
+        spans.append((int(item[0]), int(item[1])))
     return tuple(spans)
 
 

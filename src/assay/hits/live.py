@@ -161,41 +161,31 @@ def _found(
     ranking: list[Result], units: list[Unit], match: Match, separator: str
 ) -> list[tuple[int, int]]:
     """(rank, grade) of each unit at the first result that brings it."""
-    waiting = _by_key(units)
+    waiting: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        waiting[unit.key].append(unit)
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(ranking, 1):
         key = result.id if match is Match.CHUNK else document_of(result, separator)
-        open_units = waiting.get(key)
-        if not open_units:
-            continue
-        brought = [_covers(result, unit) for unit in open_units]
-        found += [(rank, unit.grade) for unit in compress(open_units, brought)]
-        waiting[key] = [
-            unit for unit, found_now in zip(open_units, brought, strict=True) if not found_now
-        ]
+        here = waiting.pop(key, [])
+        brought = _covered(here, result) if match is Match.SPAN and here else [True] * len(here)
+        found += [(rank, unit.grade) for unit in compress(here, brought)]
+        if not all(brought):
+            waiting[key] = [unit for unit, now in zip(here, brought, strict=True) if not now]
     return found
 
 
-def _by_key(units: list[Unit]) -> dict[str, list[Unit]]:
-    table: dict[str, list[Unit]] = defaultdict(list)
-    for unit in units:
-        table[unit.key].append(unit)
-    return table
-
-
-def _covers(result: Result, unit: Unit) -> bool:
-    """At least half of the judged span lies within the result's spans."""
-    if unit.span is None:
-        return True
-    start, end = unit.span
-    covered, reached = 0, start
-    for span in sorted(result.spans):
-        low = max(span[0], reached)  # spans may overlap; no character counts twice
-        high = min(span[1], end)
-        if high > low:
-            covered += high - low
-            reached = high
-    return covered >= ENOUGH_COVERED * (end - start)
+def _covered(units: list[Unit], result: Result) -> list[bool]:
+    """Does at least half of each judged span lie within the result's? What has no span does."""
+    start, end = np.array([unit.span or (0, 0) for unit in units], dtype=np.int64).T
+    covered = np.zeros(len(units), dtype=np.int64)
+    reached = 0
+    for low, high in sorted(result.spans):
+        # spans may overlap; no character counts twice
+        covered += np.maximum(np.minimum(end, high) - np.maximum(start, max(low, reached)), 0)
+        reached = max(reached, high)
+    enough: list[bool] = (covered >= ENOUGH_COVERED * (end - start)).tolist()
+    return enough
 
 
 def _ties(ranking: list[Result], ranks: list[int]) -> int:

@@ -160,7 +160,7 @@ class Bytes:
         self._stream: IO[bytes] = raw
         self.packed = True
         if magic.startswith(GZIP):
-            self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+            self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw, mode="rb"))
         elif is_zstd(magic):
             self._stream = cast("IO[bytes]", zstd_stream(raw))
         else:
