@@ -38,15 +38,12 @@ def chunk_document(
     """The chunks of a document, numbered from 0 in the order of its text."""
     sections = _with_gaps(document, section_metadata)
     version = profile.chunker_version
-    chunks = (
-        _chunk(document, joined, spans, part, version)
-        for joined in _stretches(document.text, sections, profile)
-        for part, spans in enumerate(_cut(document.text, joined, profile))
-    )
-    return tuple(
-        replace(chunk, chunk_id=f"{document.doc_id}:chunk_{number}")
-        for number, chunk in enumerate(chunks)
-    )
+    chunks: list[Chunk] = []
+    for joined in _stretches(document.text, sections, profile):
+        for part, spans in enumerate(_cut(document.text, joined, profile)):
+            chunk_id = f"{document.doc_id}:chunk_{len(chunks)}"
+            chunks.append(_chunk(document, joined, spans, part, chunk_id=chunk_id, version=version))
+    return tuple(chunks)
 
 
 def _with_gaps(
@@ -137,9 +134,14 @@ def _cut_table(text: str, section: Section, profile: Profile) -> Iterator[tuple[
 
 
 def _chunk(
-    document: Document, joined: _Joined, spans: tuple[Span, ...], part: int, version: str
+    document: Document,
+    joined: _Joined,
+    spans: tuple[Span, ...],
+    part: int,
+    *,
+    chunk_id: str,
+    version: str,
 ) -> Chunk:
-    """The chunk, but for its number."""
     section = joined.section
     details = dict(joined.details)
     if section.heading and section.heading != details.get("speaker"):
@@ -147,7 +149,7 @@ def _chunk(
     if section.is_table and part:
         details["table_part"] = str(part)
     return Chunk(
-        chunk_id="",
+        chunk_id=chunk_id,
         doc_id=document.doc_id,
         text="".join(document.text[start:end] for start, end in spans),
         title=document.title,

@@ -7,6 +7,7 @@ README, say) do not count.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,8 +34,9 @@ _FORMATS = {
 }
 
 
-def detect(path: Path) -> str:
+def detect(place: str | os.PathLike[str]) -> str:
     """The name of the reader in ``READERS`` for this corpus."""
+    path = Path(place)
     if path.is_dir():
         return _of_folder(path)
     if not path.is_file():

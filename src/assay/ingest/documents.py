@@ -2,8 +2,9 @@
 
 A row has an id (``doc_id``, ``_id`` or ``id``), ``text`` or ``sections``, and may have ``title``,
 ``source`` and ``metadata``. A section is either a stretch of the text (``start``, ``end``) or
-brings its own ``text``. Where metadata names a ``section`` (or a LOINC code), the whole row is that
-section, as in corpora whose rows are the sections of trials or labels.
+brings its own ``text``. Where metadata names a ``section`` (or a LOINC code) or a ``speaker``, the
+whole row is that section or that speaker's, as in corpora whose rows are parts of trials, labels or
+interviews.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from assay.ingest.entry import Entry, Place
 from assay.ingest.json_rows import Row
 from assay.ingest.section_codes import LOINC
 from assay.ingest.sections import LABELS, intent_of, label_of
+from assay.ingest.speakers import role_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
 from assay.model.document import Document, Section
@@ -69,12 +71,16 @@ def _content(row: Row, doc_id: str, place: Place) -> tuple[str, tuple[Section, .
 
 def _whole_section(row: Row, text: str) -> tuple[Section, ...]:
     metadata = row.get("metadata")
-    if not isinstance(metadata, dict):
+    known = metadata if isinstance(metadata, dict) else {}
+    heading, speaker = (
+        value if isinstance(value := known.get(name), str) else ""
+        for name in ("section", "speaker")
+    )
+    label = LOINC.get(str(known.get("loinc"))) or (label_of(heading) if heading else "")
+    if not label and not speaker:
         return ()
-    heading = metadata.get("section")
-    heading = heading if isinstance(heading, str) else ""
-    label = LOINC.get(str(metadata.get("loinc"))) or (label_of(heading) if heading else "")
-    return (Section(0, len(text), label, heading, intent_of(label, text)),) if label else ()
+    hint = intent_of(label, text)
+    return (Section(0, len(text), label, heading, hint, speaker_role=role_of(speaker)),)
 
 
 def _stretches(given: list[Row], text: str, place: Place) -> tuple[Section, ...]:

@@ -35,7 +35,7 @@ READING = Reading(
         "boxed-text", "sec", "break", "verse-group", "fn", "statement", "preformat",
     }),
     bullets=frozenset({"list-item"}),
-    terms=frozenset({"term"}),
+    led={"term": ": ", "label": " "},
 )  # fmt: skip
 CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
 TEXT_BLOCKS = (
@@ -66,7 +66,8 @@ def _article(article: Element, place: Place, fallback: str) -> Document:
     for abstract in children(meta, "abstract") if meta is not None else ():
         _abstract(abstract, composer)
     for part in children(article, "body"):
-        _section(part, "", composer, place)
+        # Text before the first heading introduces; an article without headings has no sections.
+        _section(part, "introduction" if part.find("sec") is not None else "", composer, place)
     for back in children(article, "back"):
         for part in children(back, *BACK_PARTS):
             _back(part, composer, place)
@@ -98,7 +99,7 @@ def _section(part: Element, parent: str, composer: Composer, place: Place) -> No
         composer.add("\n".join(filter(None, paragraphs)), label)
         _floats(part, label, composer, place)
         for inner in children(part, "sec"):
-            _section(inner, label if title else parent, composer, place)
+            _section(inner, "" if part.tag == "body" else label, composer, place)
 
 
 def _title(part: Element) -> str:

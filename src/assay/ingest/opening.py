@@ -206,14 +206,7 @@ class _Zstd:
     """Frames of a Zstandard file, one after the other."""
 
     def __init__(self) -> None:
-        try:
-            library: Any = importlib.import_module("zstandard")
-        except ImportError:
-            raise MissingDependencyError(
-                "reading Zstandard data needs the package zstandard", hint="pip install zstandard"
-            ) from None
-        self._begin: Callable[[], Any] = lambda: library.ZstdDecompressor().decompressobj()
-        self._refusal: type[Exception] = library.ZstdError
+        self._begin, self._refusal = _zstd_library()
         self._frame: Any = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -235,3 +228,19 @@ class _Zstd:
     def finish(self) -> None:
         if self._frame is not None:
             raise EOFError("the last frame has no end")
+
+
+def _zstd_library() -> tuple[Callable[[], Any], type[Exception]]:
+    """What begins a frame, and what it raises; both libraries name the rest alike."""
+    try:
+        standard: Any = importlib.import_module("compression.zstd")  # Python 3.14 and later
+        return standard.ZstdDecompressor, standard.ZstdError
+    except ImportError:
+        pass
+    try:
+        library: Any = importlib.import_module("zstandard")
+    except ImportError:
+        raise MissingDependencyError(
+            "reading Zstandard data needs the package zstandard", hint="pip install zstandard"
+        ) from None
+    return lambda: library.ZstdDecompressor().decompressobj(), library.ZstdError

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Literal, TypeAlias
 
 from assay.errors import UsageError
@@ -42,11 +43,16 @@ class Profile:
     @property
     def chunker_version(self) -> str:
         """Name, version and a digest of everything that decides where a text is cut."""
-        parameters = asdict(self)
-        del parameters["help"]
-        parameters |= {"algorithm": ALGORITHM_VERSION, "tokens": tokens.VERSION}
-        canonical = json.dumps(parameters, sort_keys=True).encode()
-        return f"{self.name}-{self.version}-{hashlib.sha256(canonical).hexdigest()[:8]}"
+        return _chunker_version(self)
+
+
+@cache
+def _chunker_version(profile: Profile) -> str:
+    parameters = asdict(profile)
+    del parameters["help"]
+    parameters |= {"algorithm": ALGORITHM_VERSION, "tokens": tokens.VERSION}
+    canonical = json.dumps(parameters, sort_keys=True).encode()
+    return f"{profile.name}-{profile.version}-{hashlib.sha256(canonical).hexdigest()[:8]}"
 
 
 WHOLE = 1 << 40

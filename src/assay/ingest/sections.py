@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
+LOOKED_AT = 300  # characters of a heading: more is no heading, and patterns take their time
 INTENTS = ("ae", "dose", "eligibility", "results", "methods", "indications")
 
 
@@ -138,9 +140,10 @@ _WHO = re.compile(
 _DOSE = re.compile(r"\d\s*(?:m?c?g|mcg|µg|μg|ng|mL|IU|units?|mmol|Gy|mg/kg|mg/m)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def label_of(heading: str, parent: str = "") -> str:
     """The label of a section with this heading; one that says nothing takes its parent's label."""
-    plain = _NUMBER.sub("", heading.strip()).strip(" .:")
+    plain = _NUMBER.sub("", heading[:LOOKED_AT].strip()).strip(" .:")
     if plain:
         # In a methods section, "Participants" tells who was eligible (CONSORT item 4).
         if parent == "methods" and _WHO.match(plain):

@@ -1,24 +1,24 @@
-"""What does this table show: adverse events, baseline, outcomes or doses?"""
+"""What does this table show: adverse events, eligibility, baseline, doses or outcomes?"""
 
 from __future__ import annotations
 
 import re
 
+LOOKED_AT = 2_000  # characters of caption or header: patterns take their time
 _CAPTION = (
-    ("adverse_events", r"adverse|side[- ]effect|toxicit|\bsafety\b|tolerab|\bharms?\b|\bS?AEs?\b"
-     r"|treatment-emergent|complication"),
-    ("baseline", r"baseline|demographic|(patient|participant|subject|clinical)s?'? characteristics"
-     r"|characteristics of (the )?(study )?"
-     r"(patient|participant|subject|women|men|population|sample|cohort)"),
+    ("adverse_events", r"adverse|side[- ]effect|toxicit|\bsafety\b|tolerab|\bharms?\b"
+     r"|(?-i:\bS?AEs?\b)|treatment-emergent|complication"),
+    ("eligibility", r"(in|ex)clusion criteria|eligib"),
+    ("baseline", r"baseline|demograph|characteristics"),
     ("dosage", r"\bdos(e|es|age|ing)\b(?!.*(respon|outcome|effect))|titration"),
     ("outcomes", r"outcome|end-?point|efficacy|effects? of|respon[sd]|survival|changes? "
      r"|comparison of|results of|mean difference|odds ratio|hazard ratio|relative risk"),
 )  # fmt: skip
 _HEADER = (
     ("adverse_events", r"adverse (event|effect|reaction)|side[- ]effect|toxicit|grade [1-5]"
-     r"|any grade|\bAEs?\b|preferred term|system organ class"),
+     r"|any grade|(?-i:\bAEs?\b)|preferred term|system organ class"),
     ("outcomes", r"\bp[- ]?values?\b|95 ?% ?ci|confidence interval|hazard ratio|odds ratio|outcome"
-     r"|difference|\bHR\b|\bOR\b|\bRR\b"),
+     r"|difference|(?-i:\b(HR|OR|RR)\b)"),
     ("dosage", r"\b(starting|maximum|daily|recommended) dos(e|age)\b|^dos(e|age)\b"
      r"|dos(e|age) \("),
     ("baseline", r"characteristic|demographic|\bbaseline variable"),
@@ -33,7 +33,7 @@ def kind_of_table(caption: str, header: str) -> str:
 
     ``header`` holds one header cell per line.
     """
-    for patterns, text in ((_CAPTIONS, caption), (_HEADERS, header)):
+    for patterns, text in ((_CAPTIONS, caption[:LOOKED_AT]), (_HEADERS, header[:LOOKED_AT])):
         for kind, pattern in patterns:
             if pattern.search(text):
                 return kind

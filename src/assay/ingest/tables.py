@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TypeAlias
 
 from assay.ingest import caps
 from assay.ingest.entry import Place
@@ -25,6 +26,7 @@ from assay.ingest.table_kinds import kind_of_table
 
 JOIN = " | "
 HEAD_END = "\n\n"
+_Hanging: TypeAlias = dict[int, tuple[int, str | None]]  # column: rows still covered, and by what
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +88,21 @@ def _grid(table: Table, place: Place) -> list[list[str | None]]:
     ``None`` marks a place below the head that is covered from the left.
     """
     grid: list[list[str | None]] = []
-    hanging: dict[int, tuple[int, str | None]] = {}  # column -> rows still covered, and by what
+    below: _Hanging = {}
     total = 0
     for number, cells in enumerate(table.rows):
+        hanging, below = below, {}
         row: list[str | None] = []
-        head = number < table.head_rows
         queue = list(reversed(cells))
-        while queue or any(column >= len(row) for column in hanging):
+        while queue or hanging:
             column = len(row)
             if column in hanging:
                 left, text = hanging.pop(column)
                 row.append(text)
                 if left > 1:
-                    hanging[column] = (left - 1, text)
+                    below[column] = (left - 1, text)
             elif queue:
-                _lay(queue.pop(), row, hanging, head)
+                _lay(queue.pop(), row, hanging, below, head=number < table.head_rows)
             else:
                 row.append(None)
             if total + len(row) > caps.MAX_TABLE_CELLS:
@@ -111,12 +113,14 @@ def _grid(table: Table, place: Place) -> list[list[str | None]]:
 
 
 def _lay(
-    cell: Cell, row: list[str | None], hanging: dict[int, tuple[int, str | None]], head: bool
+    cell: Cell, row: list[str | None], hanging: _Hanging, below: _Hanging, *, head: bool
 ) -> None:
+    """Put a cell into the row, over what hangs there from above if it is wide."""
     for offset in range(cell.columns):
         text = cell.text if head or not offset else None
+        hanging.pop(len(row), None)
         if cell.rows > 1:
-            hanging[len(row)] = (cell.rows - 1, text)
+            below[len(row)] = (cell.rows - 1, text)
         row.append(text)
 
 

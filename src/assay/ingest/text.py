@@ -23,7 +23,7 @@ from assay.model.document import Document, Section
 
 MARKDOWN = frozenset({".md", ".markdown"})
 SUFFIXES = MARKDOWN | {".txt", ".text"}
-_ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
@@ -76,11 +76,17 @@ def _markdown(text: str) -> Iterator[Heading]:
         elif mark:
             fence = mark[1]
         elif atx := _ATX.match(line):
-            yield Heading(start, len(atx[1]), atx[2].strip())
+            yield Heading(start, len(atx[1]), _without_closing(line[atx.end() :].strip()))
         elif before[1].strip() and (under := _UNDERLINE.match(line)) and "|" not in before[1]:
             yield Heading(before[0], 1 if under[1][0] == "=" else 2, before[1].strip())
             line = ""  # noqa: PLW2901 - the underline is used up
         before = (start, "" if fence or _ATX.match(line) else line)
+
+
+def _without_closing(words: str) -> str:
+    """``Methods`` for ``Methods ##``; by hand, since a pattern for it can be made to crawl."""
+    opened = words.rstrip("#")
+    return opened.rstrip() if not opened or opened[-1].isspace() else words
 
 
 def _plain(text: str) -> Iterator[Heading]:

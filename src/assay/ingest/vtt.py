@@ -11,7 +11,7 @@ from assay.ingest.entry import Place
 from assay.ingest.fields import clock
 
 _ARROW = "-->"
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>")
 _TAG = re.compile(r"<[^<>]*>")
 _BLOCKS_WITHOUT_CUES = ("NOTE", "STYLE", "REGION")
 

@@ -2,7 +2,8 @@
 
 As few as the size allows and about equally long: each cut is at the sentence end nearest to the
 equal share, else at the last blank that fits, and within a word only where the word alone is longer
-than a window. Windows overlap by whole sentences, else by whole words, never by more than allowed.
+than half a window. Windows overlap by whole sentences, else by whole words, never by more than
+allowed.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ mean well. Named characters that a DTD would define (``&mdash;``) are those of H
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -37,13 +37,13 @@ class Reading:
     """How the elements of one format read.
 
     ``skip`` are left out, ``blocks`` stand on lines of their own, ``bullets`` begin with a dash,
-    and ``terms`` are followed by a colon and what explains them.
+    and ``led`` are followed on the same line by what they name, after this sign.
     """
 
     skip: frozenset[str] = frozenset()
     blocks: frozenset[str] = frozenset()
     bullets: frozenset[str] = frozenset()
-    terms: frozenset[str] = frozenset()
+    led: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_xml(path: Path, watch: Watch) -> Element:
@@ -103,6 +103,8 @@ def plain(element: Element | None, reading: Reading) -> str:
     """What a person reads in this element, in tidy lines."""
     if element is None:
         return ""
+    if not len(element):  # most cells of most tables
+        return _SPACE.sub(" ", element.text or "").strip()
     parts: list[str] = []
     _gather(element, reading, parts)
     text = _GLUED.sub("", _SPACE.sub(" ", "".join(parts)))
@@ -129,7 +131,7 @@ def _gather(element: Element, reading: Reading, parts: list[str]) -> None:
             mark = BREAK if tag in reading.blocks else ""
             parts.append(f"{mark}- {GLUE}" if tag in reading.bullets else mark)
             _gather(child, reading, parts)
-            parts.append(f": {GLUE}" if tag in reading.terms else mark)
+            parts.append(reading.led[tag] + GLUE if tag in reading.led else mark)
         if child.tail:
             parts.append(child.tail)
 

@@ -47,20 +47,18 @@ def _rows(table: Element) -> Iterator[tuple[str, Element]]:
 
 
 def _cell(cell: Element, reading: Reading) -> Cell:
-    html = markup(cell, reading)
-    text = one_line(cell, reading)
     return Cell(
-        text,
+        one_line(cell, reading),
         head=cell.tag == "th",
         columns=_span(cell.get("colspan")),
         rows=_span(cell.get("rowspan")),
-        markup=html if "<" in html else "",
+        markup=markup(cell, reading) if len(cell) else "",
     )
 
 
 def _span(value: str | None) -> int:
     """As browsers read it: what is no number is 1, and nothing spans more than 1,000."""
-    if value is None or not re.fullmatch(r"\s*\d{1,6}\s*", value):
+    if value is None or value == "1" or not re.fullmatch(r"\s*\d{1,6}\s*", value):
         return 1
     return min(max(int(value), 1), 1000)
 

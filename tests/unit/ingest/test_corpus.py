@@ -1,0 +1,190 @@
+"""Does reading a corpus check every document, and say what it did?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import DuplicateError, FormatError, InputError, LimitError, UsageError
+from assay.ingest import PROFILES, Progress, caps, read_corpus, read_documents
+from tests.unit.ingest.samples import ARTICLE, LABEL, write_lines
+
+
+def corpus(tmp_path: Path, *rows: Any) -> Path:
+    return write_lines(tmp_path / "c.jsonl", *rows)
+
+
+def test_documents_come_with_their_chunks(tmp_path: Path) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": "b", "text": "y " * 500})
+    found = [(document.doc_id, len(chunks)) for document, chunks in read_corpus(path)]
+    assert found == [("a", 1), ("b", 2)]
+
+
+def test_reading_streams(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"id": "a", "text": "x"}\nnot json\n')
+    pairs = read_corpus(path)
+    assert next(pairs)[0].doc_id == "a"
+    with pytest.raises(FormatError, match=r"c\.jsonl:2: not JSON"):
+        next(pairs)
+
+
+def test_progress_is_told_after_every_document(tmp_path: Path) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": "b", "text": "y"})
+    seen: list[Progress] = []
+    list(read_corpus(path, progress=seen.append))
+    assert [progress.documents for progress in seen] == [1, 2]
+    assert seen[-1].read_bytes == seen[-1].total_bytes == path.stat().st_size
+    assert seen[-1].source == str(path)
+
+
+def test_the_same_document_again_is_noted_and_skipped(tmp_path: Path) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": "b", "text": "y"},
+                  {"id": "a", "text": "x"})  # fmt: skip
+    notes: list[str] = []
+    found = list(read_corpus(path, progress=lambda seen: notes.append(seen.note)))
+    assert [document.doc_id for document, _ in found] == ["a", "b"]
+    assert notes[-1].endswith(f"document a again, the same as at {path}:1: skipped")
+
+
+def test_another_document_under_the_same_id_names_both_lines(tmp_path: Path) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": "b", "text": "y"},
+                  {"id": "a", "text": "z"})  # fmt: skip
+    with pytest.raises(DuplicateError, match=r"c\.jsonl:3: the document a has .* at .*c\.jsonl:1"):
+        list(read_corpus(path))
+
+
+def test_files_that_name_the_same_document_are_found_out(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(ARTICLE)
+    (tmp_path / "b.xml").write_text(ARTICLE.replace("To learn", "To teach"))
+    with pytest.raises(DuplicateError, match=r"b\.xml.*PMC77.*a\.xml"):
+        list(read_corpus(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t", "\u2028\u0085"])
+def test_documents_without_text_are_refused_by_name(tmp_path: Path, text: str) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": "b", "text": text})
+    with pytest.raises(FormatError, match=r"c\.jsonl:2: the document b has no text"):
+        list(read_corpus(path))
+    notes: list[str] = []
+    found = list(read_corpus(path, progress=lambda seen: notes.append(seen.note), skip_empty=True))
+    assert len(found) == 1
+    assert "the document b has no text: skipped" in notes[-1]
+
+
+def test_only_stopwords_are_allowed(tmp_path: Path) -> None:
+    ((_, (chunk,)),) = read_corpus(corpus(tmp_path, {"id": "a", "text": "the of and"}))
+    assert chunk.text == "the of and"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "a", "text": "half \ud800 pair"},
+        {"id": "a", "text": "x", "title": "\udfff"},
+        {"id": "a", "text": "x", "metadata": {"k": "\ud800"}},
+        {"id": "a", "text": "nul \0 byte"},
+        {"id": "a", "text": "x", "title": "\0"},
+    ],
+)
+def test_characters_that_cannot_be_kept_are_refused(tmp_path: Path, row: Any) -> None:
+    with pytest.raises(FormatError, match=r"c\.jsonl:1: the document a holds"):
+        list(read_corpus(corpus(tmp_path, row)))
+
+
+def test_documents_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caps, "MAX_DOCUMENT_CHARS", 10)
+    with pytest.raises(LimitError, match=r"c\.jsonl:1: the document a has more than 10"):
+        list(read_corpus(corpus(tmp_path, {"id": "a", "text": "x" * 11})))
+
+
+def test_formats_and_profiles_can_be_named(tmp_path: Path) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "w " * 1000})
+    ((_, whole),) = read_corpus(path, "beir", "whole")
+    assert len(whole) == 1
+    ((_, small),) = read_corpus(path, profile=PROFILES["registry"])
+    assert len(small) == 4
+    with pytest.raises(UsageError, match="no profile"):
+        next(read_corpus(path, profile="tiny"))
+    with pytest.raises(UsageError, match="no corpus format"):
+        next(read_corpus(path, "pdf"))
+
+
+def test_each_kind_is_cut_by_its_own_profile(tmp_path: Path) -> None:
+    for name, content, version in (("a", ARTICLE, "imrad-1-"), ("l", LABEL, "label-1-")):
+        path = tmp_path / f"{name}.xml"
+        path.write_text(content)
+        ((_, chunks),) = read_corpus(path)
+        assert {chunk.chunker_version[: len(version)] for chunk in chunks} == {version}
+
+
+def test_entries_can_be_had_without_chunks(tmp_path: Path) -> None:
+    (entry,) = read_documents(corpus(tmp_path, {"id": "a", "text": "x"}))
+    assert entry.document.doc_id == "a"
+    assert str(entry.place).endswith("c.jsonl:1")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["../../etc/passwd", "a/b", "x" * 300, "x" * 120, "-leading", "", " a", "a b", "a\u2028", "é",
+     "a\n", None, 1.5, True, ["a"], ".hidden", "a%2e"],
+)  # fmt: skip
+def test_hostile_ids_are_refused_with_their_line(tmp_path: Path, value: Any) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": value, "text": "y"})
+    with pytest.raises(FormatError, match=r"c\.jsonl:2: (the|no) doc_id"):
+        list(read_corpus(path))
+
+
+def test_separators_in_text_stay_in_it(tmp_path: Path) -> None:
+    text = "one\u2028two\u0085three\x0cfour\u2029five"
+    path = tmp_path / "c.jsonl"
+    path.write_text(f'{{"id": "a", "text": "{text}"}}\n'.replace("\x0c", "\\f"), encoding="utf-8")
+    ((document, (chunk,)),) = read_corpus(path)
+    assert document.text == text == chunk.text
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"id": "a"}, "the document a has no text"),
+        ({"id": "a", "text": None}, "the document a has no text"),
+        ({"id": "a", "text": 5}, "text is int"),
+        ({"id": "a", "text": ["x"]}, "text is list"),
+        ({"text": "x"}, "no doc_id"),
+        ({"id": "a", "text": "x", "title": {}}, "title is dict"),
+        ({"id": "a", "text": "x", "metadata": "m"}, "metadata is str"),
+    ],
+)
+def test_rows_that_lack_or_mistake_something(tmp_path: Path, row: Any, message: str) -> None:
+    path = corpus(tmp_path, {"id": "first", "text": "x"}, row)
+    with pytest.raises(FormatError, match=rf"c\.jsonl:2: .*{message}"):
+        list(read_corpus(path))
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<table><tr><td><script>alert(1)</script>x</td></tr></table>",
+     "<table><tr><td><img src=x onerror=alert(1)>x</td></tr></table>",
+     '<table><tr><td><a href="javascript:alert(1)">x</a></td></tr></table>',
+     "<table><tr><td><svg onload=alert(1)></svg>x</td></tr></table>",
+     '<table style="background:url(//evil)"><tr><td>x</td></tr></table>',
+     "<table><tr><td>x"],
+)  # fmt: skip
+def test_table_markup_of_chunks_is_made_harmless(tmp_path: Path, html: str) -> None:
+    row = {"chunk_id": "c", "doc_id": "d", "text": "x", "table_html": html}
+    ((_, (chunk,)),) = read_corpus(corpus(tmp_path, row))
+    assert chunk.table_html == "<table><tbody><tr><td>x</td></tr></tbody></table>"
+    assert chunk.is_table
+
+
+def test_deeply_nested_tables_in_chunks_are_refused(tmp_path: Path) -> None:
+    row = {"chunk_id": "c", "doc_id": "d", "text": "x", "table_html": "<table><tr><td>" * 10_000}
+    with pytest.raises(FormatError, match=r"c\.jsonl:1: tables nested"):
+        list(read_corpus(corpus(tmp_path, row)))
+
+
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file of a corpus format"):
+        list(read_corpus(tmp_path))

@@ -1,0 +1,114 @@
+"""Are studies of ClinicalTrials.gov read module by module, results as tables?"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import FormatError
+from tests.unit.ingest.samples import STUDY, entries, only, parts, write_lines
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "NCT00000001.json"
+    path.write_text(json.dumps(STUDY, indent=1))
+    return path
+
+
+def test_the_protocol(study: Path) -> None:
+    document = only("ctgov", study)
+    assert parts(document)[:8] == [
+        ("summary", "Brief summary", "Brief summary\nA trial of drug A\nWe test A."),
+        ("description", "Detailed description", "Detailed description\nAt length."),
+        ("conditions", "Conditions", "Conditions: Itch; Rash"),
+        ("methods", "Study design",
+         "Study design\nStudy type: Interventional\nPhase: Phase2\nAllocation: Randomized\n"
+         "Masking: Double\nEnrollment: 20"),
+        ("interventions", "Arms", "Arms\nExperimental: A\ngets A"),
+        ("interventions", "Interventions", "Interventions\nDrug: Drug A\n5 mg daily"),
+        ("outcomes", "Primary outcomes", "Primary outcomes\nItch score\nTime frame: 4 weeks"),
+        ("eligibility", "Eligibility criteria",
+         "Eligibility criteria\nInclusion Criteria:\n* age >= 18\n* itch\nSex: All\n"
+         "Age: 18 Years to any\nHealthy volunteers: no"),
+    ]  # fmt: skip
+    hints = [section.intent_hint for section in document.sections[:8]]
+    assert hints == ["", "", "", "methods", "", "dose", "results", "eligibility"]
+
+
+def test_the_results_are_tables(study: Path) -> None:
+    document = only("ctgov", study)
+    assert parts(document)[8:] == [
+        ("participant_flow", "Results > Participant flow > Overall",
+         "Participant flow: Overall\nMilestone | A | Placebo\n\n"
+         "STARTED | 10 | 10\nLeft: Lost to Follow-up | 1"),
+        ("baseline", "Results > Baseline characteristics",
+         "Baseline characteristics\nCharacteristic | A\n\nN (participants) | 10\n"
+         "Age, mean (standard deviation) years | 40 (9)"),
+        ("outcomes", "Results > Itch score",
+         "Primary outcome: Itch score\nMeasure | A | Placebo\n\n"
+         "mean points, Week 4 | 3 (2 to 4) | 7\nTime frame: 4 weeks\n"
+         "Analysis, A vs Placebo: Difference -4, 95% CI -6 to -2, p 0.01"),
+        ("adverse_events", "Results > Adverse events: totals",
+         "Adverse events: totals\nAdverse events | A | Placebo\n\n"
+         "All-cause mortality | 0/10 (0.00%)\n"
+         "Serious adverse events | 1/10 (10.00%) | 0/10 (0.00%)\nTime frame: 4 weeks"),
+        ("adverse_events", "Results > Serious adverse events",
+         "Serious adverse events\nEvent (organ system) | A | Placebo\n\n"
+         "Rash (Skin) | 1/10 (10.00%) | 0/10 (0.00%)"),
+    ]  # fmt: skip
+    assert all(section.is_table for section in document.sections[8:])
+    assert all("<table>" in section.table_html for section in document.sections[8:])
+
+
+def test_ids_and_metadata(study: Path) -> None:
+    document = only("ctgov", study)
+    assert (document.doc_id, document.title) == ("NCT00000001", "Drug A for itch")
+    assert (document.profile, document.source) == ("registry", "ctgov")
+    assert document.metadata == {
+        "status": "COMPLETED", "start": "2019-01", "phase": "PHASE2",
+        "study_type": "INTERVENTIONAL", "conditions": "Itch; Rash",
+    }  # fmt: skip
+
+
+def test_every_shape_of_file(tmp_path: Path) -> None:
+    other = copy.deepcopy(STUDY)
+    other["protocolSection"]["identificationModule"]["nctId"] = "NCT00000002"
+    shapes = {
+        "lines.jsonl": json.dumps(STUDY) + "\n" + json.dumps(other) + "\n",
+        "page.json": json.dumps({"studies": [STUDY, other], "nextPageToken": "x"}),
+        "array.json": json.dumps([STUDY, other], indent=1),
+    }
+    for name, text in shapes.items():
+        (tmp_path / name).write_text(text)
+        found = [entry.document.doc_id for entry in entries("ctgov", tmp_path / name)]
+        assert found == ["NCT00000001", "NCT00000002"], name
+
+
+def test_without_results_there_are_no_tables(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.jsonl", {"protocolSection": STUDY["protocolSection"]})
+    assert not any(section.is_table for section in only("ctgov", path).sections)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"protocolSection": None}, "no id|doc_id"),
+        ({"protocolSection": []}, "protocolSection is list"),
+        ({"protocolSection": {"identificationModule": {}}}, "doc_id None"),
+        ({"protocolSection": {"identificationModule": {"nctId": "../x"}}}, "not allowed"),
+        ({"protocolSection": {"conditionsModule": {"conditions": "Itch"}}}, "conditions is str"),
+        ({"protocolSection": {"armsInterventionsModule": {"armGroups": [1]}}}, "armGroups is int"),
+        ({"other": 1}, "no protocolSection"),
+    ],
+)
+def test_wrong_records_are_refused_with_their_line(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    path = write_lines(tmp_path / "a.jsonl", STUDY, change)
+    with pytest.raises(FormatError, match=rf"a\.jsonl:2: .*({message})"):
+        entries("ctgov", path)

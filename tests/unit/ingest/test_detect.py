@@ -1,0 +1,81 @@
+"""Is the format of a corpus told by what it holds?"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.errors import FormatError, InputError, MissingFileError, UsageError
+from assay.ingest import READERS, detect, reader_named
+from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
+
+CONTENTS = {
+    "jats": ARTICLE,
+    "spl": LABEL,
+    "ctgov": json.dumps(STUDY),
+    "transcript": VTT,
+    "jsonl": '{"id": "a", "text": "x"}\n',
+}
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_are_told_by_content(tmp_path: Path, kind: str, packed: bool) -> None:
+    path = tmp_path / "some.dat"
+    data = CONTENTS[kind].encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
+    assert detect(path) == kind
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (json.dumps(STUDY, indent=2), "ctgov"),
+        (json.dumps({"studies": [STUDY], "nextPageToken": "x"}), "ctgov"),
+        (json.dumps([STUDY], indent=1), "ctgov"),
+        ('{"_id": "a", "turns": []}', "transcript"),
+        ('{"interview_id": "a", "segments": []}', "transcript"),
+        ('[{"segment_id": "a", "text": "x"}]', "transcript"),
+        ('{"chunk_id": "a", "doc_id": "b", "text": "x"}', "jsonl"),
+        ('{"_id": "a", "text": "he said \\"turns\\": no"}', "jsonl"),
+        ("<pmc-articleset><article/></pmc-articleset>", "jats"),
+        ('<x:document xmlns:x="urn:hl7-org:v3"/>', "spl"),
+    ],
+)
+def test_shapes_of_files(tmp_path: Path, content: str, kind: str) -> None:
+    path = tmp_path / "some.dat"
+    path.write_text(content)
+    assert detect(path) == kind
+
+
+def test_folders_are_told_by_their_files(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# hello")
+    assert detect(tmp_path) == "text"
+    (tmp_path / "a.xml").write_text(ARTICLE)
+    assert detect(tmp_path) == "jats"
+    (tmp_path / "b.xml").write_text(LABEL)
+    with pytest.raises(UsageError, match="several formats: jats, spl"):
+        detect(tmp_path)
+    (tmp_path / "corpus.jsonl").write_text("")
+    assert detect(tmp_path) == "beir"
+
+
+def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file of a corpus format"):
+        detect(tmp_path)
+    path = tmp_path / "a.dat"
+    path.write_text("hello")
+    with pytest.raises(FormatError, match="name it: jsonl, beir, jats"):
+        detect(path)
+    with pytest.raises(MissingFileError, match="is not there"):
+        detect(tmp_path / "absent")
+    with pytest.raises(UsageError, match=r"there is no corpus format 'pdf' .*known: auto, jsonl"):
+        reader_named("pdf")
+
+
+def test_every_reader_says_what_it_is() -> None:
+    assert list(READERS) == ["jsonl", "beir", "jats", "ctgov", "spl", "transcript", "text"]
+    assert all(reader.help and reader.recognised for reader in READERS.values())

@@ -1,0 +1,120 @@
+"""Whatever a file holds, is the worst that happens a typed error with a place?"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.errors import AssayError
+from assay.ingest import PROFILES, READERS, detect, read_corpus
+from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
+
+CHUNK = {"chunk_id": "c", "doc_id": "d", "text": "x y", "spans": [[0, 3]], "table_html": "<table>"}
+SEEDS = {
+    "jats": ARTICLE.encode(),
+    "spl": LABEL.encode(),
+    "ctgov": json.dumps(STUDY).encode(),
+    "transcript": VTT.encode(),
+    "jsonl": json.dumps(CHUNK).encode() + b"\n",
+    "beir": b'{"_id": "a", "text": "x", "metadata": {"section": "Results"}}\n',
+    "text": b"# Title\n\nWords.\n\n## Methods\n\nMore.\n",
+}
+QUIET = settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, seed: bytes) -> bytes:
+    data = bytearray(seed)
+    for _ in range(draw(st.integers(1, 6))):
+        at = draw(st.integers(0, len(data)))
+        match draw(st.sampled_from(["flip", "cut", "insert", "repeat"])):
+            case "flip" if at < len(data):
+                data[at] = draw(st.integers(0, 255))
+            case "cut":
+                del data[at : at + draw(st.integers(1, 40))]
+            case "insert":
+                data[at:at] = draw(st.sampled_from(
+                    [b"<", b"&", b'"', b"]]>", b"\0", b"\xff", b"<table>", b"[" * 50, b"\\ud800",
+                     b"1e999", b"null", b"{}", b"-->", "\u2028".encode()]))  # fmt: skip
+            case _:
+                data[at:at] = data[at : at + 30] * draw(st.integers(1, 5))
+    return bytes(data)
+
+
+def survives(work: Callable[[], object]) -> None:
+    caught: AssayError | None = None
+    try:
+        work()
+    except AssayError as problem:
+        caught = problem
+    assert caught is None or (caught.message and caught.exit_code == 2)
+
+
+@pytest.mark.parametrize("name", SEEDS)
+@QUIET
+@given(data=st.data())
+def test_damaged_files(name: str, data: st.DataObject, tmp_path: Path) -> None:
+    path = tmp_path / ("corpus.jsonl" if name == "beir" else "file.txt")
+    path.write_bytes(data.draw(damaged(SEEDS[name])))
+    survives(lambda: list(read_corpus(path, name)))
+    survives(lambda: detect(path))
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
+        st.sampled_from(["text", "_id", "doc_id", "chunk_id", "turns", "segments", "segment_id",
+                         "interview_id", "protocolSection", "metadata", "sections", "spans",
+                         "identificationModule", "nctId", "start", "end", "title", "speaker"]),
+        inner, max_size=5),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["jsonl", "beir", "ctgov", "transcript"])
+@QUIET
+@given(rows=st.lists(JSON_VALUES, max_size=4))
+def test_unexpected_json(name: str, rows: list[object], tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    survives(lambda: list(read_corpus(path, name)))
+
+
+SIZE = 300_000
+SLOW = {
+    "file.md": [b"# a" + b" " * SIZE + b"b", b"# " + b" #" * SIZE + b"x", b"=" * SIZE + b"x"],
+    "file.vtt": [b"WEBVTT\n\n00:01.000 --> 00:02.000\n" + part for part in (
+        b"<v " * SIZE, b"<v" + b" " * SIZE, b"<" * SIZE)],
+    "file.txt": [b"." + b" " * SIZE + b"a", b"!" + b")" * SIZE + b"a", b"a." * SIZE,
+                 b"\n" * SIZE + b"x", b"A" * SIZE, b"1 " * SIZE, "头".encode() * SIZE],
+    "file.xml": [b"<article><body><sec><title>" + b"dose " * SIZE + b"</title><p>x</p></sec>"
+                 b"</body></article>",
+                 b"<article><body><table-wrap><caption><p>" + b"dose " * SIZE + b"</p></caption>"
+                 b"<table><tr>" + b"<td colspan='1000' rowspan='1000'>x</td>" * 3 + b"</tr>"
+                 + b"<tr><td>y</td></tr>" * 90 + b"</table></table-wrap></body></article>"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [(name, number) for name, many in SLOW.items() for number in range(len(many))],
+)
+def test_nothing_takes_long(name: str, number: int, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(SLOW[name][number])
+    begun = time.process_time()
+    survives(lambda: list(read_corpus(path)))
+    assert time.process_time() - begun < 5
+
+
+def test_every_reader_and_profile_is_covered() -> None:
+    assert set(SEEDS) == set(READERS)
+    assert "auto" not in PROFILES

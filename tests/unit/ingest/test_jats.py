@@ -1,0 +1,103 @@
+"""Are articles read section by section, with tables, captions and what they cite left out?"""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from assay.errors import FormatError
+from tests.unit.ingest.samples import ARTICLE, entries, only, parts
+
+
+@pytest.fixture
+def article(tmp_path: Path) -> Path:
+    path = tmp_path / "a.nxml"
+    path.write_text(ARTICLE, encoding="utf-8")
+    return path
+
+
+def test_sections_stand_in_reading_order(article: Path) -> None:
+    assert parts(only("jats", article)) == [
+        ("abstract", "Abstract", "Abstract\nAim\nTo learn.\nResults\nWe did."),
+        ("introduction", "", "Itch is common and bad [3]."),
+        ("eligibility", "Methods > Participants",
+         "Methods\nParticipants\nAdults.\n- over 18\n- not pregnant"),
+        ("methods", "Methods > Statistics", "Statistics\nWe used 10^6 draws."),
+        ("results", "Results", "Results\nFewer itched (Table 1).\nAfter that it went on."),
+        ("adverse_events", "Results > Table 1",
+         "Table 1. Adverse events\nEvent | Group A | Group B\n\n"
+         "Rash^a | 1 (2%)\nFever | 0 | 3\na any grade"),
+        ("results", "Results > Figure 1", "Figure 1. Itch over time"),
+        ("back_matter", "Acknowledgements", "Acknowledgements\nThanks."),
+    ]  # fmt: skip
+
+
+def test_the_table_has_markup_and_an_intent(article: Path) -> None:
+    document = only("jats", article)
+    (table,) = [section for section in document.sections if section.is_table]
+    assert table.intent_hint == "ae"
+    assert table.table_html.startswith("<table><caption>Table 1. Adverse events</caption><thead>")
+    assert '<th rowspan="2">Event</th><th colspan="2">Group</th>' in table.table_html
+    assert "<td>Rash<sup>a</sup></td>" in table.table_html
+
+
+def test_ids_and_metadata(article: Path) -> None:
+    document = only("jats", article)
+    assert (document.doc_id, document.title, document.source, document.profile) == (
+        "PMC77", "Drug A for itch", "jats", "imrad",
+    )  # fmt: skip
+    assert document.metadata == {
+        "article_type": "research-article", "pmid": "5", "journal": "Made-up Letters",
+        "year": "2020", "keywords": "itch",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ids", "doc_id"),
+    [
+        ('<article-id pub-id-type="pmcid">PMC9</article-id>', "PMC9"),
+        ('<article-id pub-id-type="pmid">9</article-id>', "PMID9"),
+        ('<article-id pub-id-type="doi">10.1/a(b)</article-id>', "10.1-a-b-"),
+        ("", "some-file"),
+    ],
+)
+def test_the_best_id_is_taken(tmp_path: Path, ids: str, doc_id: str) -> None:
+    path = tmp_path / "some file.xml"
+    path.write_text(
+        f"<article><front><article-meta>{ids}</article-meta></front><body><p>x</p></body></article>"
+    )
+    assert only("jats", path).doc_id == doc_id
+
+
+def test_sets_of_articles_and_folders_are_read(tmp_path: Path) -> None:
+    inner = ARTICLE[ARTICLE.index("<article ") :]
+    second = inner.replace(">77<", ">78<")
+    (tmp_path / "set.xml").write_text(f"<pmc-articleset>{inner}{second}</pmc-articleset>")
+    (tmp_path / "more.nxml.gz").write_bytes(gzip.compress(inner.replace(">77<", ">79<").encode()))
+    found = [entry.document.doc_id for entry in entries("jats", tmp_path)]
+    assert found == ["PMC79", "PMC77", "PMC78"]
+
+
+def test_floats_and_appendices_at_the_end_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(
+        "<article><body><p>Alone.</p></body><back><app-group><app><title>Appendix 1</title>"
+        "<p>More.</p></app></app-group></back><floats-group><fig><caption><p>Seen.</p></caption>"
+        "</fig><table-wrap><label>T</label><caption><p>Doses given</p></caption><graphic/>"
+        "</table-wrap></floats-group></article>"
+    )
+    assert parts(only("jats", path)) == [
+        ("other", "", "Alone."),
+        ("appendix", "Appendix 1", "Appendix 1\nMore."),
+        ("other", "Figure", "Seen."),
+        ("other", "T", "T. Doses given"),
+    ]
+
+
+def test_other_xml_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text("<html/>")
+    with pytest.raises(FormatError, match="a JATS article is expected, and the root is <html>"):
+        entries("jats", path)

@@ -1,0 +1,160 @@
+"""Are documents and ready-made chunks of JSON lines taken as they are?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import DuplicateError, FormatError
+from assay.ingest.corpus import read_corpus
+from tests.unit.ingest.samples import entries, only, parts, write_lines
+
+
+def row(chunk_id: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"chunk_id": chunk_id, "doc_id": "PMC1", "text": text, **more}
+
+
+@pytest.mark.parametrize("name", ["doc_id", "_id", "id"])
+def test_documents_have_an_id_under_any_usual_name(tmp_path: Path, name: str) -> None:
+    path = write_lines(tmp_path / "c.jsonl", {name: "a1", "title": "T", "text": " as it is \n"})
+    document = only("jsonl", path)
+    assert (document.doc_id, document.title, document.text) == ("a1", "T", " as it is \n")
+
+
+def test_whole_numbers_are_ids(tmp_path: Path) -> None:
+    assert only("jsonl", write_lines(tmp_path / "c.jsonl", {"id": 12, "text": "x"})).doc_id == "12"
+
+
+def test_sections_may_bring_their_text(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "c.jsonl", {"id": "a", "sections": [
+        {"heading": "Dosage", "text": "5 mg"},
+        {"label": "adverse_events", "text": "Rash | 1", "table_html":
+         "<table onclick=x><tr><td>Rash</td><td>1<script>x</script></td></tr></table>"},
+    ]})  # fmt: skip
+    document = only("jsonl", path)
+    assert parts(document) == [
+        ("dosage", "Dosage", "5 mg"),
+        ("adverse_events", "adverse_events", "Rash | 1"),
+    ]
+    assert document.text == "5 mg\n\nRash | 1"
+    assert document.sections[1].is_table
+    assert document.sections[1].table_html == (
+        "<table><tbody><tr><td>Rash</td><td>1</td></tr></tbody></table>"
+    )
+
+
+def test_sections_may_be_stretches_of_the_text(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "c.jsonl", {"id": "a", "text": "abc def", "sections": [
+        {"start": 0, "end": 3, "heading": "Methods"}, {"start": 4, "end": 7, "label": "results"},
+    ]})  # fmt: skip
+    assert parts(only("jsonl", path)) == [
+        ("methods", "Methods", "abc"),
+        ("results", "results", "def"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        [{"start": 3, "end": 1}],
+        [{"start": 0, "end": 99}],
+        [{"start": 0, "end": 5}, {"start": 3, "end": 6}],
+        [{"start": -1, "end": 2}],
+        [{"start": "0", "end": 2}],
+        [{}],
+        [5],
+        "x",
+    ],
+)
+def test_sections_that_do_not_fit_are_refused(tmp_path: Path, sections: Any) -> None:
+    path = write_lines(tmp_path / "c.jsonl", {"id": "a", "text": "abc def", "sections": sections})
+    with pytest.raises(FormatError, match=r"c\.jsonl:1"):
+        entries("jsonl", path)
+
+
+def test_chunks_are_kept_as_they_are(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "c.jsonl",
+        row("PMC1:chunk_5", "Rash was seen.", title="T", section_label="Adverse Events",
+            speaker_role="patient", ingestion_mode="LIVE", interview_id="i1", start_time=1,
+            end_time=2.5, source="pmc", chunker_version="mine-3", metadata={"page": 4}),
+        row("PMC1:chunk_6", "10 mg.", intent_hint="dose", is_table=True),
+    )  # fmt: skip
+    ((document, (first, second)),) = read_corpus(path)
+    assert (first.chunk_id, first.doc_id, first.text) == ("PMC1:chunk_5", "PMC1", "Rash was seen.")
+    assert (first.section_label, first.intent_hint) == ("Adverse Events", "ae")
+    assert (first.speaker_role.value, first.ingestion_mode.value) == ("PATIENT", "LIVE")
+    assert (first.start_time, first.end_time, first.interview_id) == (1.0, 2.5, "i1")
+    assert (first.source, first.chunker_version) == ("pmc", "mine-3")
+    assert first.metadata == {"page": "4"}
+    assert (second.intent_hint, second.is_table, second.chunker_version) == (
+        "dose",
+        True,
+        "given-1",
+    )
+    assert document.text == "Rash was seen.\n\n10 mg."
+    assert (first.spans, second.spans) == (((0, 14),), ((16, 22),))
+    assert (document.title, document.profile) == ("T", "given")
+
+
+def test_chunks_with_spans_are_laid_where_they_say(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "c.jsonl",
+        row("c2", "and cde", spans=[[12, 15], [20, 24]]),
+        row("c1", "ab é and", spans=[[7, 15]]),
+    )
+    ((document, (second, first)),) = read_corpus(path)
+    assert document.text == " " * 7 + "ab é and" + " " * 5 + " cde"
+    for chunk in (first, second):
+        assert "".join(document.text[start:end] for start, end in chunk.spans) == chunk.text
+    assert [(section.start, section.end) for section in document.sections] == [(7, 15), (15, 24)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([row("c1", "abc", spans=[[0, 5]])], "the spans cover 5 characters, and the text has 3"),
+        ([row("c1", "abc", spans=[[3, 0]])], "is no span"),
+        ([row("c1", "abc", spans=[[0, 10**12]])], "is no span"),
+        ([row("c1", "abc", spans="0-3")], "spans is a list"),
+        ([row("c1", "abc", spans=[[0, 3]]), row("c2", "def")], "some chunks have spans"),
+        ([row("c1", "abc", spans=[[0, 3]]), row("c2", "xdef", spans=[[2, 6]])], "differ where"),
+        ([row("c1", "  ")], "has no text"),
+        ([row("c1", "abc", is_table="yes")], "true or false"),
+        ([row("c1", "abc", speaker_role="NURSE")], "none of PATIENT, CLINICIAN, UNKNOWN"),
+        ([row("a/b", "abc")], "chunk_id 'a/b' is not allowed"),
+        ([{"chunk_id": "c1", "text": "abc"}], "doc_id None"),
+        ([row("c1", "abc"), {"doc_id": "d", "text": "abc"}], "a whole document among chunks"),
+    ],
+)  # fmt: skip
+def test_chunks_that_do_not_fit_are_refused(tmp_path: Path, rows: list[Any], message: str) -> None:
+    path = write_lines(tmp_path / "c.jsonl", *rows)
+    with pytest.raises(FormatError, match=message):
+        list(read_corpus(path))
+
+
+def test_chunks_that_come_twice(tmp_path: Path) -> None:
+    notes: list[str] = []
+    path = write_lines(tmp_path / "c.jsonl", row("c1", "abc"), row("c1", "abc"))
+    (entry,) = entries("jsonl", path, notes)
+    assert len(entry.chunks) == 1
+    assert "chunk c1 again" in notes[0]
+    write_lines(path, row("c1", "abc"), row("c1", "xyz"))
+    with pytest.raises(DuplicateError, match=r"c\.jsonl:2: the chunk c1 was another one at .*:1"):
+        entries("jsonl", path)
+    write_lines(path, row("c1", "abc"), {**row("c1", "abc"), "doc_id": "other"})
+    with pytest.raises(DuplicateError, match="stands in another document"):
+        list(read_corpus(path))
+    other = {**row("c2", "abc"), "doc_id": "other"}
+    write_lines(path, row("c1", "abc"), other, row("c3", "def"))
+    with pytest.raises(DuplicateError, match="chunks of PMC1 stand apart"):
+        list(read_corpus(path))
+
+
+def test_an_empty_file_is_noted(tmp_path: Path) -> None:
+    notes: list[str] = []
+    (tmp_path / "c.jsonl").write_text("")
+    assert entries("jsonl", tmp_path, notes) == []
+    assert notes[0].endswith("c.jsonl: empty")

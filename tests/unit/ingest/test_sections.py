@@ -1,0 +1,99 @@
+"""Do headings, codes and captions get the labels and intents that search relies on?"""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.ingest.section_codes import CTGOV_MODULES, LOINC
+from assay.ingest.sections import INTENTS, LABELS, intent_of, label_of
+from assay.ingest.table_kinds import kind_of_table
+
+
+def test_the_vocabulary_is_closed() -> None:
+    assert set(LOINC.values()) <= set(LABELS)
+    assert set(CTGOV_MODULES.values()) <= set(LABELS)
+    assert {label.intent for label in LABELS.values()} - {""} == set(INTENTS)
+    assert all(label.help for label in LABELS.values())
+
+
+@pytest.mark.parametrize(
+    ("heading", "parent", "label"),
+    [
+        ("1. INTRODUCTION", "", "introduction"),
+        ("Background", "", "introduction"),
+        ("Materials and Methods", "", "methods"),
+        ("2.1. Study design", "methods", "methods"),
+        ("Patients and methods", "", "methods"),
+        ("Participants", "methods", "eligibility"),
+        ("Participants", "results", "results"),
+        ("Inclusion and exclusion criteria", "methods", "eligibility"),
+        ("Eligibility Criteria", "", "eligibility"),
+        ("Results and discussion", "", "results"),
+        ("Adverse events", "results", "adverse_events"),
+        ("Safety and tolerability", "results", "adverse_events"),
+        ("Data Safety Monitoring Board", "methods", "methods"),
+        ("Baseline characteristics", "results", "baseline"),
+        ("Baseline study visit", "methods", "methods"),
+        ("Response to treatment", "results", "results"),
+        ("Primary endpoint", "methods", "outcomes"),
+        ("Ethics", "methods", "methods"),
+        ("Competing interests", "", "back_matter"),
+        ("Thyroid supplementation", "introduction", "introduction"),
+        ("Supplementary material", "", "appendix"),
+        ("Conclusions and future directions", "", "conclusions"),
+        ("Limitations", "discussion", "discussion"),
+        ("5 WARNINGS AND PRECAUTIONS", "", "warnings"),
+        ("4 CONTRAINDICATIONS", "", "contraindications"),
+        ("Uses", "", "indications"),
+        ("10 OVERDOSAGE", "", "overdosage"),
+        ("3 DOSAGE FORMS AND STRENGTHS", "", "dosage_forms"),
+        ("Directions", "", "dosage"),
+        ("Adverse Events", "", "adverse_events"),
+        ("Intervention", "", "interventions"),
+        ("Quality of life", "results", "results"),
+        ("Selumetinib", "", "other"),
+        ("", "methods", "methods"),
+        ("", "", "other"),
+    ],
+)
+def test_headings(heading: str, parent: str, label: str) -> None:
+    assert label_of(heading, parent) == label
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "intent"),
+    [
+        ("adverse_events", "", "ae"),
+        ("dosage", "", "dose"),
+        ("eligibility", "", "eligibility"),
+        ("outcomes", "", "results"),
+        ("methods", "", "methods"),
+        ("indications", "", "indications"),
+        ("interventions", "cyclophosphamide 30 mg/kg", "dose"),
+        ("interventions", "counselling by telephone", ""),
+        ("introduction", "", ""),
+        ("Something of the user's", "", ""),
+    ],
+)
+def test_intents(label: str, text: str, intent: str) -> None:
+    assert intent_of(label, text) == intent
+
+
+@pytest.mark.parametrize(
+    ("caption", "header", "kind"),
+    [
+        ("Table 2. Treatment-emergent adverse events", "", "adverse_events"),
+        ("Baseline characteristics of the patients", "p value", "baseline"),
+        ("Demographics", "", "baseline"),
+        ("Characteristics of study respondents", "", "baseline"),
+        ("Trial exclusion criteria", "", "eligibility"),
+        ("Dose escalation scheme", "Dose level", "dosage"),
+        ("Primary and secondary outcomes", "", "outcomes"),
+        ("Table 3", "Event\nGrade 1\nGrade 2", "adverse_events"),
+        ("Table 4", "Drug\nRecommended dose", "dosage"),
+        ("Table 5", "Variable\nHazard ratio", "outcomes"),
+        ("Centres", "City\nCountry", ""),
+    ],
+)
+def test_tables(caption: str, header: str, kind: str) -> None:
+    assert kind_of_table(caption, header) == kind

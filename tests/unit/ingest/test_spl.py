@@ -1,0 +1,64 @@
+"""Are drug labels read by their section codes?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import FormatError
+from tests.unit.ingest.samples import LABEL, entries, only, parts
+
+
+@pytest.fixture
+def label(tmp_path: Path) -> Path:
+    path = tmp_path / "a.xml"
+    path.write_text(LABEL, encoding="utf-8")
+    return path
+
+
+def test_sections_take_labels_from_codes_and_parents(label: Path) -> None:
+    assert parts(only("spl", label)) == [
+        ("dosage", "2 DOSAGE AND ADMINISTRATION > 2.1 Adults",
+         "2 DOSAGE AND ADMINISTRATION\n2.1 Adults\nTake 5 mg daily.\n- with food\n- or not"),
+        ("dosage", "2 DOSAGE AND ADMINISTRATION > 2.1 Adults",
+         "Table 1: Doses\nAge | Dose\n\nadult | 5 mg\nper day"),
+        ("adverse_events", "6 ADVERSE REACTIONS", "6 ADVERSE REACTIONS\nRash."),
+    ]  # fmt: skip
+
+
+def test_intents_follow(label: Path) -> None:
+    document = only("spl", label)
+    assert [section.intent_hint for section in document.sections] == ["dose", "dose", "ae"]
+    assert [section.is_table for section in document.sections] == [False, True, False]
+
+
+def test_ids_and_metadata(label: Path) -> None:
+    document = only("spl", label)
+    assert document.doc_id == "11111111-2222-3333-4444-555555555555"
+    assert document.title == "Itchex Forte (drugamab)"
+    assert document.metadata == {
+        "label_id": "v-1", "version": "7", "effective": "20200101",
+        "kind": "HUMAN PRESCRIPTION DRUG LABEL", "manufacturer": "Maker",
+        "products": "Itchex Forte",
+    }  # fmt: skip
+    assert (document.profile, document.source) == ("label", "spl")
+
+
+def test_a_label_without_product_keeps_its_title(tmp_path: Path) -> None:
+    path = tmp_path / "plain label.xml"
+    path.write_text(
+        "<document><title>Drug<br/>Facts</title><component><structuredBody><component><section>"
+        "<title>Uses</title><text>For itch.</text></section></component></structuredBody>"
+        "</component></document>"
+    )
+    document = only("spl", path)
+    assert (document.doc_id, document.title) == ("plain-label", "Drug Facts")
+    assert parts(document) == [("indications", "Uses", "Uses\nFor itch.")]
+
+
+def test_other_xml_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text("<document/>")
+    with pytest.raises(FormatError, match=r"a drug label \(SPL\) is expected"):
+        entries("spl", path)

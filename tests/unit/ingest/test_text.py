@@ -1,0 +1,101 @@
+"""Do headings of text and Markdown become sections, and the text stay as it is?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.errors import FormatError
+from tests.unit.ingest.samples import entries, only, parts
+
+MARKDOWN = """Before all.
+
+# Drug A
+
+Intro words.
+
+## Methods ##
+
+```sh
+# not a heading
+```
+
+### Patients
+
+Adults.
+
+Results
+-------
+
+Better.
+
+| a | b |
+| --- | --- |
+| 1 | 2 |
+"""
+
+PLAIN = """A note about itch
+
+METHODS
+
+We looked.
+
+2. Results
+
+It helped. Results
+were fine.
+
+Some sentence that is not a heading.
+"""
+
+
+def test_markdown(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(MARKDOWN)
+    document = only("text", path)
+    assert document.text == MARKDOWN
+    assert document.title == "Drug A"
+    assert [(label, heading, text[:12]) for label, heading, text in parts(document)] == [
+        ("", "", "Before all.\n"),
+        ("other", "Drug A", "# Drug A\n\nIn"),
+        ("methods", "Drug A > Methods", "## Methods #"),
+        ("eligibility", "Drug A > Methods > Patients", "### Patients"),
+        ("results", "Drug A > Results", "Results\n----"),
+    ]
+
+
+def test_plain_text_has_headings_that_name_sections(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(PLAIN)
+    assert [(label, heading) for label, heading, _ in parts(only("text", path))] == [
+        ("", ""),
+        ("methods", "METHODS"),
+        ("results", "2. Results"),
+    ]
+
+
+def test_sections_cover_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(MARKDOWN)
+    document = only("text", path)
+    assert "".join(text for _, _, text in parts(document)) == MARKDOWN
+
+
+def test_ids_come_from_paths(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b c.txt").write_text("x")
+    (tmp_path / "a.md").write_text("y")
+    assert [entry.document.doc_id for entry in entries("text", tmp_path)] == ["a", "sub.b-c"]
+
+
+def test_names_that_make_no_id_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "ü.txt").write_text("x")
+    with pytest.raises(FormatError, match="doc_id '' is not allowed"):
+        entries("text", tmp_path)
+
+
+def test_other_encodings_are_refused_with_their_line(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("gut\nschön".encode("latin-1"))
+    with pytest.raises(FormatError, match=r"a\.txt:2: not UTF-8"):
+        entries("text", tmp_path)

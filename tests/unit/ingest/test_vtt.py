@@ -1,0 +1,39 @@
+"""Are the cues of WebVTT read with voices and times?"""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.errors import FormatError
+from assay.ingest.vtt import cues
+from tests.unit.ingest.samples import VTT
+
+
+def test_cues() -> None:
+    assert [(cue.voice, cue.text, cue.start, cue.end, cue.line) for cue in cues(VTT, "v")] == [
+        ("Dr. Ames", "How are you & yours?", 1.0, 4.0, 6),
+        ("Dr. Ames", "Any pain?", 4.5, 6.0, 9),
+        ("Patient", "My head hurts.", 6.0, 9.25, 12),
+        ("Mother", "He slept badly.", 6.0, 9.25, 12),
+    ]
+
+
+def test_cues_without_voices_are_nobodys() -> None:
+    (cue,) = cues("WEBVTT\n\n00:01.000 --> 00:02.000\nhello\nthere", "v")
+    assert (cue.voice, cue.text) == ("", "hello there")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "v:1: a WebVTT file begins"),
+        ("WEBVTTX\n", "v:1"),
+        ("WEBVTT\n\nhello", "v:3: a cue without its times"),
+        ("WEBVTT\n\n00:05.000 --> 00:01.000\nx", "v:3: a cue ends before it starts"),
+        ("WEBVTT\n\nsoon --> later\nx", "v:3: .* is not a time"),
+        ("WEBVTT\n\n00:05.000 -->\nx", "v:3"),
+    ],
+)
+def test_what_is_wrong_has_a_line(content: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        list(cues(content, "v"))

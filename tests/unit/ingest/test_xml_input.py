@@ -1,0 +1,118 @@
+"""Is XML read without obeying it?"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.errors import FormatError, LimitError
+from assay.ingest import caps
+from assay.ingest.entry import Place
+from assay.ingest.watch import Watch
+from assay.ingest.xml_input import Reading, markup, parse_xml, plain, read_xml
+
+HERE = Place("a.xml")
+READING = Reading(
+    skip=frozenset({"skip"}),
+    blocks=frozenset({"p", "li"}),
+    bullets=frozenset({"li"}),
+    led={"term": ": "},
+)
+
+
+def bomb(levels: int = 9) -> str:
+    entities = "".join(
+        f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, levels)
+    )
+    return f'<!DOCTYPE a [<!ENTITY e0 "lol">{entities}]><a b="&e{levels - 1};">&e{levels - 1};</a>'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        bomb(),
+        '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+        '<!DOCTYPE a [<!ENTITY % x SYSTEM "http://127.0.0.1:9/x.dtd"> %x;]><a/>',
+        '<!DOCTYPE a [<!ENTITY harmless "h">]><a>&harmless;</a>',
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_entities_are_refused(text: str, encoding: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(FormatError, match=r"a\.xml"):
+        parse_xml(text.encode(encoding), HERE)
+    assert time.process_time() - begun < 2
+
+
+def test_a_dtd_elsewhere_is_not_loaded(tmp_path: Path) -> None:
+    (tmp_path / "own.dtd").write_text('<!ENTITY secret "SECRET">')
+    path = tmp_path / "a.xml"
+    path.write_text('<!DOCTYPE a SYSTEM "own.dtd"><a>x &secret; &mdash; &alpha; y</a>')
+    assert plain(read_xml(path, Watch()), READING) == "x &secret; — α y"
+
+
+def test_xinclude_and_instructions_do_nothing() -> None:
+    root = parse_xml(
+        b'<a xmlns:xi="http://www.w3.org/2001/XInclude"><?php x?><!-- c -->'
+        b'<xi:include href="/etc/passwd" parse="text"/>t</a>',
+        HERE,
+    )
+    assert plain(root, READING) == "t"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"<a><b></a>", r"a\.xml:1: not XML"),
+        (b"", "not XML"),
+        (b"<a>\n\n<b></a>", r"a\.xml:3: not XML"),
+        (b'<?xml version="1.0" encoding="nonsense"?><a/>', "not XML"),
+        (b"<a>\x00</a>", "not XML"),
+        (b"<a>" * 5000 + b"</a>" * 5000, r"a\.xml"),
+        (b"<a>" * 220 + b"</a>" * 220, "nested more than 200 deep"),
+    ],
+)
+def test_bad_xml_is_refused_with_its_line(data: bytes, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        parse_xml(data, HERE)
+
+
+def test_files_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caps, "MAX_XML_BYTES", 10)
+    path = tmp_path / "a.xml"
+    path.write_text("<a>too long</a>")
+    with pytest.raises(LimitError, match="more than 10 bytes"):
+        read_xml(path, Watch())
+
+
+@pytest.mark.parametrize(
+    ("xml", "text"),
+    [
+        ("<a> one\n two </a>", "one two"),
+        ("<a>x<skip>no</skip>y</a>", "x y"),
+        ("<a><p>one</p><p>two</p></a>", "one\ntwo"),
+        ("<a>list:<li><p>one</p></li><li>two</li></a>", "list:\n- one\n- two"),
+        ("<a><li><term>AE</term><p>adverse event</p></li></a>", "- AE: adverse event"),
+        ("<a>10<sup>6</sup> and m<sup>-2</sup></a>", "10^6 and m^-2"),
+        ("<a>5<sup>th</sup>, X<sup>®</sup></a>", "5th, X®"),
+        ("<a>Score<sup>a</sup></a>", "Score^a"),
+        ("<a>mg/m<sup>2 </sup>basis</a>", "mg/m^2 basis"),
+        ('<a>known<sup><xref ref-type="bibr">1</xref></sup>.</a>', "known."),
+        ('<a>known [<xref ref-type="bibr">1</xref>].</a>', "known [1]."),
+        ('<n:a xmlns:n="urn:x"><n:p>named</n:p></n:a>', "named"),
+        ("<a/>", ""),
+    ],
+)
+def test_reading(xml: str, text: str) -> None:
+    assert plain(parse_xml(xml.encode(), HERE), READING) == text
+
+
+def test_nothing_reads_as_nothing() -> None:
+    assert plain(None, READING) == ""
+
+
+def test_cell_markup_holds_text_and_little_else() -> None:
+    xml = "<td>a &lt;b&gt; <i onclick='x'>c</i><sup>2</sup><br/>d<skip>e</skip><p>f</p></td>"
+    assert markup(parse_xml(xml.encode(), HERE), READING) == ("a &lt;b&gt; c<sup>2</sup><br>d<br>f")
