@@ -22,8 +22,9 @@ from assay.encode.cross_encoder import BATCH
 from assay.encode.dependency import needed
 from assay.encode.gpu_errors import GpuNotAvailableError
 from assay.encode.model_errors import CorruptModelError
+from assay.encode.parallel import run_each, thread_count
 from assay.encode.shelf import FoundModel, checksum, faults
-from assay.encode.tokens import clipped
+from assay.encode.tokens import TextTokenizer, clipped
 from assay.errors import LimitError, UsageError
 from assay.model.vectors import DenseMatrix, Kind, SparseVector
 
@@ -46,6 +47,10 @@ def require_gpu(role: Role) -> None:
         raise GpuNotAvailableError(f"{_TITLES[role]} requires GPU", hint=_HINT)
 
 
+def _library() -> Any:
+    return needed("sentence_transformers", "gpu")
+
+
 class _OnGpu:
     """What the three adapters share: checks, the name of the results, the model itself."""
 
@@ -56,7 +61,6 @@ class _OnGpu:
         require_gpu(role)
         self._tokens = min(max_tokens or found.card.max_tokens, found.card.longest)
         self._model_id = _checked(found, self._card, self._tokens)
-        self._library = needed("sentence_transformers", "gpu")
         self._place = str(found.folder)
 
     @property
@@ -81,7 +85,7 @@ class TorchDense(_OnGpu):
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
         super().__init__(found, "dense", max_tokens)
-        self._model = self._library.SentenceTransformer(self._place, **self._options())
+        self._model = _library().SentenceTransformer(self._place, **self._options())
         self._model.max_seq_length = self._tokens
 
     @property
@@ -108,7 +112,7 @@ class TorchSplade(_OnGpu):
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
         super().__init__(found, "splade", max_tokens)
-        self._model = self._library.SparseEncoder(self._place, **self._options())
+        self._model = _library().SparseEncoder(self._place, **self._options())
         self._model.max_seq_length = self._tokens
 
     @property
@@ -134,14 +138,29 @@ class TorchSplade(_OnGpu):
 
 
 class TorchReranker(_OnGpu):
-    """A cross-encoder on the GPU, in half precision."""
+    """A cross-encoder on the GPU, in half precision.
+
+    The model is called without sentence-transformers, whose tokenizing takes longer than the GPU:
+    here it runs on all cores, and for the next batch while the GPU works on the last.
+    """
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
         super().__init__(found, "reranker", max_tokens)
-        options = self._options()
-        self._model = self._library.CrossEncoder(self._place, max_length=self._tokens, **options)
-        self._model.half()
-        self._logits = needed("torch", "gpu").nn.Identity()
+        self._torch = needed("torch", "gpu")
+        loader = needed("transformers", "gpu").AutoModelForSequenceClassification
+        self._model = loader.from_pretrained(
+            self._place,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            dtype=self._torch.float16,
+        )
+        self._model = self._model.to("cuda").eval()
+        if self._model.config.num_labels != 1:
+            raise UsageError(f"{self._card.name} has several classes, and a reranker has one score")
+        words = found.folder / "tokenizer.json"
+        self._tokenizer = TextTokenizer(words.read_bytes(), self._tokens, str(words))
+        self._threads = thread_count(0)
 
     def score(
         self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
@@ -151,21 +170,45 @@ class TorchReranker(_OnGpu):
             raise LimitError(
                 f"{len(passages)} passages to rerank, and {caps.MAX_RERANK_PASSAGES} are allowed"
             )
-        pairs = [(clipped(query), clipped(passage)) for passage in passages]
-        scores = np.zeros(len(pairs), np.float32)
         # texts of one length share a batch, so that little is spent on padding
-        order = sorted(range(len(pairs)), key=lambda at: (-len(passages[at]), at))
-        for start in range(0, len(order), BATCH):
-            if stop is not None and stop():
-                raise TimeoutError("reranking was stopped")
-            batch = order[start : start + BATCH]
-            scores[batch] = self._model.predict(
-                [pairs[at] for at in batch],
-                batch_size=BATCH,
-                activation_fn=self._logits,
-                show_progress_bar=False,
-            )
+        order = sorted(range(len(passages)), key=lambda at: (-len(passages[at]), at))
+        scores = np.zeros(len(passages), np.float32)
+        if order:
+            found = [self._batch(query, batch, stop) for batch in _batches(order, passages)]
+            scores[order] = self._torch.cat(found).float().cpu().numpy().reshape(-1)
+        if not np.isfinite(scores).all():
+            raise CorruptModelError(f"{self._card.name} returned scores that are no numbers")
         return scores
+
+    def _batch(self, query: str, passages: list[str], stop: Callable[[], bool] | None) -> Any:
+        if stop is not None and stop():
+            raise TimeoutError("reranking was stopped")
+        rows = run_each(
+            lambda passage: self._tokenizer.pair(query, passage), passages, self._threads, len
+        )
+        width = max(len(row.ids) for row in rows)
+        ids = np.full((len(rows), width), self._model.config.pad_token_id or 0)
+        types, mask = np.zeros_like(ids), np.zeros_like(ids)
+        for at, row in enumerate(rows):
+            ids[at, : len(row.ids)] = row.ids
+            types[at, : len(row.ids)] = row.types
+            mask[at, : len(row.ids)] = 1
+        given = {"input_ids": ids, "attention_mask": mask}
+        if getattr(self._model.config, "type_vocab_size", 1) > 1:
+            given["token_type_ids"] = types
+        with self._torch.inference_mode():
+            there = {
+                name: self._torch.from_numpy(array).to("cuda", non_blocking=True)
+                for name, array in given.items()
+            }
+            return self._model(**there).logits
+
+
+def _batches(order: list[int], passages: list[str]) -> list[list[str]]:
+    return [
+        [passages[at] for at in order[start : start + BATCH]]
+        for start in range(0, len(order), BATCH)
+    ]
 
 
 def _checked(found: FoundModel, card: ModelCard, tokens: int) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -39,9 +40,6 @@ class Recorder:
         self.made = {"place": place, **options}
         self.calls = []
         self.max_seq_length = 0
-
-    def half(self) -> None:
-        self.made["half"] = True
 
 
 class FakeDense(Recorder):
@@ -83,21 +81,67 @@ class FakeSparse(Recorder):
         return FakeTable()
 
 
+class FakeLogits:
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def float(self) -> FakeLogits:
+        return self
+
+    def cpu(self) -> FakeLogits:
+        return self
+
+    def numpy(self) -> Any:
+        return self.array
+
+
 class FakeCross(Recorder):
-    def predict(self, pairs: list[tuple[str, str]], **options: Any) -> Any:
-        self.calls.append({"pairs": pairs, **options})
-        return np.array([len(passage) for _, passage in pairs], np.float32)
+    """Scores a pair by its number of tokens."""
+
+    labels = 1
+
+    @classmethod
+    def from_pretrained(cls, place: str, **options: Any) -> FakeCross:
+        made = cls(place, **options)
+        made.config = SimpleNamespace(num_labels=cls.labels, pad_token_id=0, type_vocab_size=2)
+        return made
+
+    config: Any
+
+    def to(self, device: str) -> FakeCross:
+        self.made["device"] = device
+        return self
+
+    def eval(self) -> FakeCross:
+        return self
+
+    def __call__(self, **given: Any) -> Any:
+        self.calls.append(given)
+        return SimpleNamespace(logits=given["attention_mask"].array.sum(1, keepdims=True))
+
+
+class FakeArray:
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def to(self, device: str, non_blocking: bool) -> FakeArray:
+        return self
 
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = ModuleType("torch")
     torch.cuda = SimpleNamespace(is_available=lambda: True)  # type: ignore[attr-defined]
-    torch.nn = SimpleNamespace(Identity=lambda: "identity")  # type: ignore[attr-defined]
+    torch.float16 = "half"  # type: ignore[attr-defined]
+    torch.inference_mode = nullcontext  # type: ignore[attr-defined]
+    torch.from_numpy = FakeArray  # type: ignore[attr-defined]
+    torch.cat = lambda parts: FakeLogits(np.concatenate(parts))  # type: ignore[attr-defined]
+    transformers = ModuleType("transformers")
+    transformers.AutoModelForSequenceClassification = FakeCross  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "transformers", transformers)
     library = ModuleType("sentence_transformers")
     library.SentenceTransformer = FakeDense  # type: ignore[attr-defined]
     library.SparseEncoder = FakeSparse  # type: ignore[attr-defined]
-    library.CrossEncoder = FakeCross  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
     monkeypatch.setattr(torch_gpu, "find_spec", lambda _: object())
@@ -159,17 +203,31 @@ def test_a_sparse_encoder_on_a_gpu(tiny: dict[str, Path]) -> None:
 def test_a_reranker_on_a_gpu_runs_batches_of_32_by_length(tiny: dict[str, Path]) -> None:
     reranker = open_reranker(str(tiny["reranker"]), Shelf(), gpu=True)
     assert isinstance(reranker, TorchReranker)
-    passages = ["x" * (at * 7 % 50) for at in range(70)]
-    scores = reranker.score("query", passages)
-    assert scores.tolist() == [len(passage) for passage in passages]
+    passages = ["heart " * (at * 7 % 50) for at in range(70)]
+    scores = reranker.score("aspirin risk", passages)
+    assert scores.tolist() == [5 + at * 7 % 50 for at in range(70)]
     model: Any = reranker._model
-    assert [len(call["pairs"]) for call in model.calls] == [32, 32, 6]
-    assert model.calls[0]["activation_fn"] == "identity"
-    assert model.made["half"] is True
+    shapes = [call["input_ids"].array.shape for call in model.calls]
+    assert [shape[0] for shape in shapes] == [32, 32, 6]
+    assert shapes[0][1] > shapes[1][1] > shapes[2][1]
+    assert model.calls[0]["token_type_ids"].array.max() == 1
+    assert model.made["dtype"] == "half"
+    assert model.made["use_safetensors"] is True
+    assert model.made["local_files_only"] is True
+    assert reranker.score("query", []).shape == (0,)
     with pytest.raises(TimeoutError):
         reranker.score("query", passages, stop=lambda: True)
     with pytest.raises(LimitError):
         reranker.score("query", [""] * 10_000)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_classifier_is_no_reranker(
+    tiny: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeCross, "labels", 3)
+    with pytest.raises(UsageError, match="several classes"):
+        open_reranker(str(tiny["reranker"]), Shelf(), gpu=True)
 
 
 @pytest.mark.usefixtures("gpu")
