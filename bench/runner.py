@@ -70,12 +70,15 @@ def command_line(command: list[str]) -> dict[str, float]:
         cwd=ROOT,
         env=_environment(),
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)
+    said = child.communicate()[1]
     if child.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}")
+        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}: {said}")
     return {
         "wall_s": wall,
         "work_s": usage.ru_utime + usage.ru_stime,

@@ -1,6 +1,6 @@
 """How fast is scoring beside pytrec_eval, ir_measures and ranx?
 
-``python -m bench.score [--quick] [--only A,B,cli,size,stats] [--repeat 3] [--write]``
+``python -m bench.score [--quick] [--only A,B,cli,size,stats] [--repeat 3] [--report] [--write]``
 
 Every measurement is a fresh process; the tools take turns, round after round. Results are kept in
 ``bench/work/results.json``; ``--write`` turns them into BENCHMARKS.md. ``--quick`` is for trying
@@ -34,6 +34,8 @@ DATA_LIMIT = 400 << 20
 def main() -> None:
     options = _options()
     chosen = options.only.split(",") if options.only else list(SECTIONS)
+    if options.report:
+        chosen = []
     unknown = set(chosen) - set(SECTIONS)
     if unknown:
         raise SystemExit(f"--only takes {', '.join(SECTIONS)}, not {', '.join(unknown)}")
@@ -59,6 +61,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small workloads, one round")
     parser.add_argument("--only", help=f"sections, parted by commas: {','.join(SECTIONS)}")
     parser.add_argument("--repeat", type=int, default=3, help="rounds")
+    parser.add_argument("--report", action="store_true", help="measure nothing, show what is kept")
     parser.add_argument("--write", action="store_true", help="write BENCHMARKS.md")
     return parser.parse_args()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 TOLERANCE = 1e-6
+EXACT = 1e-9
 PRINTED = 0.6e-4  # trec_eval prints four decimals
 
 
@@ -63,14 +64,15 @@ def summarise(tool: str, measured: list[dict[str, Any]]) -> Summary | str:
 
 
 def disagreement(ours: Summary, theirs: Summary) -> str:
-    """``equal``, or the measures that differ by more than the tolerance and by how much."""
+    """``equal``, or else how far; beyond the tolerance, which measures and by how much."""
     if not theirs.values:
         return "–"
     tolerance = PRINTED if theirs.tool == "trec_eval" else TOLERANCE
     apart = {name: theirs.values[name] - value for name, value in ours.values.items()}
     wrong = {name: gap for name, gap in apart.items() if not abs(gap) <= tolerance}
     if not wrong:
-        return "equal"
+        largest = max(map(abs, apart.values()))
+        return "equal" if largest < EXACT else f"equal to {largest:.0e}"
     return ", ".join(f"{name} {gap:+.1e}" for name, gap in wrong.items())
 
 
@@ -78,3 +80,9 @@ def exponent(sizes: list[float], costs: list[float]) -> float:
     """The slope of log cost over log size, by least squares: 1 is linear."""
     x, y = [math.log(s) for s in sizes], [math.log(c) for c in costs]
     return statistics.linear_regression(x, y).slope
+
+
+def line(sizes: list[float], costs: list[float]) -> tuple[float, float]:
+    """(what nothing costs, what each further unit costs), by least squares."""
+    fitted = statistics.linear_regression(sizes, costs)
+    return fitted.intercept, fitted.slope
