@@ -122,7 +122,7 @@ def _floats(part: Element, label: str, composer: Composer, place: Place) -> None
     for element in part.iter(*FLOATS):
         if _owner(element, part) is part:
             if element.tag == "fig":
-                name = one_line(element.find("label"), READING) or "Figure"
+                name = _number(element) or "Figure"
                 composer.add(_caption(element), label, name=name)
             else:
                 _table(element, label, composer, place)
@@ -135,17 +135,20 @@ def _owner(element: Element, part: Element) -> Element | None:
     return above
 
 
+def _number(element: Element) -> str:
+    return one_line(element.find("label"), READING).rstrip(".: ")
+
+
 def _caption(element: Element) -> str:
-    number = one_line(element.find("label"), READING).rstrip(". ")
     caption = one_line(element.find("caption"), READING)
-    return ". ".join(filter(None, (number, caption)))
+    return ". ".join(filter(None, (_number(element), caption)))
 
 
 def _table(wrap: Element, label: str, composer: Composer, place: Place) -> None:
     caption = _caption(wrap)
     feet = [plain(foot, READING) for foot in children(wrap, "table-wrap-foot")]
     notes = tuple(note for foot in feet for note in foot.split("\n") if note)
-    name = one_line(wrap.find("label"), READING) or "Table"
+    name = _number(wrap) or "Table"
     found = [table for table in wrap.iter("table") if not _within_table(table)]
     if not found:  # an image of a table: its words are all there is
         composer.add("\n".join(filter(None, (caption, *notes))), label, name=name)

@@ -74,11 +74,14 @@ def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[Place, R
     if is_lines(path):
         yield from line_rows(path, watch)
         return
-    place = Place(str(path))
     value = parse(whole(path, watch, caps.MAX_CORPUS_JSON_BYTES), Place(str(path), 1))
     if isinstance(value, dict) and isinstance(value.get(wrapper), list) and len(value) <= 3:
         value = value[wrapper]  # a page of results: the array, a token and a count
-    for row in value if isinstance(value, list) else [value]:
+    if not isinstance(value, list):
+        yield Place(str(path), 1), _row(value, Place(str(path), 1))
+        return
+    for index, row in enumerate(value):
+        place = Place(f"{path}[{index}]")  # lines mean little here, and places in the array do
         yield place, _row(row, place)
 
 

@@ -81,5 +81,5 @@ def test_one_object_is_one_row_however_it_is_laid_out(tmp_path: Path) -> None:
 def test_rows_are_objects(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text("[1]")
-    with pytest.raises(FormatError, match="an object is expected, not int"):
+    with pytest.raises(FormatError, match=r"c\.json\[0\]: an object is expected, not int"):
         list(file_rows(path, Watch(), "rows"))
