@@ -22,6 +22,7 @@ from assay.model.ranking import LiveRun, Match, Result, ScoreRun, Ties
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from assay.model.arrays import BoolArray, IntArray
     from assay.model.judgments import Qrels, Span
 
 ENOUGH_COVERED = 0.5
@@ -161,30 +162,53 @@ def _found(
     ranking: list[Result], units: list[Unit], match: Match, separator: str
 ) -> list[tuple[int, int]]:
     """(rank, grade) of each unit at the first result that brings it."""
-    waiting: dict[str, list[Unit]] = defaultdict(list)
+    by_key: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
-        waiting[unit.key].append(unit)
+        by_key[unit.key].append(unit)
+    waiting = {key: _Waiting(here) for key, here in by_key.items()}
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(ranking, 1):
         key = result.id if match is Match.CHUNK else document_of(result, separator)
-        here = waiting.pop(key, [])
-        brought = _covered(here, result) if match is Match.SPAN and here else [True] * len(here)
-        found += [(rank, unit.grade) for unit in compress(here, brought)]
-        if not all(brought):
-            waiting[key] = [unit for unit, now in zip(here, brought, strict=True) if not now]
+        if key in waiting:
+            found += [(rank, unit.grade) for unit in waiting[key].take(result)]
+            if not waiting[key].units:
+                del waiting[key]
     return found
 
 
-def _covered(units: list[Unit], result: Result) -> list[bool]:
-    """Does at least half of each judged span lie within the result's? What has no span does."""
-    start, end = np.array([unit.span or (0, 0) for unit in units], dtype=np.int64).T
-    covered = np.zeros(len(units), dtype=np.int64)
+class _Waiting:
+    """What was judged of one document and has not been found yet."""
+
+    def __init__(self, units: list[Unit]) -> None:
+        self.units = units
+        self._spans: IntArray | None = None
+        if any(unit.span for unit in units):
+            # what has no span is covered by anything
+            self._spans = np.array([unit.span or (0, 0) for unit in units], dtype=np.int64).T
+
+    def take(self, result: Result) -> list[Unit]:
+        """The units that the result brings; they wait no longer."""
+        if self._spans is None:
+            taken, self.units = self.units, []
+            return taken
+        brought = _enough_covered(self._spans, sorted(result.spans))
+        taken = list(compress(self.units, brought))
+        if taken:
+            self.units = list(compress(self.units, ~brought))
+            self._spans = self._spans[:, ~brought]
+        return taken
+
+
+def _enough_covered(judged: IntArray, spans: list[Span]) -> BoolArray:
+    """Does at least half of each judged span lie within these, which are sorted?"""
+    start, end = judged
+    covered = np.zeros(len(start), dtype=np.int64)
     reached = 0
-    for low, high in sorted(result.spans):
+    for low, high in spans:
         # spans may overlap; no character counts twice
         covered += np.maximum(np.minimum(end, high) - np.maximum(start, max(low, reached)), 0)
         reached = max(reached, high)
-    enough: list[bool] = (covered >= ENOUGH_COVERED * (end - start)).tolist()
+    enough: BoolArray = covered >= ENOUGH_COVERED * (end - start)
     return enough
 
 

@@ -174,10 +174,12 @@ def _rows(data: bytes, source: str, first_line: int) -> tuple[list[list[bytes]],
 
 
 def _sound(data: bytes, rows: list[list[bytes]], form: str, *, more: bool = False) -> bool:
-    """Is the number of columns right everywhere?"""
+    """Is the number of columns right everywhere, and no NUL byte in them?"""
     wanted = len(form.split())
     widths = set(map(len, rows))
-    return b"\0" not in data and (widths <= {wanted} or (more and min(widths) >= wanted))
+    if b"\0" in data and any(b"\0" in column for row in rows for column in row):
+        return False
+    return widths <= {wanted} or (more and min(widths) >= wanted)
 
 
 def refuse_long_lines(data: bytes, source: str, first_line: int) -> None:

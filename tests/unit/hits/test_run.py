@@ -39,7 +39,7 @@ DOCS = ["a", "b", "B", "aa", "a-1", "9", "10", "é", "\u2028z", "\U0001f600", "d
 SCORES = [0.0, -0.0, 0.5, 1.0, 1.5, -2.25, 2.0**35, 2.0**-30, 16777216.0]
 
 # More of them, seeded anew: ASSAY_TEST_EXAMPLES=2000
-EXAMPLES = int(os.environ.get("ASSAY_TEST_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("ASSAY_TEST_EXAMPLES", "30"))
 
 QUICK = settings(
     deadline=None,

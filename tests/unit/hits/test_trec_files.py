@@ -376,6 +376,7 @@ def test_blanks_of_every_kind_part_columns(reader: Reader, content: str) -> None
         "\t#\ttabbed\n" + RUN,
         RUN + "# the end",
         "# all six columns are here\n" + RUN,
+        "# even a NUL \0 or two \0\n" + RUN,
         "\ufeff# after a mark\n" + RUN,
         RUN.replace("\n", "\n#q1 Q0 w 3 7.0 t\n"),
         RUN.replace("\n", "\r\n# x\r\n"),
