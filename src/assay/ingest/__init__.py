@@ -5,14 +5,16 @@ The way of the data, file by file::
     walking     which files belong to the corpus
     opening     their bytes, unpacked and bounded
     detect      which format that is, if nobody says
-    readers     READERS: jsonl, beir, jats, ctgov, spl, transcript, text
-                (a file each; they share json_rows, fields, records, xml_input, xml_tables)
-    compose     one text per document, with sections that point into it
-                (labels from sections, section_codes, table_kinds; tables from tables, table_html)
+    readers     READERS: jsonl, beir, jats, ctgov, spl, transcript, text; a file each, over
+                json_rows, fields, records, documents, ready_made (JSON), xml_input, xml_tables
+                (XML), vtt and speakers (interviews)
+    compose     one text per document, with sections that point into it; their labels are from
+                sections, section_codes and table_kinds, tables from tables and table_html
     entry       what a reader hands on: a document, its place, its ready-made chunks if any
     profiles    PROFILES: how each kind of document is cut
-    chunker     chunks whose text is exactly what their spans cover
-    corpus      read_corpus: all of the above
+    chunker     chunks whose text is exactly what their spans cover, by tokens and windows
+    corpus      read_corpus: all of the above, each document checked and told once
+    watch       how far it has come
 
     for document, chunks in read_corpus("articles/"):
         ...

@@ -64,7 +64,7 @@ def read_documents(
         if not entry.document.text.strip():
             _empty(entry, watch, skip_empty)
             continue
-        _check(entry)
+        _check_size(entry)
         if not _again(entry, seen, watch):
             _check_chunk_ids(entry, segments)
             watch.document()
@@ -78,30 +78,13 @@ def _empty(entry: Entry, watch: Watch, skip_empty: bool) -> None:
     watch.note(f"{entry.place}: {message}: skipped")
 
 
-def _check(entry: Entry) -> None:
-    """What no reader may let through, whatever the format."""
-    document, place = entry.document, entry.place
+def _check_size(entry: Entry) -> None:
+    document = entry.document
     if len(document.text) > caps.MAX_DOCUMENT_CHARS:
-        raise place.too_large(
+        raise entry.place.too_large(
             f"the document {document.doc_id} has more than {caps.MAX_DOCUMENT_CHARS:,} characters",
             hint="split it",
         )
-    words = (document.text, document.title, *document.metadata, *document.metadata.values())
-    if any("\0" in text for text in words):
-        raise place.bad(f"the document {document.doc_id} holds a NUL character")
-    if not all(text.isascii() or _storable(text) for text in words):
-        raise place.bad(
-            f"the document {document.doc_id} holds half a surrogate pair",
-            hint="what wrote the file cut a character in two",
-        )
-
-
-def _storable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _again(entry: Entry, seen: dict[str, tuple[bytes, Place]], watch: Watch) -> bool:

@@ -106,4 +106,7 @@ def decoded(data: bytes, place: Place) -> str:
     except UnicodeDecodeError as problem:
         line = 1 + data.count(b"\n", 0, problem.start)
         raise Place(place.source, line).bad("not UTF-8", hint="save it as UTF-8") from None
+    if "\0" in text:
+        line = 1 + text.count("\n", 0, text.index("\0"))
+        raise Place(place.source, line).bad("a NUL character", hint="is this a text file?")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,12 +1,14 @@
 """What JSON values does a corpus file hold, and on which lines?
 
 A file is JSON lines, one object, an array, or an object that wraps an array. Duplicate keys, NaN,
-absurd nesting and numbers are refused, as is a last line that was not written to its end.
+absurd nesting and numbers, NUL characters and halves of surrogate pairs are refused, as is a last
+line that was not written to its end.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -39,6 +41,8 @@ def _constant(name: str) -> NoReturn:
     raise _RefusedError(f"{name} is not a number")
 
 
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_MAYBE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).decode
 
 
@@ -46,7 +50,12 @@ def parse(data: bytes, place: Place) -> Any:
     """One JSON value; ``place`` names the line that it begins on."""
     first = place.line or 1
     try:
-        return _decode(data.decode("utf-8-sig"))
+        value = _decode(data.decode("utf-8-sig"))
+        _refuse_unstorable(data, value)
+    except UnicodeEncodeError:
+        raise place.bad(
+            "half a surrogate pair", hint="what wrote the file cut a character in two"
+        ) from None
     except UnicodeDecodeError as problem:
         at = first + data.count(b"\n", 0, problem.start)
         raise Place(place.source, at).bad("not UTF-8", hint="save it as UTF-8") from None
@@ -59,6 +68,15 @@ def parse(data: bytes, place: Place) -> Any:
         raise place.bad("JSON nested too deeply") from None
     except ValueError as problem:
         raise place.bad(f"not usable JSON: {problem}") from None
+    return value
+
+
+def _refuse_unstorable(data: bytes, value: object) -> None:
+    """What neither a database nor a file in UTF-8 can hold."""
+    if _NUL.search(data):
+        raise _RefusedError("a NUL character")
+    if _MAYBE_SURROGATE.search(data):  # which are halves shows only when they are written
+        json.dumps(value, ensure_ascii=False).encode()
 
 
 def line_rows(path: Path, watch: Watch) -> Iterator[tuple[Place, Row]]:

@@ -27,7 +27,6 @@ GIVEN = "given"
 GIVEN_VERSION = "given-1"
 GAP = "\n\n"
 _CODE_POINTS = "utf-32-le"
-_ANY = "surrogatepass"  # what cannot be stored is refused later, with every other document
 
 
 def chunks_of_sections(
@@ -195,7 +194,7 @@ def _laid_out(given: list[tuple[Place, Chunk]]) -> tuple[str, tuple[Chunk, ...]]
     """Every chunk's text where its spans say, as code points; 0 is where nothing is known."""
     canvas = np.zeros(max(end for _, chunk in given for _, end in chunk.spans), dtype=np.uint32)
     for place, chunk in given:
-        letters = np.frombuffer(chunk.text.encode(_CODE_POINTS, _ANY), dtype=np.uint32)
+        letters = np.frombuffer(chunk.text.encode(_CODE_POINTS), dtype=np.uint32)
         at = 0
         for start, end in chunk.spans:
             new, old = letters[at : at + end - start], canvas[start:end]
@@ -207,7 +206,7 @@ def _laid_out(given: list[tuple[Place, Chunk]]) -> tuple[str, tuple[Chunk, ...]]
             canvas[start:end] = new
             at += end - start
     canvas[canvas == 0] = ord(" ")
-    return canvas.tobytes().decode(_CODE_POINTS, _ANY), tuple(chunk for _, chunk in given)
+    return canvas.tobytes().decode(_CODE_POINTS), tuple(chunk for _, chunk in given)
 
 
 def _sections(chunks: tuple[Chunk, ...]) -> tuple[Section, ...]:

@@ -87,11 +87,20 @@ def test_only_stopwords_are_allowed(tmp_path: Path) -> None:
         {"id": "a", "text": "x", "metadata": {"k": "\ud800"}},
         {"id": "a", "text": "nul \0 byte"},
         {"id": "a", "text": "x", "title": "\0"},
+        {"chunk_id": "c", "doc_id": "a", "text": "x", "table_html": "<table>\ud800"},
+        {"chunk_id": "c", "doc_id": "a", "text": "x", "section_label": "\ud800"},
+        {"id": "a", "text": "x", "\ud800": 1},
     ],
 )
 def test_characters_that_cannot_be_kept_are_refused(tmp_path: Path, row: Any) -> None:
-    with pytest.raises(FormatError, match=r"c\.jsonl:1: the document a holds"):
+    with pytest.raises(FormatError, match=r"c\.jsonl:1: .*(a NUL|half a surrogate)"):
         list(read_corpus(corpus(tmp_path, row)))
+
+
+def test_characters_that_only_look_like_them_stay(tmp_path: Path) -> None:
+    text = "a backslash \\u0000 and \\ud800, and a \U0001f642"
+    ((document, _),) = read_corpus(corpus(tmp_path, {"id": "a", "text": text}))
+    assert document.text == text
 
 
 def test_documents_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

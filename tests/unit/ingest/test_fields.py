@@ -62,5 +62,7 @@ def test_titles_have_one_line_and_a_cap() -> None:
 
 def test_text_is_decoded_with_plain_newlines() -> None:
     assert fields.decoded(b"\xef\xbb\xbfa\r\nb\rc", HERE) == "a\nb\nc"
+    with pytest.raises(FormatError, match="c:2: a NUL character"):
+        fields.decoded(b"ok\n\0", HERE)
     with pytest.raises(FormatError, match="c:2: not UTF-8"):
         fields.decoded(b"ok\n\xe9", HERE)
