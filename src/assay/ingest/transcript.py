@@ -100,31 +100,31 @@ def _turn_rows(row: Row, place: Place) -> list[tuple[Place, Row]]:
     return [(place, turn) for turn in turns]
 
 
-def _interview(head: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch) -> Entry:
-    doc_id = place.checked_id(fields.first_of(head, INTERVIEW_NAMES))
+def _interview(about: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch) -> Entry:
+    doc_id = place.checked_id(fields.first_of(about, INTERVIEW_NAMES))
     turns = [
-        _turn(row, where, number, own_ids="turns" not in head)
+        _turn(row, where, number, own_ids="turns" not in about)
         for number, (where, row) in enumerate(rows)
     ]
     document = Document(
         doc_id=doc_id,
         text="",
-        title=fields.short(head, ("title",), place),
-        source=fields.short(head, ("source",), place) or "transcript",
+        title=fields.short(about, ("title",), place),
+        source=fields.short(about, ("source",), place) or "transcript",
         profile="transcript",
         interview_id=doc_id,
-        ingestion_mode=_mode([(place, head), *rows], doc_id, place),
-        metadata=_metadata(head, place, watch),
+        ingestion_mode=_mode([(place, about), *rows], doc_id, place),
+        metadata=_metadata(about, place, watch),
     )
     return _entry(document, turns, place)
 
 
-def _metadata(head: Row, place: Place, watch: Watch) -> dict[str, str]:
+def _metadata(about: Row, place: Place, watch: Watch) -> dict[str, str]:
     known = {*INTERVIEW_NAMES, *LISTS, *SHARED_NAMES, *LEFT_OUT}
-    rest = {key: value for key, value in head.items() if key not in known}
+    rest = {key: value for key, value in about.items() if key not in known}
     return {
         **fields.metadata(rest, place, watch),
-        **fields.metadata(head.get("metadata"), place, watch),
+        **fields.metadata(about.get("metadata"), place, watch),
     }
 
 
