@@ -26,7 +26,7 @@ SEEDS = {
     "text": b"# Title\n\nWords.\n\n## Methods\n\nMore.\n",
 }
 QUIET = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
