@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,17 +17,17 @@ import pytrec_eval
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from assay.errors import FormatError
+from assay.errors import AssayError, FormatError
 from assay.evaluate.scores import Scores
 from assay.evaluate.scoring import score
-from assay.hits import trec_stream
 from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
 from assay.hits.run import judge
 from assay.hits.trec_lines import read_run_lines
+from assay.model.judgments import Qrels
 
 from .conftest import make_stream
-from .tables import assert_same
+from .tables import assert_same, contents
 
 Run: TypeAlias = dict[str, dict[str, float]]
 Grades: TypeAlias = dict[str, dict[str, int]]
@@ -210,73 +210,69 @@ def test_trec_eval_agrees(case: tuple[Grades, list[Row], str], chunk: int, tmp_p
     assert_trec_eval_agrees(grades, run, scores)
 
 
-# The fast parser against the careful one
+# The reader of large files against the careful one
 
 TOKENS = st.one_of(
     st.text("0123456789+-.eE_ xdinfatyNI,１٣\u00a0", min_size=1, max_size=12),
     st.floats(allow_nan=False).map(repr),
     st.integers(-(10**40), 10**40).map(str),
     st.tuples(st.integers(0, 10**25), st.integers(-400, 400)).map(lambda p: f"{p[0]}e{p[1]}"),
+    st.tuples(st.integers(0, 10**17), st.integers(0, 9)).map(lambda p: f"{p[0] / 7:.{p[1]}f}"),
     st.decimals(allow_nan=True).map(str),
 )
+MANY = load_qrels({f"q{n}": {"d": 1} for n in range(6)})
 
 
-def careful(data: bytes) -> tuple[list[str], list[str], list[float]] | None:
-    try:
-        rows = read_run_lines(data, "a")
-    except FormatError:
-        return None
-    return rows.query, rows.doc, rows.score
-
-
-@settings(QUICK, max_examples=5 * EXAMPLES)
-@given(tokens=st.lists(TOKENS, min_size=1, max_size=4))
-def test_the_fast_parser_takes_no_more_and_reads_no_other(tokens: list[str]) -> None:
-    """What it takes, the careful reader takes, to the last bit of every number."""
-    data = "".join(f"q Q0 d{n} 1 {token} t\n" for n, token in enumerate(tokens)).encode()
-    rows = trec_stream._parse_fast(data, first=True)
-    if rows is None:
-        return
-    expected = careful(data)
-    assert expected is not None, tokens
-    assert (rows.query.to_list(), rows.doc.to_list()) == expected[:2]
-    assert rows.score.tobytes() == np.array(expected[2]).tobytes()
+def read_both_ways(path: Path, content: bytes, qrels: Qrels) -> None:
+    """A table that is the same to the last bit, or a refusal that says the same."""
+    path.write_bytes(content)
+    outcomes = []
+    for chunk in (None, 1 << 20):
+        with streaming(chunk) if chunk else nullcontext():
+            try:
+                table = judge(qrels, path)
+                outcomes.append((contents(table), table.top_score.tobytes()))
+            except AssayError as refusal:
+                outcomes.append((str(refusal), b""))
+    assert outcomes[0] == outcomes[1]
 
 
 @settings(QUICK, max_examples=5 * EXAMPLES)
-@given(
-    data=st.lists(
-        st.lists(
-            st.sampled_from(["q", "1", "é", "#", "\0", "\x01", "\r", '"', "\ufeff"]), max_size=8
-        )
-        .flatmap(
-            lambda cells: st.sampled_from([" ", "\t", "  "]).map(lambda blank: blank.join(cells))
-        )
-        .map(lambda line: line + "\n"),
-        min_size=1,
-        max_size=4,
-    ).map("".join)
-)
-def test_the_fast_parser_takes_only_lines_of_six_columns(data: str) -> None:
-    content = data.encode()
-    rows = trec_stream._parse_fast(content, first=True)
-    if rows is not None:
-        assert (rows.query.to_list(), rows.doc.to_list(), rows.score.tolist()) == careful(content)
+@given(tokens=st.lists(TOKENS, min_size=1, max_size=6))
+def test_large_files_take_no_other_numbers(tokens: list[str], tmp_path: Path) -> None:
+    """What is a number in a large file is one in a small file, and the same one."""
+    lines = (f"q{n} Q0 d 1 {token} t\n" for n, token in enumerate(tokens))
+    read_both_ways(tmp_path / "a", "".join(lines).encode(), MANY)
+
+
+LINES = st.lists(
+    st.sampled_from(["q0", "q1", "1", "é", "#", "\0", "\x01", "\r", '"', "\ufeff", "2.5"]),
+    max_size=8,
+).flatmap(lambda cells: st.sampled_from([" ", "\t", "  "]).map(lambda blank: blank.join(cells)))
+
+
+@settings(QUICK, max_examples=5 * EXAMPLES)
+@given(lines=st.lists(LINES, min_size=1, max_size=4))
+def test_large_files_take_no_other_lines(lines: list[str], tmp_path: Path) -> None:
+    read_both_ways(tmp_path / "a", ("\n".join(lines) + "\n").encode(), MANY)
 
 
 FLOATS = "1_0 0x10 infinity nan +5 .5 5. 1e5 1E+5 1d5 1,5 1__0 inf -inf +nan 1e999 ½ １ 1e 0b1 1f"
 
 
 @pytest.mark.parametrize("token", [*FLOATS.split(), " 5", ""])
-def test_tokens_that_parsers_disagree_about(token: str) -> None:
-    data = f"q Q0 d 1 {token} t\nq Q0 e 1 1.0 t\n".encode()
-    rows = trec_stream._parse_fast(data, first=True)
-    expected = careful(data)
-    if rows is not None:
-        assert expected is not None
-        assert rows.score.tolist() == expected[2]
-    if token in {"+5", ".5", "5.", "1e5", "1E+5"}:
-        assert rows is not None
+def test_tokens_that_parsers_disagree_about(token: str, tmp_path: Path) -> None:
+    content = f"q0 Q0 d 1 {token} t\nq0 Q0 e 1 1.0 t\n".encode()
+    read_both_ways(tmp_path / "a", content, MANY)
+    taken = not isinstance(_careful(content), FormatError)
+    assert taken == (token in {"+5", ".5", "5.", "1e5", "1E+5", " 5"})
+
+
+def _careful(data: bytes) -> object:
+    try:
+        return read_run_lines(data, "a")
+    except FormatError as refusal:
+        return refusal
 
 
 def test_a_run_of_thousands_of_rows_is_the_same_in_every_form(tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ from assay.errors import LimitError
 from assay.hits import trec_stream
 from assay.hits.qrels import load_qrels
 from assay.hits.run import judge
-from assay.hits.sources import source
-from assay.hits.trec_stream import duplicate_in_run, pieces
+from assay.hits.trec_stream import duplicate_in_run
 
 from .conftest import make_stream
 from .tables import assert_same, ranks
@@ -25,21 +24,6 @@ from .tables import assert_same, ranks
 Write = Callable[[str, bytes | str], Path]
 
 QRELS = load_qrels({"q1": {"a": 1}, "q2": {"x": 1}})
-
-
-@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 8, 1000])
-@pytest.mark.parametrize(
-    "content", [b"", b"\n", b"a", b"ab\ncd\n", b"ab\n\n\ncd", b"abcdefghij\nk\n", b"\n\nx"]
-)
-def test_pieces_end_with_a_line(
-    write: Write, monkeypatch: pytest.MonkeyPatch, chunk: int, content: bytes
-) -> None:
-    monkeypatch.setattr(limits, "STREAM_CHUNK_BYTES", chunk)
-    with source(write("a", content)) as origin, origin.open() as stream:
-        parts = list(pieces(stream))
-    assert all(part.endswith(b"\n") for part in parts)
-    whole = b"".join(parts)
-    assert whole == content or (whole == content + b"\n" and not content.endswith(b"\n"))
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 16, 17, 18, 33, 64, 100, 4096])
@@ -63,12 +47,10 @@ def test_borders_of_pieces_do_not_matter(
             assert_same(judge(qrels, path), small)
 
 
-def test_the_fast_parser_is_the_one_that_is_used(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For every kind of blanks; the careful reader would be ten times slower."""
+def test_the_careful_reader_is_not_needed(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every kind of blanks; it would be ten times slower."""
     make_stream(monkeypatch, 1 << 20)
-    monkeypatch.setattr(trec_stream, "_parse_carefully", None)
+    monkeypatch.setattr(trec_stream, "read_run_lines", None)
     run = "q1 Q0 b 1 2.5 t\nq1 Q0 a 2 1e-3 t\nq2 Q0 x 1 -7 t\n"
     for content in (
         run,
