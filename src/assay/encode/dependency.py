@@ -8,12 +8,13 @@ from typing import Any
 from assay.errors import MissingDependencyError
 
 
-def needed(package: str, extra: str = "models") -> Any:
-    """Import a package, or say how to install it."""
+def needed(package: str, extra: str | None = None) -> Any:
+    """Import a package, or say how to install it; ``extra`` is the extra that brings it."""
     try:
         return import_module(package)
     except ImportError as error:
+        wanted = f"'assay[{extra}]'" if extra else package.replace("_", "-")
         raise MissingDependencyError(
             f"this needs the package {package}, which cannot be imported: {error}",
-            hint=f"install it with: pip install 'assay[{extra}]'",
+            hint=f"install it with: pip install {wanted}",
         ) from error

@@ -33,7 +33,7 @@ _ABSENT = ("EntryNotFoundError", "RemoteEntryNotFoundError")
 
 def download_from_hub(source: HubSource, card: ModelCard | None, folder: Path) -> ModelCard:
     """Fill a folder with a repository's files and return its card with their checksums."""
-    hub = needed("huggingface_hub", extra="hub")
+    hub = needed("huggingface_hub")
     for name in (*_REQUIRED, *_OPTIONAL):
         _fetch(hub, source, name, folder)
     files = tuple(_pinned(path, folder) for path in sorted(folder.rglob("*")) if path.is_file())
