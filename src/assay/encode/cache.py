@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from assay.encode import caps
-from assay.encode.model_errors import CorruptCacheError
+from assay.encode.model_errors import CacheUnavailableError, CorruptCacheError
 from assay.encode.tokens import clipped
 from assay.errors import InputError
 from assay.model.vectors import Kind
@@ -86,7 +86,8 @@ class VectorCache:
         """Let go of the file."""
         self._db.close()
 
-    def __len__(self) -> int:
+    def count(self) -> int:
+        """How many vectors are kept; rows are never removed, so the last number tells."""
         with self._lock, self._guarded():
             found = self._db.execute("SELECT coalesce(max(number), 0) FROM vectors").fetchone()
         return int(found[0])
@@ -109,7 +110,7 @@ class VectorCache:
 
     def put(self, rows: Mapping[bytes, bytes]) -> None:
         """Keep vectors in one commit; beyond the cap they are not kept."""
-        if len(self) + len(rows) > caps.MAX_CACHED_VECTORS:
+        if self.count() + len(rows) > caps.MAX_CACHED_VECTORS:
             return
         values = [(key, data, _checksum(key, data)) for key, data in rows.items()]
         with self._lock, self._guarded(), _transaction(self._db):
@@ -142,13 +143,15 @@ class VectorCache:
         """Say in our own words what SQLite complains of."""
         try:
             yield
+        except sqlite3.OperationalError as error:  # disk full, read-only, locked for too long
+            raise CacheUnavailableError(f"{self.path} cannot be used now: {error}") from error
         except sqlite3.Error as error:
             raise self._unusable(str(error)) from error
 
     def _unusable(self, reason: str) -> CorruptCacheError:
         return CorruptCacheError(
             f"{self.path} cannot be used: {reason}",
-            hint="if it is damaged, delete it: it is made anew from the texts",
+            hint="delete or move it: vectors are made anew from the texts",
         )
 
 
@@ -161,7 +164,8 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
 

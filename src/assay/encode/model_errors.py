@@ -29,8 +29,15 @@ class PullError(AssayError):
     http_status = 502
 
 
+class CacheUnavailableError(AssayError):
+    """The file that keeps vectors cannot be written or read now: disk full, read-only, locked."""
+
+    code = "vector_cache_unavailable"
+    http_status = 507
+
+
 class CorruptCacheError(AssayError):
-    """The file that keeps vectors cannot be used."""
+    """The file that keeps vectors is damaged, or is none."""
 
     code = "vector_cache_corrupt"
     http_status = 503

@@ -12,7 +12,7 @@ import pytest
 
 from assay.encode import caps
 from assay.encode.cache import VectorCache, keys_of, text_key
-from assay.encode.model_errors import CorruptCacheError
+from assay.encode.model_errors import CacheUnavailableError, CorruptCacheError
 from assay.errors import InputError
 
 MODEL = "toy/model:256:abc"
@@ -38,7 +38,7 @@ def test_what_was_kept_is_found_after_opening_again(cache: VectorCache) -> None:
     assert cache.get([]) == {}
     with VectorCache(cache.path.parent, MODEL) as again:
         assert again.get([*kept, text_key("unknown", "passage")]) == kept
-        assert len(again) == 1200
+        assert again.count() == 1200
 
 
 def test_kinds_and_texts_have_their_own_keys() -> None:
@@ -91,7 +91,7 @@ def test_a_damaged_row_counts_as_missing_and_heals(cache: VectorCache, column: s
     assert cache.damaged == 1
     cache.put({keys[0]: kept[keys[0]]})
     assert cache.get(keys) == kept
-    assert len(cache) == 3
+    assert cache.count() == 3
 
 
 def test_a_file_that_is_no_database_is_refused_by_name(tmp_path: Path, cache: VectorCache) -> None:
@@ -101,7 +101,7 @@ def test_a_file_that_is_no_database_is_refused_by_name(tmp_path: Path, cache: Ve
     cache.path.write_bytes(os.urandom(50_000))
     with pytest.raises(CorruptCacheError, match=cache.path.name) as caught:
         VectorCache(cache.path.parent, MODEL)
-    assert "delete it" in (caught.value.hint or "")
+    assert "delete" in (caught.value.hint or "")
 
 
 def test_a_database_of_another_program_is_left_alone(tmp_path: Path, cache: VectorCache) -> None:
@@ -112,6 +112,18 @@ def test_a_database_of_another_program_is_left_alone(tmp_path: Path, cache: Vect
     db.close()
     with pytest.raises(CorruptCacheError, match="another program or version"):
         VectorCache(cache.path.parent, MODEL)
+
+
+def test_a_full_disk_is_an_error_of_its_own(cache: VectorCache) -> None:
+    cache.put(rows(2))
+    pages = cache._db.execute("PRAGMA page_count").fetchone()[0]
+    cache._db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(CacheUnavailableError, match="full"):
+        cache.put(rows(500, 2))
+    assert cache.get(list(rows(500))) == rows(2)
+    cache._db.execute("PRAGMA max_page_count = 1000000")
+    cache.put(rows(500, 2))
+    assert cache.count() == 502
 
 
 def test_threads_share_one_cache(cache: VectorCache) -> None:
@@ -132,7 +144,7 @@ def test_two_openings_write_the_same_file(cache: VectorCache) -> None:
         cache.put(rows(10))
         other.put(rows(10, 5))
         assert cache.get(list(rows(15))) == rows(15)
-        assert len(other) == 15
+        assert other.count() == 15
 
 
 def test_beyond_the_cap_nothing_more_is_kept(
@@ -141,7 +153,7 @@ def test_beyond_the_cap_nothing_more_is_kept(
     monkeypatch.setattr(caps, "MAX_CACHED_VECTORS", 5)
     cache.put(rows(4))
     cache.put(rows(4, 10))
-    assert len(cache) == 4
+    assert cache.count() == 4
 
 
 def test_a_text_that_cannot_be_encoded_is_named_by_its_place() -> None:
