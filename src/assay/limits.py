@@ -40,9 +40,9 @@ MAX_DECOMPRESSED_BYTES = _limit(
     "MAX_DECOMPRESSED_BYTES", 64 * _GIB, "what one compressed file may unpack to"
 )
 SMALL_FILE_BYTES = _limit(
-    "SMALL_FILE_BYTES", 8 * _MIB, "below this a file is read in plain Python, without a data frame"
+    "SMALL_FILE_BYTES", 8 * _MIB, "kept in memory of what cannot be rewound; the rest goes to disk"
 )
-STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 4 * _MIB, "read at once from a large file")
+STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 1 * _MIB, "read at once from a large file")
 SCATTERED_MAX_BYTES = _limit(
     "SCATTERED_MAX_BYTES",
     4 * _GIB,

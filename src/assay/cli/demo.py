@@ -39,7 +39,7 @@ def command(
         bool, typer.Option("--search/--no-search", help="Ingest the shipped corpus and search it.")
     ] = True,
 ) -> None:
-    """Score the shipped example, search the shipped corpus, and say what to try next."""
+    """Show what assay does, on examples that ship with it."""
     config = configuration(ctx)
     example = Path(str(files("assay") / "data" / "example"))
     qrels = str(example / "judgments.jsonl")

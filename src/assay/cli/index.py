@@ -5,7 +5,7 @@ import typer
 from assay.cli.console import emit_columns, emit_json, emit_text
 from assay.cli.options import JsonFlag, configuration, group
 
-app = group("Look at the index, check it, bring it up to date or write it anew.")
+app = group("Look at the index, check it, update it or rebuild it.")
 
 DAMAGED = 1
 

@@ -29,11 +29,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "demo",
         "assay.cli.demo",
-        "Score the shipped example, search the shipped corpus, and say what to try next.",
+        "Show what assay does, on examples that ship with it.",
     ),
-    Entry(
-        "score", "assay.cli.score", "Score runs against judgments, with intervals and comparisons."
-    ),
+    Entry("score", "assay.cli.score", "Score runs against judgments, and compare them."),
     Entry("classify", "assay.cli.classify", "Measure yes/no decisions from labels and scores."),
     Entry("measures", "assay.cli.measures", "List every measure and its parameters."),
     Entry(
@@ -42,7 +40,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "index",
         "assay.cli.index",
-        "Look at the index, check it, bring it up to date or write it anew.",
+        "Look at the index, check it, update it or rebuild it.",
     ),
     Entry("corpus", "assay.cli.corpus", "Look at stored documents, or delete them."),
     Entry(

@@ -80,7 +80,7 @@ def command(
         float | None, typer.Option("--margin", help="Differences below this do not matter.")
     ] = None,
 ) -> None:
-    """Score runs against judgments, with intervals and comparisons."""
+    """Score runs against judgments, and compare them."""
     from assay.cli.scoring_job import Job, write
 
     config = configuration(

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import InputError
-from assay.hits.rows import HashArray, Rows, hashes
+from assay.hits.rows import HashArray, Rows, pair_keys
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Callable, Sequence
 
     from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.model.judgments import Qrels
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying loses nothing
 _BITMAP_BITS = (16, 22)  # at least and at most; a small one stays in the processor's cache
 
 
@@ -49,19 +48,16 @@ class Block:
 class JudgedIndex:
     """The judgments, ready to be looked up by hash."""
 
-    def __init__(self, qrels: Qrels) -> None:
-        import polars as pl
-
+    def __init__(self, qrels: Qrels, hashes: Callable[[Sequence[str]], HashArray]) -> None:
         self.position = qrels.position
         self.grade = qrels.grade
         self._query = qrels.query
-        self._docs = pl.Series(qrels.docs, dtype=pl.String)
-        names = hashes(pl.Series(qrels.queries, dtype=pl.String))
-        keys = (names * _SPREAD)[qrels.query] ^ hashes(self._docs)
+        self._docs = qrels.docs
+        keys = pair_keys(hashes(qrels.queries)[qrels.query], hashes(qrels.docs))
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
         # how many judgments share a hash: one, unless someone sought a collision
-        self._most = int(np.unique(keys, return_counts=True)[1].max(initial=0))
+        self._most = int(np.unique(self._keys, return_counts=True)[1].max(initial=0))
         low, high = _BITMAP_BITS
         bits = min(max(len(keys).bit_length() + 6, low), high)
         self._shift = np.uint64(64 - bits)
@@ -69,27 +65,33 @@ class JudgedIndex:
         self._bitmap[self._slot(keys)] = True
 
     def find(
-        self, keys: HashArray, docs: pl.Series, starts: IntArray, positions: IntArray
+        self, keys: HashArray, rows: Rows, positions: IntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Rows that are judged, the group of each, and the judgment that it meets.
 
         ``positions`` tells for each group where its query stands in the qrels; −1 is outside.
         """
-        rows = np.flatnonzero(self._bitmap[self._slot(keys)])
-        groups = np.searchsorted(starts, rows, side="right") - 1
-        inside = positions[groups] >= 0
-        rows, groups = rows[inside], groups[inside]
-        first = np.searchsorted(self._keys, keys[rows])
+        row = np.flatnonzero(self._bitmap[self._slot(keys)])
+        group = np.searchsorted(rows.starts, row, side="right") - 1
+        inside = positions[group] >= 0
+        row, group = row[inside], group[inside]
+        first = np.searchsorted(self._keys, keys[row])
         found = [np.zeros((3, 0), dtype=np.int64)]
         for step in range(self._most):
             at = np.minimum(first + step, len(self._keys) - 1)
-            equal = self._keys[at] == keys[rows]
-            row, group, judgment = rows[equal], groups[equal], self._order[at[equal]]
-            same = (self._docs.gather(judgment) == docs.gather(row)).to_numpy()
-            same &= (self._query[judgment] == positions[group]) & (first + step == at)[equal]
-            found.append(np.stack((row[same], group[same], judgment[same])))
-        row, group, judgment = np.concatenate(found, axis=1)
-        return row, group, judgment
+            equal = self._keys[at] == keys[row]
+            met = self._met(row[equal], self._order[at[equal]], rows)
+            met &= self._query[self._order[at[equal]]] == positions[group[equal]]
+            met &= (first + step == at)[equal]
+            found.append(np.stack((row[equal], group[equal], self._order[at[equal]]))[:, met])
+        judged_rows, groups, judgments = np.concatenate(found, axis=1)
+        return judged_rows, groups, judgments
+
+    def _met(self, rows_at: IntArray, judgments: IntArray, rows: Rows) -> BoolArray:
+        """Is it really the same document? Hashes only said that it may be."""
+        wanted = map(self._docs.__getitem__, judgments.tolist())
+        same = [a == b for a, b in zip(rows.docs(rows_at), wanted, strict=True)]
+        return np.array(same, dtype=np.bool_)
 
     def _slot(self, keys: HashArray) -> IntArray:
         return (keys >> self._shift).view(np.int64)
@@ -97,19 +99,19 @@ class JudgedIndex:
 
 def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
     """The judged hits of a block."""
-    starts, score, names = rows.starts, rows.score, rows.names()
+    starts, score, names = rows.starts, rows.score, rows.queries(rows.starts)
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
-    keys = np.repeat(hashes(rows.query.gather(starts)) * _SPREAD, sizes) ^ hashes(rows.doc)
+    keys = rows.keys()
     _refuse_duplicates(keys, rows)
-    found, group, judgment = index.find(keys, rows.doc, starts, positions)
+    found, group, judgment = index.find(keys, rows, positions)
     order = _order(score, starts, sizes)
     place = found if order is None else _inverse(order)[found]
     ordered = score if order is None else score[order]
     rank = place - starts[group] + 1
     tied = _tied(ordered, place, starts[group], starts[group] + sizes[group])
     if tied.any():
-        rank[tied] += _tie_shift(ordered, place[tied], starts, rows.doc, order)
+        rank[tied] += _tie_shift(ordered, place[tied], rows, order)
     return Block(
         query=positions[group],
         rank=rank,
@@ -117,7 +119,7 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
         tied=tied,
         group_names=names,
         group_sizes=sizes,
-        group_top=ordered[starts],
+        group_top=rows.tops(starts if order is None else order[starts]),
     )
 
 
@@ -139,9 +141,9 @@ def _refuse_duplicates(keys: HashArray, rows: Rows) -> None:
 
 
 def _refuse_twice(suspects: IntArray, origin: IntArray, rows: Rows) -> None:
-    queries, docs = rows.query.gather(suspects).to_list(), rows.doc.gather(suspects).to_list()
+    pairs = zip(rows.queries(suspects), rows.docs(suspects), strict=True)
     seen: dict[tuple[str, str], int] = {}
-    for pair, came in zip(zip(queries, docs, strict=True), origin.tolist(), strict=True):
+    for pair, came in zip(pairs, origin.tolist(), strict=True):
         if pair in seen:
             raise DuplicateRowError(pair[0], pair[1], seen[pair], came)
         seen[pair] = came
@@ -172,26 +174,21 @@ def _tied(ordered: FloatArray, place: IntArray, start: IntArray, end: IntArray) 
 
 
 def _tie_shift(
-    ordered: FloatArray,
-    place: IntArray,
-    starts: IntArray,
-    doc: pl.Series,
-    order: IntArray | None,
+    ordered: FloatArray, place: IntArray, rows: Rows, order: IntArray | None
 ) -> IntArray:
     """How far the id (descending) moves each tied row from where it stands in the block."""
-    import polars as pl
-
     same = np.zeros(len(ordered), dtype=np.bool_)
     same[1:] = ordered[1:] == ordered[:-1]
-    same[starts] = False
+    same[rows.starts] = False
     run = np.cumsum(~same) - 1
     wanted = np.zeros(int(run[-1]) + 1, dtype=np.bool_)
     wanted[run[place]] = True
     members = np.flatnonzero(wanted[run])
-    rows = members if order is None else order[members]
-    frame = pl.DataFrame({"run": run[members], "doc": doc.gather(rows), "place": members})
-    by_id = frame.sort(["run", "doc"], descending=[False, True])["place"].to_numpy()
+    docs = rows.docs(members if order is None else order[members])
+    # by id descending, then (the sort is stable) by run ascending
+    by_id = sorted(range(len(members)), key=docs.__getitem__, reverse=True)
+    by_id.sort(key=run[members].tolist().__getitem__)
     target = np.empty(len(ordered), dtype=np.int64)
-    target[by_id] = members
+    target[members[by_id]] = members
     moved: IntArray = target[place] - place
     return moved

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from assay.errors import DuplicateError, FormatError
 from assay.hits.builder import ScatteredRowsError, TableBuilder
 from assay.hits.columns import choose, graded_columns, scored_columns
 from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
 from assay.hits.numbers import in_float32
-from assay.hits.rows import Rows, gathered
+from assay.hits.rows import FrameRows, list_hashes, place_of
 from assay.hits.strict_json import read_all
 from assay.model.judgments import Qrels
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from assay.hits.sources import Bytes, Source
     from assay.measures.table import JudgedHits
     from assay.model.ranking import ScoreRun
+
+
+BLOCK_ROWS = 1 << 17
 
 
 def read_parquet(
@@ -57,19 +62,36 @@ def judge_frame(
     qrels: Qrels, value: Any, *, place: str = "run", float32: bool = False
 ) -> JudgedHits:
     """The judged-hits table of a frame or of arrays; ties go to the higher document id."""
-    rows = Rows.of(*scored_columns(value, place))
+    rows = FrameRows.of(*scored_columns(value, place))
     if float32:
-        score = in_float32(rows.score, lambda row: f"{place}: {rows.place(row)}")
-        rows = Rows(rows.query, rows.doc, score, rows.starts)
-    index = JudgedIndex(qrels)
-    builder = TableBuilder(qrels)
+        rows = rows.with_score(
+            in_float32(rows.score, lambda row: f"{place}: {place_of(rows, row)}")
+        )
+    index = JudgedIndex(qrels, list_hashes)
     try:
         try:
-            builder.add(reduce_block(index, rows))
+            return _reduce(qrels, index, rows)
         except ScatteredRowsError:
-            builder.add(reduce_block(index, gathered(rows)))
+            return _reduce(qrels, index, rows.gathered())
     except DuplicateRowError as twice:
         raise duplicate_rows(place, twice.query, twice.doc, twice.first, twice.second) from None
+
+
+def _reduce(qrels: Qrels, index: JudgedIndex, rows: FrameRows) -> JudgedHits:
+    """Block by block, each small enough for the processor's cache and made of whole queries."""
+    builder = TableBuilder(qrels)
+    first, groups = 0, len(rows.starts)
+    while first < groups:
+        until = int(np.searchsorted(rows.starts, rows.starts[first] + BLOCK_ROWS))
+        last = max(until, first + 1)
+        try:
+            builder.add(reduce_block(index, rows.part(first, last)))
+        except DuplicateRowError as twice:
+            begin = 0 if rows.origin is not None else int(rows.starts[first])
+            raise DuplicateRowError(
+                twice.query, twice.doc, twice.first + begin, twice.second + begin
+            ) from None
+        first = last
     return builder.build()
 
 

@@ -12,6 +12,7 @@ from assay.hits import frames
 from assay.hits.columns import is_columns, is_frame
 from assay.hits.json_input import qrels_from_json
 from assay.hits.numbers import is_whole, shown
+from assay.hits.qrels_text import qrels_from_text
 from assay.hits.sniff import Kind, sniff
 from assay.hits.sources import Source, source
 from assay.hits.strict_json import read_all
@@ -55,7 +56,7 @@ def _from_file(origin: Source) -> Qrels:
         data = head + read_all(stream)
     if kind is Kind.JSON:
         return qrels_from_json(data, origin.name)
-    return _from_rows(read_qrels_lines(data, origin.name), origin.name)
+    return qrels_from_text(data) or _from_rows(read_qrels_lines(data, origin.name), origin.name)
 
 
 def _from_rows(rows: QrelsRows, name: str) -> Qrels:

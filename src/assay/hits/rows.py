@@ -1,29 +1,63 @@
 """Which rows stand together?
 
-Rows are (query, document, score) columns, parallel, in which those of a query follow each other.
-``starts`` tells where each query begins.
+Rows are (query, document, score), those of a query following each other. They come as columns of a
+data frame or as lines of a file; what is done with them needs only hashes, scores, and the text of
+a few rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from assay.model.arrays import FloatArray, IntArray
 
-ROW_BYTES = 56  # two views of text, a score and two hashes
 HashArray: TypeAlias = NDArray[np.uint64]
+
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying loses nothing
+
+
+class Rows(Protocol):
+    """Rows of a run, those of a query together."""
+
+    @property
+    def starts(self) -> IntArray:
+        """The first row of each query."""
+
+    @property
+    def score(self) -> FloatArray:
+        """Numbers that order the rows of each query as their scores do, ties included."""
+
+    @property
+    def origin(self) -> IntArray | None:
+        """Where each row stood, when rows had to be gathered."""
+
+    def __len__(self) -> int: ...
+
+    def keys(self) -> HashArray:
+        """A 64-bit hash of the query and document of every row."""
+
+    def tops(self, rows: IntArray) -> FloatArray:
+        """The scores of some rows, as they are."""
+
+    def queries(self, rows: IntArray) -> list[str]:
+        """The queries of some rows."""
+
+    def docs(self, rows: IntArray) -> list[str]:
+        """The documents of some rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of a run; ``origin`` tells where each stood, when they had to be gathered."""
+class FrameRows:
+    """Rows that are columns of a data frame."""
 
     query: pl.Series
     doc: pl.Series
@@ -32,73 +66,87 @@ class Rows:
     origin: IntArray | None = None
 
     @classmethod
-    def of(cls, query: pl.Series, doc: pl.Series, score: FloatArray) -> Rows:
+    def of(cls, query: pl.Series, doc: pl.Series, score: FloatArray) -> FrameRows:
         """The columns as they are; a query that comes back later begins once more."""
-        return cls(query, doc, score, group_starts(hashes(query)))
+        return cls(query, doc, score, group_starts(series_hashes(query)))
 
     def __len__(self) -> int:
         return len(self.score)
 
-    def names(self) -> list[str]:
-        """The query of each group."""
-        names: list[str] = self.query.gather(self.starts).to_list()
-        return names
+    def keys(self) -> HashArray:
+        """A 64-bit hash of the query and document of every row."""
+        sizes = np.diff(self.starts, append=len(self))
+        query = series_hashes(self.query.gather(self.starts))
+        return pair_keys(np.repeat(query, sizes), series_hashes(self.doc))
 
-    def split_last(self) -> tuple[Rows | None, Rows]:
-        """All groups but the last, and the last."""
-        cut = int(self.starts[-1])
-        first = np.zeros(1, dtype=np.int64)
-        last = Rows(self.query[cut:], self.doc[cut:], self.score[cut:], first)
-        if not cut:
-            return None, last
-        return Rows(self.query[:cut], self.doc[:cut], self.score[:cut], self.starts[:-1]), last
+    def tops(self, rows: IntArray) -> FloatArray:
+        """The scores of some rows."""
+        return self.score[rows]
 
-    def size(self) -> int:
-        """About how many bytes do the rows take?"""
-        ids = sum(int(column.str.len_bytes().sum()) for column in (self.query, self.doc))
-        return ids + ROW_BYTES * len(self)
+    def queries(self, rows: IntArray) -> list[str]:
+        """The queries of some rows."""
+        found: list[str] = self.query.gather(rows).to_list()
+        return found
 
-    def place(self, row: int) -> str:
-        """The row in words."""
-        return f"query {self.query[row]!r}, document {self.doc[row]!r}"
+    def docs(self, rows: IntArray) -> list[str]:
+        """The documents of some rows."""
+        found: list[str] = self.doc.gather(rows).to_list()
+        return found
 
+    def with_score(self, score: FloatArray) -> FrameRows:
+        """The same rows with other scores."""
+        return replace(self, score=score)
 
-def joined(parts: list[Rows]) -> Rows:
-    """The rows of all parts; where one ends with the query that the next begins with, as one."""
-    import polars as pl
+    def part(self, first: int, last: int) -> FrameRows:
+        """The groups from ``first`` up to ``last``."""
+        begin = int(self.starts[first])
+        end = int(self.starts[last]) if last < len(self.starts) else len(self)
+        return FrameRows(
+            self.query[begin:end],
+            self.doc[begin:end],
+            self.score[begin:end],
+            self.starts[first:last] - begin,
+            None if self.origin is None else self.origin[begin:end],
+        )
 
-    if len(parts) == 1:
-        return parts[0]
-    starts, count = [np.zeros(0, dtype=np.int64)], 0
-    for before, part in zip([None, *parts[:-1]], parts, strict=True):
-        goes_on = before is not None and before.query[-1] == part.query[0]
-        starts.append((part.starts[1:] if goes_on else part.starts) + count)
-        count += len(part)
-    return Rows(
-        pl.concat([part.query for part in parts]),
-        pl.concat([part.doc for part in parts]),
-        np.concatenate([part.score for part in parts]),
-        np.concatenate(starts),
-    )
-
-
-def gathered(rows: Rows) -> Rows:
-    """The same rows with those of a query together, in the order they came."""
-    key = hashes(rows.query)
-    order = np.argsort(key, kind="stable")
-    return Rows(
-        rows.query.gather(order),
-        rows.doc.gather(order),
-        rows.score[order],
-        group_starts(key[order]),
-        order,
-    )
+    def gathered(self) -> FrameRows:
+        """The same rows with those of a query together, in the order they came."""
+        key = series_hashes(self.query)
+        order = np.argsort(key, kind="stable")
+        return FrameRows(
+            self.query.gather(order),
+            self.doc.gather(order),
+            self.score[order],
+            group_starts(key[order]),
+            order,
+        )
 
 
-def hashes(column: pl.Series) -> HashArray:
-    """A 64-bit hash of every string."""
+def pair_keys(query: HashArray, doc: HashArray) -> HashArray:
+    """One hash of two, different also where the two are the same text."""
+    keys: HashArray = query * SPREAD
+    keys ^= doc
+    keys *= SPREAD
+    return keys
+
+
+def place_of(rows: Rows, row: int) -> str:
+    """A row in words."""
+    at = np.array([row])
+    return f"query {rows.queries(at)[0]!r}, document {rows.docs(at)[0]!r}"
+
+
+def series_hashes(column: pl.Series) -> HashArray:
+    """A 64-bit hash of every string of a column."""
     result: HashArray = column.hash(seed=17).to_numpy()
     return result
+
+
+def list_hashes(texts: Sequence[str]) -> HashArray:
+    """The same for a list of strings."""
+    import polars as pl
+
+    return series_hashes(pl.Series(texts, dtype=pl.String))
 
 
 def group_starts(query_hash: HashArray) -> IntArray:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from assay import limits
 from assay.errors import InputError, UsageError
 from assay.hits import frames
 from assay.hits.columns import is_columns, is_frame
@@ -19,7 +18,7 @@ from assay.hits.sniff import Kind, sniff
 from assay.hits.sources import Source, source
 from assay.hits.strict_json import read_all
 from assay.hits.trec_lines import RunRows, read_run_lines
-from assay.hits.trec_stream import duplicate_in_run, judge_trec_stream
+from assay.hits.trec_stream import IrregularTextError, duplicate_in_run, judge_trec_stream
 from assay.model.ranking import LiveRun, Match, ScoreRun, Ties
 
 if TYPE_CHECKING:
@@ -74,16 +73,18 @@ def _judge_file(qrels: Qrels, origin: Source, options: Options) -> JudgedHits:
         if options.match is not Match.CHUNK or options.ties is Ties.GIVEN:
             data += read_all(stream)
             return _judge_any(qrels, _small_run(data, origin.name, options), options)
-        data += stream.read(max(limits.SMALL_FILE_BYTES - len(data), 0))
-        if len(data) <= limits.SMALL_FILE_BYTES and not stream.read(1):
-            return _judge_any(qrels, _small_run(data, origin.name, options), options)
-    return judge_trec_stream(
-        qrels,
-        origin,
-        float32=options.float32,
-        extra_columns=options.extra_columns,
-        progress=options.progress,
-    )
+    try:
+        return judge_trec_stream(
+            qrels,
+            origin,
+            float32=options.float32,
+            extra_columns=options.extra_columns,
+            progress=options.progress,
+        )
+    except IrregularTextError:
+        with origin.open() as stream:
+            data = read_all(stream)
+        return _judge_any(qrels, _small_run(data, origin.name, options), options)
 
 
 def _small_run(data: bytes, name: str, options: Options) -> ScoreRun:

@@ -111,8 +111,10 @@ def test_no_common_query_is_an_error_not_a_row_of_zeros() -> None:
         assay.score({"1": {"a": 1}}, {"q1": {"a": 1.0}}, "MRR")
 
 
-def test_an_empty_run_scores_zero() -> None:
-    assert assay.score(QRELS, {}, "MRR")["MRR"] == 0.0
+def test_a_run_without_results_scores_zero_and_one_without_queries_is_refused() -> None:
+    assert assay.score(QRELS, {"q1": {}}, "MRR")["MRR"] == 0.0
+    with pytest.raises(InputError, match="the run is empty"):
+        assay.score(QRELS, {}, "MRR")
 
 
 @pytest.mark.req("E5")

@@ -59,7 +59,8 @@ def make_stream(monkeypatch: pytest.MonkeyPatch, chunk: int = 64) -> None:
     small = run_module._small_run
 
     def only_nothing(data: bytes, *rest: Any) -> Any:
-        assert not data, "the small reader was used"
+        odd = any(code in data for code in range(1, 32) if code not in b"\t\n\v\f\r")
+        assert odd or not data, "the small reader was used"
         return small(data, *rest)
 
     monkeypatch.setattr(run_module, "_small_run", only_nothing)

@@ -8,32 +8,36 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.hits import frame_reduce
 from assay.hits import rows as rows_module
 from assay.hits.builder import ScatteredRowsError, TableBuilder
 from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
 from assay.hits.qrels import load_qrels
-from assay.hits.rows import HashArray, Rows, gathered, group_starts, hashes, joined
+from assay.hits.rows import FrameRows, HashArray, group_starts, series_hashes
+from assay.model.judgments import Qrels
 
 from .tables import contents, ranks
 
 QRELS = load_qrels({"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1, "a": 3}, "q3": {}})
 
 
-def rows(*lines: tuple[str, str, float]) -> Rows:
+def rows(*lines: tuple[str, str, float]) -> FrameRows:
     query, doc, score = zip(*lines, strict=True) if lines else ((), (), ())
-    return Rows.of(
+    return FrameRows.of(
         pl.Series(query, dtype=pl.String),
         pl.Series(doc, dtype=pl.String),
         np.array(score, dtype=np.float64),
     )
 
 
+def judged(qrels: Qrels) -> JudgedIndex:
+    return JudgedIndex(qrels, rows_module.list_hashes)
+
+
 def few_hashes(count: int) -> Callable[[pl.Series], HashArray]:
     """A hash of the document that takes few values; queries keep theirs, they have to differ."""
 
     def hash_of(column: pl.Series) -> HashArray:
-        plain = hashes(column)
+        plain = series_hashes(column)
         return plain % np.uint64(count) if column.str.contains("^[a-p]").any() else plain
 
     return hash_of
@@ -48,26 +52,26 @@ def test_collisions_change_nothing(count: int, monkeypatch: pytest.MonkeyPatch) 
         for doc in rng.permutation(list("abcdefghijklmnop")).tolist()
     ]
     plain = TableBuilder(QRELS)
-    plain.add(reduce_block(JudgedIndex(QRELS), rows(*lines)))
-    monkeypatch.setattr(frame_reduce, "hashes", few_hashes(count))
+    plain.add(reduce_block(judged(QRELS), rows(*lines)))
+    monkeypatch.setattr(rows_module, "series_hashes", few_hashes(count))
     colliding = TableBuilder(QRELS)
-    colliding.add(reduce_block(JudgedIndex(QRELS), rows(*lines)))
+    colliding.add(reduce_block(judged(QRELS), rows(*lines)))
     assert contents(colliding.build()) == contents(plain.build())
     with pytest.raises(DuplicateRowError) as caught:
-        reduce_block(JudgedIndex(QRELS), rows(*lines, ("q4", lines[-3][1], 0.0)))
+        reduce_block(judged(QRELS), rows(*lines, ("q4", lines[-3][1], 0.0)))
     twice = caught.value
     assert (twice.query, twice.doc) == lines[-3][:2]
     assert (twice.first, twice.second) == (len(lines) - 3, len(lines))
 
 
 def test_a_block_of_nothing() -> None:
-    block = reduce_block(JudgedIndex(QRELS), rows())
+    block = reduce_block(judged(QRELS), rows())
     assert block.group_names == []
     assert len(block.rank) == len(block.group_top) == 0
 
 
 def test_queries_without_judgments() -> None:
-    index = JudgedIndex(load_qrels({"q3": {}}))
+    index = judged(load_qrels({"q3": {}}))
     builder = TableBuilder(load_qrels({"q3": {}}))
     builder.add(reduce_block(index, rows(("q3", "a", 1.0))))
     table = builder.build()
@@ -77,12 +81,12 @@ def test_queries_without_judgments() -> None:
 
 def test_a_document_judged_for_another_query_only() -> None:
     builder = TableBuilder(QRELS)
-    builder.add(reduce_block(JudgedIndex(QRELS), rows(("q1", "x", 2.0), ("q2", "b", 1.0))))
+    builder.add(reduce_block(judged(QRELS), rows(("q1", "x", 2.0), ("q2", "b", 1.0))))
     assert len(builder.build().rank) == 0
 
 
 def test_blocks_add_up() -> None:
-    index, builder = JudgedIndex(QRELS), TableBuilder(QRELS)
+    index, builder = judged(QRELS), TableBuilder(QRELS)
     builder.add(reduce_block(index, rows(("q2", "a", 1.0), ("q2", "x", 1.0))))
     builder.add(reduce_block(index, rows(("q1", "c", 1.0), ("q9", "c", 1.0), ("q3", "c", 1.0))))
     table = builder.build()
@@ -95,7 +99,7 @@ def test_blocks_add_up() -> None:
 
 
 def test_a_query_that_comes_back() -> None:
-    index = JudgedIndex(QRELS)
+    index = judged(QRELS)
     builder = TableBuilder(QRELS)
     builder.add(reduce_block(index, rows(("q1", "a", 1.0))))
     with pytest.raises(ScatteredRowsError):
@@ -110,7 +114,7 @@ def test_a_query_that_comes_back() -> None:
 
 def test_gathering_keeps_the_order_within_a_query() -> None:
     scattered = rows(("q2", "a", 1.0), ("q1", "b", 2.0), ("q2", "c", 3.0), ("q1", "d", 4.0))
-    together = gathered(scattered)
+    together = scattered.gathered()
     assert together.origin is not None
     by_query = dict.fromkeys(together.query.to_list())
     assert len(by_query) == len(together.starts) == 2
@@ -118,21 +122,12 @@ def test_gathering_keeps_the_order_within_a_query() -> None:
     assert scattered.doc.gather(together.origin).equals(together.doc)
 
 
-def test_joining_and_splitting() -> None:
-    one = rows(("q1", "a", 1.0), ("q2", "b", 2.0))
-    two = rows(("q2", "c", 3.0), ("q3", "d", 4.0), ("q3", "e", 5.0))
-    both = joined([one, two])
-    assert both.starts.tolist() == [0, 1, 3]
-    assert both.names() == ["q1", "q2", "q3"]
-    whole, last = both.split_last()
-    assert whole is not None
-    assert whole.names() == ["q1", "q2"]
-    assert last.doc.to_list() == ["d", "e"]
-    assert last.split_last()[0] is None
-    assert joined([one]) is one
-    assert len(joined([one, rows(("q9", "x", 1.0)), one])) == 5
-    assert joined([one, rows(("q9", "x", 1.0)), one]).starts.tolist() == [0, 1, 2, 3, 4]
-    assert one.size() == 2 * rows_module.ROW_BYTES + 6
+def test_parts_are_whole_queries() -> None:
+    whole = rows(("q1", "a", 1.0), ("q2", "b", 2.0), ("q2", "c", 3.0), ("q3", "d", 4.0))
+    part = whole.part(1, 3)
+    assert part.doc.to_list() == ["b", "c", "d"]
+    assert part.starts.tolist() == [0, 2]
+    assert part.queries(part.starts) == ["q2", "q3"]
 
 
 def test_where_groups_begin() -> None:

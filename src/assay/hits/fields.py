@@ -1,0 +1,144 @@
+"""Where does each column of each line stand?
+
+Text with the same number of columns on every line and single blanks between them is cut by array
+operations alone: the blanks are found, and as many of them as there are columns make a row. Any
+other text is not regular, and somebody more careful has to look at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+WordArray: TypeAlias = NDArray[np.uint64]
+PlaceArray: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+
+WORD = 8
+_TAB, _LINE_END, _BLANK, _COMMENT = (ord(char) for char in "\t\n #")
+_COMMENT_BYTE = b"#"
+_MASK = np.array([(1 << 8 * n) - 1 for n in range(WORD)] + [(1 << 64) - 1], dtype=np.uint64)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying loses nothing
+_HALF = np.uint64(32)
+
+
+class Text:
+    """Bytes that can be read eight at a time from any place."""
+
+    def __init__(self, *parts: bytes | memoryview) -> None:
+        self.size = sum(map(len, parts))
+        self.data = b"".join((*parts, bytes(2 * WORD)))  # a word may begin at the last byte
+        self.content = np.frombuffer(self.data, dtype=np.uint8, count=self.size)
+        self._words: WordArray = np.ndarray(
+            (self.size + WORD,), dtype="<u8", buffer=self.data, strides=(1,)
+        )
+
+    def words(self, places: PlaceArray) -> WordArray:
+        """The eight bytes from each place on; the first byte is the lowest."""
+        found: WordArray = self._words[places]
+        return found
+
+    def part(self, start: int, end: int) -> memoryview:
+        """The bytes of a stretch, not copied."""
+        return memoryview(self.data)[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column: where it begins on each line, and where it ends."""
+
+    start: PlaceArray
+    end: PlaceArray
+
+    @property
+    def length(self) -> PlaceArray:
+        """How many bytes each has."""
+        return self.end - self.start
+
+    def at(self, rows: PlaceArray | slice) -> Field:
+        """The same column of some of the lines."""
+        return Field(self.start[rows], self.end[rows])
+
+    def bytes(self, text: Text) -> list[bytes]:
+        """What stands in the column."""
+        data, pairs = text.data, zip(self.start.tolist(), self.end.tolist(), strict=True)
+        return [data[start:end] for start, end in pairs]
+
+
+class Lines:
+    """The lines of a regular text, cut into columns."""
+
+    def __init__(self, ends: PlaceArray) -> None:
+        self._ends = ends  # of each column of each line
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def longest(self) -> int:
+        """The bytes of the longest line, without its end."""
+        last = self._ends[:, -1]
+        return max(int(last[0]), int((last[1:] - last[:-1]).max(initial=1)) - 1)
+
+    def column(self, at: int) -> Field:
+        """One column, from 0 on."""
+        if at:
+            return Field(self._ends[:, at - 1] + 1, self._ends[:, at])
+        start = np.zeros(len(self), dtype=self._ends.dtype)
+        start[1:] = self._ends[:-1, -1] + 1
+        return Field(start, self._ends[:, 0])
+
+
+def cut(text: Text, columns: int) -> Lines | None:
+    """The columns of a regular text; None where it is not regular."""
+    content = text.content
+    places = np.flatnonzero(content <= _BLANK).astype(np.int32)
+    lines = len(places) // columns
+    if not lines or len(places) != columns * lines or places[0] == 0:
+        return None
+    if int((places[1:] - places[:-1]).min(initial=2)) < 2:
+        return None
+    ends = places.reshape(lines, columns)
+    last = np.ascontiguousarray(ends[:, -1])
+    # line ends and tabs are the only control characters, and each line ends once
+    controls = np.count_nonzero(content < _BLANK)
+    if controls != lines:
+        controls -= np.count_nonzero(content == _TAB)
+    regular = (
+        controls == lines
+        and bool((content[last] == _LINE_END).all())
+        and content[0] != _COMMENT
+        and (_COMMENT_BYTE not in text.data or not (content[last[:-1] + 1] == _COMMENT).any())
+    )
+    return Lines(ends) if regular else None
+
+
+def hash_field(text: Text, field: Field) -> WordArray:
+    """A 64-bit hash of every field; fields of up to eight bytes never share one."""
+    length = field.length
+    hashed = text.words(field.start) & _MASK[np.minimum(length, WORD)]
+    for offset in range(WORD, int(length.max(initial=0)), WORD):
+        # only the fields that go on, so that a hash does not depend on its neighbours' lengths
+        longer = np.flatnonzero(length > offset)
+        word = text.words(field.start[longer] + offset)
+        word &= _MASK[np.minimum(length[longer] - offset, WORD)]
+        hashed[longer] = _mixed(hashed[longer]) ^ word
+    return hashed
+
+
+def _mixed(word: WordArray) -> WordArray:
+    """Every bit of the result depends on many of the word; different words stay different."""
+    word *= _SPREAD
+    word ^= word >> _HALF
+    word *= _SPREAD
+    return word
+
+
+def hash_texts(texts: Sequence[str]) -> WordArray:
+    """The hash of texts that stand alone, the same as that of a field."""
+    encoded = [text.encode() for text in texts]
+    length = np.array([len(item) for item in encoded], dtype=np.int64)
+    end = np.cumsum(length)
+    return hash_field(Text(b"".join(encoded)), Field(end - length, end))

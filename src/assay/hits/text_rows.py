@@ -1,0 +1,132 @@
+"""How are the lines of a run file rows, without becoming strings and floats?
+
+A row is where its query, document and score stand in the text, and two hashes. The score becomes a
+float only where the order of a query's scores cannot be told from their digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay import limits
+from assay.hits.decimals import read_decimals, steps_down
+from assay.hits.fields import Field, Text, cut, hash_field
+from assay.hits.rows import HashArray, group_starts, pair_keys
+
+if TYPE_CHECKING:
+    from assay.model.arrays import FloatArray, IntArray
+
+COLUMNS = 6
+QUERY, DOC, SCORE = 0, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class TextRows:
+    """Rows that are lines of a text."""
+
+    text: Text
+    query: Field
+    doc: Field
+    number: Field
+    query_hash: HashArray
+    doc_hash: HashArray
+    score: FloatArray
+    starts: IntArray
+    origin: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def keys(self) -> HashArray:
+        """A 64-bit hash of the query and document of every row."""
+        return pair_keys(self.query_hash, self.doc_hash)
+
+    def tops(self, rows: IntArray) -> FloatArray:
+        """The scores of some rows, as floats."""
+        return np.array([float(item) for item in self.number.at(rows).bytes(self.text)])
+
+    def queries(self, rows: IntArray) -> list[str]:
+        """The queries of some rows."""
+        return [item.decode() for item in self.query.at(rows).bytes(self.text)]
+
+    def docs(self, rows: IntArray) -> list[str]:
+        """The documents of some rows."""
+        return [item.decode() for item in self.doc.at(rows).bytes(self.text)]
+
+    def head(self, rows: int) -> TextRows:
+        """The first rows, which end with a group."""
+        part = slice(0, rows)
+        return TextRows(
+            self.text,
+            self.query.at(part),
+            self.doc.at(part),
+            self.number.at(part),
+            self.query_hash[part],
+            self.doc_hash[part],
+            self.score[part],
+            self.starts[self.starts < rows],
+        )
+
+    def gathered(self) -> TextRows:
+        """The same rows with those of a query together, in the order they came."""
+        order = np.argsort(self.query_hash, kind="stable")
+        return TextRows(
+            self.text,
+            self.query.at(order),
+            self.doc.at(order),
+            self.number.at(order),
+            self.query_hash[order],
+            self.doc_hash[order],
+            self.score[order],
+            group_starts(self.query_hash[order]),
+            order,
+        )
+
+
+def text_rows(text: Text, *, floats: bool) -> TextRows | None:
+    """The rows of a regular text; None where anything about it is unusual.
+
+    With ``floats`` every score is read; otherwise only where its text does not tell the order.
+    """
+    lines = cut(text, COLUMNS)
+    if lines is None or not _is_utf8(text):
+        return None
+    query, doc, number = (lines.column(at) for at in (QUERY, DOC, SCORE))
+    if max(int(query.length.max()), int(doc.length.max())) > limits.MAX_ID_BYTES:
+        return None
+    query_hash = hash_field(text, query)
+    starts = group_starts(query_hash)
+    score = None if floats else _ranked(text, number, starts)
+    if score is None:
+        score = read_decimals(text, number)
+    if score is None:
+        return None
+    doc_hash = hash_field(text, doc)
+    return TextRows(text, query, doc, number, query_hash, doc_hash, score, starts)
+
+
+def _is_utf8(text: Text) -> bool:
+    if text.data.isascii():
+        return True
+    try:
+        text.data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ranked(text: Text, number: Field, starts: IntArray) -> FloatArray | None:
+    """Falling numbers in place of falling scores; None where they rise or cannot be told."""
+    steps = steps_down(text, number)
+    if steps is None:
+        return None
+    above, below = steps
+    above[starts[1:] - 1] = False
+    if above.any():
+        return None
+    falling = np.zeros(len(above) + 1)
+    np.cumsum(below, out=falling[1:])
+    return np.negative(falling, out=falling)
