@@ -29,5 +29,5 @@ def test_rows_cannot_change() -> None:
 
 
 def test_limits_that_depend_on_each_other() -> None:
-    assert limits.MAX_ID_BYTES < limits.MAX_LINE_BYTES < limits.STREAM_CHUNK_BYTES
+    assert limits.MAX_ID_BYTES < limits.MAX_LINE_BYTES <= limits.STREAM_CHUNK_BYTES
     assert limits.MAX_CONFIG_BYTES < limits.MAX_YAML_BYTES

@@ -82,27 +82,34 @@ def checked_scores(
 ) -> FloatArray:
     """All scores in one array, refused as a whole where one of them is not a finite number.
 
-    The types are looked at first: numpy would take "1.5" and True for numbers. Joining the ids is
-    the cheapest way to find out that all of them are text.
+    numpy makes text of an array in which there is any ("1.5" is no score), and objects of what it
+    does not know. Of the ids only the first of a ranking is looked at: who mistakes numbers for ids
+    does so throughout, and any other id that is not text matches no judgment.
     """
-    kinds: set[type] = set()
     scores = np.empty(sum(map(len, rankings)), dtype=np.float64)
     end = 0
     try:
         for ranking in rankings:  # one by one, while its objects are in the processor's cache
-            values, start, end = ranking.values(), end, end + len(ranking)
-            kinds.update(map(type, values))
-            scores[start:end] = np.fromiter(values, dtype=np.float64, count=end - start)
-            "".join(ranking)
+            start, end = end, end + len(ranking)
+            values = np.array(list(ranking.values()))
+            plain = values.ndim == 1 and values.dtype.kind in "fiu"
+            if not plain or not isinstance(next(iter(ranking), ""), str):
+                _check(ranking, run)
+            scores[start:end] = values
     except (TypeError, ValueError, OverflowError):
         _refuse(run)
-    if not all(map(_is_score, kinds)) or not np.isfinite(scores).all():
+    if not np.isfinite(scores).all():
         _refuse(run)
     return scores
 
 
-def _is_score(kind: type) -> bool:
-    return issubclass(kind, (int, float, np.integer, np.floating)) and not issubclass(kind, bool)
+def _check(ranking: Mapping[Any, Any], run: Mapping[str, Mapping[str, float]]) -> None:
+    """Scores that are numbers of a kind that numpy keeps as objects may pass."""
+    sound = all(
+        isinstance(doc, str) and finite(score) is not None for doc, score in ranking.items()
+    )
+    if not sound:
+        _refuse(run)
 
 
 def _refuse(run: Mapping[Any, Mapping[Any, Any]]) -> NoReturn:

@@ -226,7 +226,7 @@ MANY = load_qrels({f"q{n}": {"d": 1} for n in range(6)})
 def read_both_ways(path: Path, content: bytes, qrels: Qrels) -> None:
     """A table that is the same to the last bit, or a refusal that says the same."""
     path.write_bytes(content)
-    outcomes = []
+    outcomes: list[tuple[object, bytes]] = []
     for chunk in (None, 1 << 20):
         with streaming(chunk) if chunk else nullcontext():
             try:
