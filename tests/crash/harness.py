@@ -49,17 +49,13 @@ def kill_series(home: Path, mode: str, kills: int, seed: int) -> Figures:
 
 
 def _run_and_kill(home: Path, mode: str, delay: float) -> list[int]:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.crash.child", str(home), mode],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdout is not None
-    lines = [child.stdout.readline()]  # it is at work now
-    time.sleep(delay)
-    child.send_signal(signal.SIGKILL)
-    lines += child.stdout.readlines()
-    child.wait()
+    command = [sys.executable, "-m", "tests.crash.child", str(home), mode]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        lines = [child.stdout.readline()]  # it is at work now
+        time.sleep(delay)
+        child.send_signal(signal.SIGKILL)
+        lines += child.stdout.readlines()
     # the last line may be half written, and then it was not read as acknowledged either
     whole = [line for line in lines if line.endswith("\n")]
     return [int(line) for line in whole if line.strip().isdigit()]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OTHER_VALUE = {
+    "dense_model": "all-minilm-l6-v2",
+    "splade_model": "none",
     "home": "elsewhere",
     "measures": "P@5",
     "confidence": 0.9,
@@ -26,8 +28,9 @@ OTHER_VALUE = {
     "color": "never",
 }
 DEFAULT_JSON = (
-    '{"alpha":0.05,"ci_method":"bca","confidence":0.95,"margin":0.01,'
-    '"measures":"nDCG@10 RR@10 Recall@{5,10,20}","resamples":10000,"seed":42}'
+    '{"alpha":0.05,"ci_method":"bca","confidence":0.95,"dense_model":"bge-small-en-v1.5",'
+    '"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","resamples":10000,"seed":42,'
+    '"splade_model":"splade-tiny"}'
 )
 
 
