@@ -1,45 +1,21 @@
-"""Which judged documents does a plain ``{query: {document: score}}`` hold, and at which ranks?
-
-No ranking is ever sorted by id. A document's rank is one more than the number of scores above its
-own; that is a binary search in the query's scores, done for all judged hits at once. Only where a
-judged document shares its score with others do ids decide.
-"""
+"""Which judged documents does a plain ``{query: {document: score}}`` hold, and at which ranks?"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from assay.errors import InputError
 from assay.hits.numbers import finite, in_float32, is_number, shown
+from assay.hits.ranks import Scores
 from assay.measures.table import JudgedHits, build_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from assay.model.arrays import BoolArray, FloatArray, IntArray
+    from assay.model.arrays import FloatArray, IntArray
     from assay.model.judgments import Qrels
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """The rankings with their scores in one array, as they came and in descending order."""
-
-    rankings: list[Mapping[str, float] | None]
-    starts: IntArray
-    scores: FloatArray
-    descending: FloatArray
-
-    def by_score(self, query: int) -> tuple[list[str], IntArray]:
-        """The documents of a query, and their places in descending order of score."""
-        names = list(self.rankings[query] or ())
-        here = slice(start := int(self.starts[query]), start + len(names))
-        if np.array_equal(self.scores[here], self.descending[here]):
-            return names, np.arange(len(names))
-        return names, np.argsort(-self.scores[here], kind="stable")
 
 
 def judge_dicts(
@@ -52,18 +28,18 @@ def judge_dicts(
     scores = checked_scores([r for r in rankings if r], run)
     if float32:
         scores = in_float32(scores, lambda row: _place(row, qrels, starts, rankings))
-    descending = _descending(scores, starts, sizes)
+    ordered = Scores.of(scores, starts, sizes)
     query, docs, score, grade = _judged_hits(qrels, rankings)
     if float32:
         score = score.astype(np.float32).astype(np.float64)
-    above = _count_above(descending, starts, sizes, query, score, or_equal=False)
-    until = _count_above(descending, starts, sizes, query, score, or_equal=True)
-    tied = until - above > 1
-    rank = above + 1
-    ranked = _Run(rankings, starts, scores, descending)
-    rank[tied] += _higher_ids((query, docs), above, until, np.flatnonzero(tied), ranked)
+    rank, tied = ordered.ranks(
+        query,
+        score,
+        lambda hits: [docs[hit] for hit in hits.tolist()],
+        _Names(rankings).at,
+    )
     top = np.full(len(sizes), -np.inf)
-    top[sizes > 0] = descending[starts[sizes > 0]]
+    top[sizes > 0] = ordered.descending[starts[sizes > 0]]
     known = qrels.position
     return build_table(
         qrels.queries,
@@ -141,21 +117,6 @@ def _place(
     return f"query {qrels.queries[at]!r}, document {doc!r}"
 
 
-def _descending(scores: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:
-    """The scores with each query's in descending order; what is in order is left alone."""
-    rising = scores[1:] > scores[:-1]
-    rising[starts[(starts > 0) & (starts < len(scores))] - 1] = False
-    if not rising.any():
-        return scores
-    inside = np.flatnonzero(rising) + 1
-    unsorted = np.unique(np.searchsorted(starts, inside, side="right") - 1)
-    ordered = scores.copy()
-    for at in unsorted:
-        part = ordered[starts[at] : starts[at] + sizes[at]]
-        part[::-1].sort()
-    return ordered
-
-
 def _judged_hits(
     qrels: Qrels, rankings: list[Mapping[str, float] | None]
 ) -> tuple[IntArray, list[str], FloatArray, IntArray]:
@@ -179,45 +140,16 @@ def _judged_hits(
     )
 
 
-def _count_above(
-    descending: FloatArray,
-    starts: IntArray,
-    sizes: IntArray,
-    query: IntArray,
-    score: FloatArray,
-    *,
-    or_equal: bool,
-) -> IntArray:
-    """For each hit: how many scores of its query are greater (or equal)?"""
-    low, high = starts[query], starts[query] + sizes[query]
-    first = low
-    for _ in range(int(sizes.max(initial=0)).bit_length() + 1):
-        open_ = low < high
-        middle = (low + high) // 2
-        value = descending[np.minimum(middle, len(descending) - 1)] if len(descending) else score
-        right: BoolArray = open_ & ((value >= score) if or_equal else (value > score))
-        low = np.where(right, middle + 1, low)
-        high = np.where(open_ & ~right, middle, high)
-    return low - first
+class _Names:
+    """The documents of rankings by their places; those of one ranking are kept at hand."""
 
+    def __init__(self, rankings: list[Mapping[str, float] | None]) -> None:
+        self._rankings = rankings
+        self._query = -1
+        self._names: list[str] = []
 
-def _higher_ids(
-    hits: tuple[IntArray, list[str]], above: IntArray, until: IntArray, tied: IntArray, run: _Run
-) -> IntArray:
-    """For each tied hit: how many documents with its score have a higher id?
-
-    Text order is UTF-8's byte order. Each group of equal scores is put in order once.
-    """
-    query, docs = hits
-    higher: list[int] = []
-    which, names, order = -1, [""], np.zeros(0, dtype=np.int64)
-    groups: dict[int, list[str]] = {}
-    columns = (column[tied].tolist() for column in (query, above, until))
-    for hit, at, start, end in zip(tied.tolist(), *columns, strict=True):
-        if at != which:  # the hits of a query stand together
-            names, order = run.by_score(at)
-            which, groups = at, {}
-        if start not in groups:
-            groups[start] = sorted(names[place] for place in order[start:end].tolist())
-        higher.append(len(groups[start]) - bisect_right(groups[start], docs[hit]))
-    return np.array(higher, dtype=np.int64)
+    def at(self, query: int, places: IntArray) -> list[str]:
+        """The documents of a query at some places."""
+        if query != self._query:
+            self._query, self._names = query, list(self._rankings[query] or ())
+        return [self._names[place] for place in places.tolist()]

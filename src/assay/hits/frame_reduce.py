@@ -1,8 +1,7 @@
 """Which judged documents does a block of rows hold, and at which ranks?
 
 The work is a few passes over 64-bit hashes: one finds duplicates (a sort), one finds the judged
-rows (a bitmap, then a binary search, then the strings themselves). Scores in order have their rank
-by position, and only groups of equal scores that hold a judged document are put in order by id.
+rows (a bitmap, then a binary search, then the strings themselves).
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import InputError
+from assay.hits.ranks import Scores
 from assay.hits.rows import HashArray, Rows, pair_keys
 
 if TYPE_CHECKING:
@@ -99,19 +99,19 @@ class JudgedIndex:
 
 def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
     """The judged hits of a block."""
-    starts, score, names = rows.starts, rows.score, rows.queries(rows.starts)
+    starts, names = rows.starts, rows.queries(rows.starts)
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
     keys = rows.keys()
     _refuse_duplicates(keys, rows)
     found, group, judgment = index.find(keys, rows, positions)
-    order = _order(score, starts, sizes)
-    place = found if order is None else _inverse(order)[found]
-    ordered = score if order is None else score[order]
-    rank = place - starts[group] + 1
-    tied = _tied(ordered, place, starts[group], starts[group] + sizes[group])
-    if tied.any():
-        rank[tied] += _tie_shift(ordered, place[tied], rows, order)
+    scores = Scores.of(rows.score, starts, sizes)
+    rank, tied = scores.ranks(
+        group,
+        rows.score[found],
+        lambda hits: rows.docs(found[hits]),
+        lambda query, places: rows.docs(starts[query] + places),
+    )
     return Block(
         query=positions[group],
         rank=rank,
@@ -119,7 +119,7 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
         tied=tied,
         group_names=names,
         group_sizes=sizes,
-        group_top=rows.tops(starts if order is None else order[starts]),
+        group_top=rows.tops(scores.best()),
     )
 
 
@@ -147,48 +147,3 @@ def _refuse_twice(suspects: IntArray, origin: IntArray, rows: Rows) -> None:
         if pair in seen:
             raise DuplicateRowError(pair[0], pair[1], seen[pair], came)
         seen[pair] = came
-
-
-def _order(score: FloatArray, starts: IntArray, sizes: IntArray) -> IntArray | None:
-    """The rows by query and descending score; None where they already stand so."""
-    rising = score[1:] > score[:-1]
-    rising[starts[1:] - 1] = False
-    if not rising.any():
-        return None
-    return np.lexsort((-score, np.repeat(np.arange(len(starts)), sizes)))
-
-
-def _inverse(order: IntArray) -> IntArray:
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(len(order))
-    return inverse
-
-
-def _tied(ordered: FloatArray, place: IntArray, start: IntArray, end: IntArray) -> BoolArray:
-    """Does a judged row share its score with the row above or below it in its query?"""
-    score = ordered[place]
-    above = (place > start) & (ordered[np.maximum(place - 1, 0)] == score)
-    below = (place + 1 < end) & (ordered[np.minimum(place + 1, len(ordered) - 1)] == score)
-    result: BoolArray = above | below
-    return result
-
-
-def _tie_shift(
-    ordered: FloatArray, place: IntArray, rows: Rows, order: IntArray | None
-) -> IntArray:
-    """How far the id (descending) moves each tied row from where it stands in the block."""
-    same = np.zeros(len(ordered), dtype=np.bool_)
-    same[1:] = ordered[1:] == ordered[:-1]
-    same[rows.starts] = False
-    run = np.cumsum(~same) - 1
-    wanted = np.zeros(int(run[-1]) + 1, dtype=np.bool_)
-    wanted[run[place]] = True
-    members = np.flatnonzero(wanted[run])
-    docs = rows.docs(members if order is None else order[members])
-    # by id descending, then (the sort is stable) by run ascending
-    by_id = sorted(range(len(members)), key=docs.__getitem__, reverse=True)
-    by_id.sort(key=run[members].tolist().__getitem__)
-    target = np.empty(len(ordered), dtype=np.int64)
-    target[members[by_id]] = members
-    moved: IntArray = target[place] - place
-    return moved
