@@ -6,7 +6,7 @@ float only where the order of a query's scores cannot be told from their digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +36,7 @@ class TextRows:
     score: FloatArray
     starts: IntArray
     origin: IntArray | None = None
+    rounded: bool = False  # the scores are not those of the text
 
     def __len__(self) -> int:
         return len(self.score)
@@ -46,6 +47,8 @@ class TextRows:
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows, as floats."""
+        if self.rounded:
+            return self.score[rows]
         return np.array([float(item) for item in self.number.at(rows).bytes(self.text)])
 
     def queries(self, rows: IntArray) -> list[str]:
@@ -58,31 +61,23 @@ class TextRows:
 
     def head(self, rows: int) -> TextRows:
         """The first rows, which end with a group."""
-        part = slice(0, rows)
-        return TextRows(
-            self.text,
-            self.query.at(part),
-            self.doc.at(part),
-            self.number.at(part),
-            self.query_hash[part],
-            self.doc_hash[part],
-            self.score[part],
-            self.starts[self.starts < rows],
-        )
+        return self._chosen(slice(0, rows), self.starts[self.starts < rows])
 
     def gathered(self) -> TextRows:
         """The same rows with those of a query together, in the order they came."""
         order = np.argsort(self.query_hash, kind="stable")
-        return TextRows(
-            self.text,
-            self.query.at(order),
-            self.doc.at(order),
-            self.number.at(order),
-            self.query_hash[order],
-            self.doc_hash[order],
-            self.score[order],
-            group_starts(self.query_hash[order]),
-            order,
+        return replace(self._chosen(order, group_starts(self.query_hash[order])), origin=order)
+
+    def _chosen(self, rows: IntArray | slice, starts: IntArray) -> TextRows:
+        return replace(
+            self,
+            query=self.query.at(rows),
+            doc=self.doc.at(rows),
+            number=self.number.at(rows),
+            query_hash=self.query_hash[rows],
+            doc_hash=self.doc_hash[rows],
+            score=self.score[rows],
+            starts=starts,
         )
 
 

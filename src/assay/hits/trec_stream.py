@@ -134,11 +134,15 @@ class _Reader:
         self, held: bytes | memoryview, data: bytes, line: int, *, floats: bool = False
     ) -> TextRows | None:
         """The rows of what was held and what came; None where there are none."""
-        if line == 1:
-            data = data.removeprefix(UTF8_MARK)
+        plain = data.removeprefix(UTF8_MARK) if line == 1 else data
         floats = floats or self._float32
-        for regular in (bytes, _evened_out, lambda text: self._rewritten(text, line)):
-            text = Text(held, regular(data))
+        ways: tuple[Callable[[], bytes], ...] = (
+            lambda: plain,
+            lambda: _evened_out(plain),
+            lambda: self._rewritten(data, line),
+        )
+        for way in ways:
+            text = Text(held, way())
             if not text.size:
                 return None
             rows = text_rows(text, floats=floats)
@@ -157,7 +161,7 @@ class _Reader:
     def _in_float32(self, rows: TextRows) -> TextRows:
         name = self._origin.name
         score = in_float32(rows.score, lambda row: f"{name}: {place_of(rows, row)}")
-        return replace(rows, score=score)
+        return replace(rows, score=score, rounded=True)
 
 
 def pieces(stream: Bytes, size: Callable[[], int]) -> Iterator[bytes]:

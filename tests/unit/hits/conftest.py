@@ -14,6 +14,7 @@ from assay.hits import run as run_module
 from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
 from assay.hits.run import judge
+from assay.hits.trec_stream import IrregularTextError
 
 if TYPE_CHECKING:
     from assay.measures.table import JudgedHits
@@ -23,7 +24,7 @@ QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}}
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads run files the way large files are read, or the way small ones are."""
+    """Reads run files line by line, or piece by piece."""
 
     name: str
     folder: Path
@@ -53,25 +54,35 @@ class Reader:
 
 
 def make_stream(monkeypatch: pytest.MonkeyPatch, chunk: int = 64) -> None:
-    """Every run file that holds anything is read in pieces of ``chunk`` bytes."""
-    monkeypatch.setattr(limits, "SMALL_FILE_BYTES", 0)
+    """Every run file is read in pieces of ``chunk`` bytes, unless its ids hold odd characters."""
     monkeypatch.setattr(limits, "STREAM_CHUNK_BYTES", chunk)
     small = run_module._small_run
 
     def only_nothing(data: bytes, *rest: Any) -> Any:
         odd = any(code in data for code in range(1, 32) if code not in b"\t\n\v\f\r")
-        assert odd or not data, "the small reader was used"
+        assert odd or not data, "the careful reader was used"
         return small(data, *rest)
 
     monkeypatch.setattr(run_module, "_small_run", only_nothing)
 
 
-@pytest.fixture(params=["small", "stream", "stream by the megabyte"])
+def make_careful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run file is read line by line."""
+
+    def nothing_is_regular(*_: Any, **__: Any) -> Any:
+        raise IrregularTextError
+
+    monkeypatch.setattr(run_module, "judge_trec_stream", nothing_is_regular)
+
+
+@pytest.fixture(params=["careful", "stream", "stream by the megabyte"])
 def reader(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Reader:
     """Each test that asks for this runs once for each way of reading."""
-    if request.param != "small":
+    if request.param == "careful":
+        make_careful(monkeypatch)
+    else:
         make_stream(monkeypatch, 64 if request.param == "stream" else 1 << 20)
     return Reader(request.param, tmp_path)
 

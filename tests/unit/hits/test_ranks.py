@@ -55,9 +55,9 @@ def test_against_a_plain_sort(seed: int) -> None:
     def others(query: int, places: IntArray) -> list[str]:
         return [names[query][place] for place in places.tolist()]
 
-    query = np.array([query for query, _ in hits], dtype=np.int64)
+    queries = np.array([query for query, _ in hits], dtype=np.int64)
     own = np.array([values[query][place] for query, place in hits])
-    rank, tied = all_scores.ranks(query, own, ids, others)
+    rank, tied = all_scores.ranks(queries, own, ids, others)
     assert rank.tolist() == expected
     assert tied.tolist() == ties
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,7 +26,7 @@ from assay.hits.run import judge
 from assay.hits.trec_lines import read_run_lines
 from assay.model.judgments import Qrels
 
-from .conftest import make_stream
+from .conftest import make_careful, make_stream
 from .tables import assert_same, contents
 
 Run: TypeAlias = dict[str, dict[str, float]]
@@ -35,7 +35,7 @@ Row: TypeAlias = tuple[str, str, float]
 
 QUERIES = ["1", "2", "10", "q", "q\u00a0x", "é"]
 DOCS = ["a", "b", "B", "aa", "a-1", "9", "10", "é", "\u2028z", "\U0001f600", "doc-000000001", "~"]
-# Few values, so that most of them tie; all of them fit into 32 bits.
+# Few values, so that most of them tie; all of them are the same in 32 bits.
 SCORES = [0.0, -0.0, 0.5, 1.0, 1.5, -2.25, 2.0**35, 2.0**-30, 16777216.0]
 
 # More of them, seeded anew: ASSAY_TEST_EXAMPLES=2000
@@ -93,6 +93,13 @@ def odd_lines(draw: st.DrawFn, row: Row) -> str:
 
 
 @contextmanager
+def line_by_line() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        make_careful(patch)
+        yield
+
+
+@contextmanager
 def streaming(chunk: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         make_stream(patch, chunk)
@@ -124,7 +131,8 @@ def test_every_form_gives_the_same_table(
     qrels, options = load_qrels(grades), Options(float32=float32)
     path = tmp_path / "a.run"
     path.write_text(text, newline="")
-    expected = judge(qrels, path, options)
+    with line_by_line():
+        expected = judge(qrels, path, options)
     with streaming(chunk):
         assert_same(judge(qrels, path, options), expected)
     with streaming(1 << 20):
@@ -143,7 +151,8 @@ def test_every_form_gives_the_same_table_as_lists(
     qrels, options = load_qrels(grades), Options(match=match)  # type: ignore[arg-type]
     path = tmp_path / "a.run"
     path.write_text(text, newline="")
-    expected = judge(qrels, path)
+    with line_by_line():
+        expected = judge(qrels, path)
     assert_same(judge(qrels, path, options), expected)
     for form in forms(rows):
         assert_same(judge(qrels, form, options), expected)
@@ -227,14 +236,14 @@ def read_both_ways(path: Path, content: bytes, qrels: Qrels) -> None:
     """A table that is the same to the last bit, or a refusal that says the same."""
     path.write_bytes(content)
     outcomes: list[tuple[object, bytes]] = []
-    for chunk in (None, 1 << 20):
-        with streaming(chunk) if chunk else nullcontext():
+    for reading in (line_by_line(), streaming(1 << 20), streaming(30)):
+        with reading:
             try:
                 table = judge(qrels, path)
                 outcomes.append((contents(table), table.top_score.tobytes()))
             except AssayError as refusal:
                 outcomes.append((str(refusal), b""))
-    assert outcomes[0] == outcomes[1]
+    assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
 @settings(QUICK, max_examples=5 * EXAMPLES)
@@ -294,7 +303,8 @@ def test_a_run_of_thousands_of_rows_is_the_same_in_every_form(tmp_path: Path) ->
     path = tmp_path / "a.run"
     path.write_text("".join(" ".join(_cells(row)) + "\n" for row in rows))
     qrels = load_qrels(grades)
-    expected = judge(qrels, path)
+    with line_by_line():
+        expected = judge(qrels, path)
     shuffled = [rows[at] for at in rng.permutation(len(rows)).tolist()]
     for order in (rows, shuffled):
         path.write_text("".join(" ".join(_cells(row)) + "\n" for row in order))

@@ -1,7 +1,7 @@
 """Is every fault of a run file named, and every oddity read right, whatever the file's size?
 
-Each test runs through the small reader, and through the streaming reader with pieces of 64 bytes
-(so that queries and oddities lie across their borders) and with large ones.
+Each test runs through the careful reader, and through the fast one with pieces of 64 bytes (so that
+queries and oddities lie across their borders) and with large ones.
 """
 
 from __future__ import annotations
@@ -229,6 +229,7 @@ def test_scores_in_32_bits(reader: Reader) -> None:
     table = reader.judge(content, float32=True)
     assert ranks(table, "q1") == [(2, 1)]
     assert table.tied.tolist() == [1, 0]
+    assert table.top_score.tolist() == [1.0, 1.0]  # of what was ranked, not of what was written
 
 
 def test_a_score_beyond_32_bits(reader: Reader) -> None:
@@ -407,6 +408,14 @@ def test_blanks_beyond_ascii_are_part_of_an_id(reader: Reader, char: str) -> Non
     table = reader.judge(content, qrels)
     assert ranks(table, "q1") == EXPECTED["q1"]
     assert ranks(table, f"q{char}2") == EXPECTED["q2"]
+
+
+@pytest.mark.parametrize("before", ["", "  ", "# x\n"])
+def test_only_the_first_byte_order_mark_is_one(reader: Reader, before: str) -> None:
+    content = "\ufeff" + before + "\ufeff" + RUN + "q1 Q0 \u00e9 9  0.5 \u00e9\n"
+    table = reader.judge(content, {"\ufeffq1": {"a": 1}, "q1": {"a": 1, "c": 1}})
+    assert ranks(table, "\ufeffq1") == [(1, 1)]
+    assert ranks(table, "q1") == [(3, 1)]
 
 
 @pytest.mark.parametrize("char", ["\x01", "\x1c", "\x1f", "\x7f"])

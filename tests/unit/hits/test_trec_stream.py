@@ -18,7 +18,7 @@ from assay.hits.qrels import load_qrels
 from assay.hits.run import judge
 from assay.hits.trec_stream import duplicate_in_run
 
-from .conftest import make_stream
+from .conftest import make_careful, make_stream
 from .tables import assert_same, ranks
 
 Write = Callable[[str, bytes | str], Path]
@@ -41,10 +41,12 @@ def test_borders_of_pieces_do_not_matter(
         ("b", "".join(lines[::3] + lines[1::3] + lines[2::3])),
     ):
         path = write(name, text)
-        small = judge(qrels, path)
+        with monkeypatch.context() as patch:
+            make_careful(patch)
+            expected = judge(qrels, path)
         with monkeypatch.context() as patch:
             make_stream(patch, chunk)
-            assert_same(judge(qrels, path), small)
+            assert_same(judge(qrels, path), expected)
 
 
 def test_the_careful_reader_is_not_needed(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
