@@ -76,8 +76,6 @@ def score(
     tag. ``clusters`` maps queries to groups (a post, an interview) that are resampled together;
     ``progress`` is called with the bytes read and in all.
     """
-    if depth is not None and depth < 1:
-        raise UsageError(f"depth is {depth}", hint="give a whole number from 1 on")
     options = Options(
         match=_choice(Match, match, "match"),
         ties=None if ties is None else _choice(Ties, ties, "ties"),
@@ -94,22 +92,44 @@ def score(
     _check_families(asked, chosen)
     judgments = load_qrels(qrels)
     hits = judge(judgments, run, options)
-    depths = tuple(dict.fromkeys(m.cutoff for m in asked if m.cutoff is not None))[:3]
-    summary = summarise(hits, depths)
-    ranking = [m for m in asked if m.definition.family is Family.RANKING]
-    decisions = [m for m in asked if m.definition.family is Family.DECISION]
-    outcomes, intervals = _decide(hits, decisions, sampling or Sampling())
-    scores = Scores(
+    scores = _scores(
+        hits,
+        asked,
+        undefined,
         name=name or _name(run),
-        queries=hits.queries,
-        columns={measure: _column(measure, hits, undefined) for measure in ranking},
-        summary=summary,
-        decisions=outcomes,
-        decision_intervals=intervals,
         sampling=sampling or Sampling(),
-        clusters=_clusters(clusters, hits.queries),
+        clusters=clusters,
     )
     return _positives(scores, hits) if chosen is Protocol.POSITIVES_ONLY else scores
+
+
+def _scores(
+    hits: JudgedHits,
+    asked: tuple[Measure, ...],
+    undefined: str,
+    *,
+    name: str,
+    sampling: Sampling,
+    clusters: Mapping[str, str] | None,
+) -> Scores:
+    """Every measure that was asked for, over the table of judged hits."""
+    depths = tuple(dict.fromkeys(m.cutoff for m in asked if m.cutoff is not None))[:3]
+    decisions = [m for m in asked if m.definition.family is Family.DECISION]
+    outcomes, intervals = _decide(hits, decisions, sampling)
+    return Scores(
+        name=name,
+        queries=hits.queries,
+        columns={
+            measure: _column(measure, hits, undefined)
+            for measure in asked
+            if measure.definition.family is Family.RANKING
+        },
+        summary=summarise(hits, depths),
+        decisions=outcomes,
+        decision_intervals=intervals,
+        sampling=sampling,
+        clusters=_clusters(clusters, hits.queries),
+    )
 
 
 def _choice(kind: type[Chosen], value: Chosen | str, name: str) -> Chosen:
