@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,20 @@ def _options(runtime: Any) -> Any:
     options.inter_op_num_threads = 1
     # lengths differ from text to text, so plans for a shape would only pile up
     options.enable_mem_pattern = False
-    # older processors overflow in 8-bit products unless told to be careful
-    options.add_session_config_entry("session.x64quantprecision", "1")
+    if not has_exact_products():
+        options.add_session_config_entry("session.x64quantprecision", "1")
     return options
+
+
+@cache
+def has_exact_products(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether the processor multiplies 8-bit numbers without overflow (VNNI).
+
+    Others are told to be careful, which costs up to half of the speed and gives the same numbers.
+    """
+    try:
+        text = cpuinfo.read_text(encoding="ascii", errors="replace")
+    except OSError:  # no Linux: careful costs less than wrong
+        return False
+    flags = next((line for line in text.splitlines() if line.startswith("flags")), "").split()
+    return "avx512_vnni" in flags or "avx_vnni" in flags

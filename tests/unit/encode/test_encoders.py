@@ -15,6 +15,7 @@ from assay.encode.encoders import open_dense, open_reranker, open_sparse
 from assay.encode.model_errors import CorruptModelError
 from assay.encode.parallel import run_each, thread_count
 from assay.encode.runtime import start
+from assay.encode.session import has_exact_products
 from assay.encode.shelf import Shelf
 from assay.errors import FormatError, InputError, LimitError, MissingDependencyError, UsageError
 from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
@@ -229,6 +230,19 @@ def test_threads_have_a_range() -> None:
     for wrong in (-1, 100_000):
         with pytest.raises(UsageError, match="threads"):
             thread_count(wrong)
+
+
+@pytest.mark.parametrize(
+    ("flags", "exact"),
+    [("fpu avx2 avx512_vnni", True), ("fpu avx2 avx_vnni", True), ("fpu avx2 avx512f", False)],
+)
+def test_processors_that_overflow_are_told_to_be_careful(
+    tmp_path: Path, flags: str, exact: bool
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {flags}\n")
+    assert has_exact_products(cpuinfo) == exact
+    assert not has_exact_products(tmp_path / "absent")
 
 
 def test_the_small_model_is_as_described() -> None:

@@ -68,6 +68,17 @@ def test_a_score_depends_on_its_pair_alone(real_shelf: Shelf) -> None:
     np.testing.assert_array_equal(scores, np.array(alone))
 
 
+def test_care_with_8_bit_products_changes_no_number(
+    real_shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a processor that needs no care; on others both ways are the careful one."""
+    name = "ms-marco-minilm-l12-v2"
+    wanted = rerank(name, real_shelf, threads=2).score(QUESTION, TEXTS[:4])
+    monkeypatch.setattr("assay.encode.session.has_exact_products", lambda: False)
+    careful = open_reranker(name, real_shelf).score(QUESTION, TEXTS[:4])
+    np.testing.assert_array_equal(careful, wanted)
+
+
 def test_meaning_shows_in_the_numbers(real_shelf: Shelf) -> None:
     other = "The Eiffel Tower is in Paris."
     for name in ("bge-small-en-v1.5", "all-minilm-l6-v2"):
