@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -41,6 +42,7 @@ from assay.model.judgments import Qrels
 from .mutate import mutated
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1, "a": 3}, "f3": {"d3": 1}}
+MOST_SECONDS = 20  # for one input of a few kilobytes; a busy machine needs one at most
 ARRAYS = ("query", "rank", "grade", "lead", "retrieved", "top_score", "tied", "missing")
 
 RUN = b"".join(
@@ -101,6 +103,10 @@ class Report:
     executions: int = 0
     failures: list[str] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
+
+
+class HangError(Exception):
+    """A reader took longer than it could need."""
 
 
 class DisagreementError(Exception):
@@ -185,6 +191,25 @@ SHARES = {"run": 6, "qrels": 2, "json": 4, "groups": 1, "labels": 1}
 
 
 @contextmanager
+def deadline(seconds: int) -> Iterator[None]:
+    """Stops what takes longer; where the system has no alarm, nothing does."""
+
+    def stop(*_: object) -> None:
+        raise HangError(f"more than {seconds} seconds")
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
 def changed(**values: int) -> Iterator[None]:
     """Limits with other values for a while."""
     before = {name: getattr(limits, name) for name in values}
@@ -225,7 +250,9 @@ def fuzz(seconds: float, seed: int, target: str | None = None, most: int = 10) -
             path.write_bytes(data)
             report.executions += 1
             try:
-                report.outcomes[f"{name}: {reader(path, rng)}"] += 1
+                with deadline(MOST_SECONDS):
+                    outcome = reader(path, rng)
+                report.outcomes[f"{name}: {outcome}"] += 1
             except AssayError as refusal:
                 report.outcomes[f"{name}: {type(refusal).__name__}"] += 1
             except Exception:
