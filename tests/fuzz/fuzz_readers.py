@@ -30,7 +30,7 @@ from unittest import mock
 import zstandard
 
 from assay import limits
-from assay.errors import AssayError, DuplicateError, FormatError, LimitError
+from assay.errors import AssayError, DuplicateError, FormatError, InputError, LimitError
 from assay.hits import run
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
@@ -140,15 +140,16 @@ def _outcome(path: Path, options: Options) -> Any:
 def _agree(careful: Any, fast: Any) -> bool:
     """The same table; or two refusals, which name the same place if both are about the form.
 
-    A file with several faults may be refused for a duplicate by one and for its form by the other:
-    the fast reader sees the beginning before it sees the end.
+    A file with several faults may be refused for its form by one, and for a duplicate or a score
+    beyond 32 bits by the other: the fast reader sees the beginning before it sees the end.
     """
     if not isinstance(careful, AssayError) or not isinstance(fast, AssayError):
         return bool(careful == fast)
     forms = (FormatError, LimitError)
     if isinstance(careful, forms) and isinstance(fast, forms):
         return str(careful) == str(fast)
-    return DuplicateError in (type(careful), type(fast)) or type(careful) is type(fast)
+    earlier = type(fast) in (DuplicateError, InputError)
+    return earlier or DuplicateError in (type(careful), type(fast)) or type(careful) is type(fast)
 
 
 def read_qrels(path: Path, rng: random.Random) -> str:

@@ -26,6 +26,10 @@ def judge_dicts(
     sizes = np.array([len(r) if r is not None else 0 for r in rankings], dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
     scores = checked_scores([r for r in rankings if r], run)
+    known = qrels.position
+    extra = {query: ranking for query, ranking in run.items() if query not in known}
+    if extra:
+        _check_extra(extra, float32=float32)
     if float32:
         scores = in_float32(scores, lambda row: _place(row, qrels, starts, rankings))
     ordered = Scores.of(scores, starts, sizes)
@@ -40,7 +44,6 @@ def judge_dicts(
     )
     top = np.full(len(sizes), -np.inf)
     top[sizes > 0] = ordered.descending[starts[sizes > 0]]
-    known = qrels.position
     return build_table(
         qrels.queries,
         (query, rank, grade),
@@ -49,8 +52,16 @@ def judge_dicts(
         top_score=top,
         tied=np.bincount(query[tied], minlength=len(sizes)),
         missing=np.array([r is None for r in rankings], dtype=np.bool_),
-        extra_queries=sum(q not in known for q in run),
+        extra_queries=len(extra),
     )
+
+
+def _check_extra(run: Mapping[str, Mapping[str, float]], *, float32: bool) -> None:
+    """Queries that nobody judged are left out, but not taken unseen: no other form does that."""
+    scores = checked_scores(run.values(), run)
+    if float32:
+        places = [(query, doc) for query, ranking in run.items() for doc in ranking]
+        in_float32(scores, lambda row: "query {!r}, document {!r}".format(*places[row]))
 
 
 def checked_scores(

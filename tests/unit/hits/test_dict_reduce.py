@@ -163,6 +163,16 @@ def test_a_document_id_that_is_no_text(doc: Any) -> None:
             assert "ids are text, on both sides: str(id)" in message
 
 
+def test_queries_that_nobody_judged_are_checked_too() -> None:
+    for bad in ("1.5", float("nan"), None):
+        message = refusal({"q1": {"a": 1.0}, "q9": {"d": bad}})
+        assert message.startswith("query 'q9', document 'd': the score ")
+    assert "the document id 5 is a int" in refusal({"q1": {"a": 1.0}, "q9": {5: 1.0}})
+    run = {"q1": {"a": 1.0}, "q9": {"c": 1.0, "d": 1e300}}
+    assert judge(QRELS, run).extra_queries == 1
+    assert refusal(run, float32=True).startswith("query 'q9', document 'd': the score 1e+300 does")
+
+
 @pytest.mark.parametrize("query", [1, None, b"q1", ("q1",)])
 def test_a_query_id_that_is_no_text(query: Any) -> None:
     for ranking in ({"a": 1.0}, ["a"]):
