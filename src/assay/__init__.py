@@ -17,41 +17,42 @@ from assay.version import __version__
 
 if TYPE_CHECKING:
     from assay.errors import AssayError
-    from assay.evaluate.answering import score_answers
-    from assay.evaluate.classifying import Decisions, classify
-    from assay.evaluate.comparison import Comparison, compare
-    from assay.evaluate.sampling import Sampling
-    from assay.evaluate.scores import Scores
-    from assay.evaluate.scoring import Protocol, score
+    from assay.evaluation.answering import score_answers
+    from assay.evaluation.classifying import Decisions, classify
+    from assay.evaluation.comparison import Comparison, compare
+    from assay.evaluation.sampling import Sampling
+    from assay.evaluation.scores import Scores
+    from assay.evaluation.scoring import Protocol, score
     from assay.hits.qrels import load_qrels
-    from assay.measures.answers import Answer, AnswerRecord, Expect
+    from assay.measures.answers import AnswerRecord
     from assay.measures.base import Measure
     from assay.measures.parse import parse_measure, parse_measures
+    from assay.model.answers import Answer, Expect
     from assay.model.judgments import Qrels
     from assay.model.ranking import Match, Result, Ties
 
 _HOMES = {
-    "Answer": "measures.answers",
+    "Answer": "model.answers",
     "AnswerRecord": "measures.answers",
     "AssayError": "errors",
-    "Comparison": "evaluate.comparison",
-    "Decisions": "evaluate.classifying",
-    "Expect": "measures.answers",
+    "Comparison": "evaluation.comparison",
+    "Decisions": "evaluation.classifying",
+    "Expect": "model.answers",
     "Match": "model.ranking",
     "Measure": "measures.base",
-    "Protocol": "evaluate.scoring",
+    "Protocol": "evaluation.scoring",
     "Qrels": "model.judgments",
     "Result": "model.ranking",
-    "Sampling": "evaluate.sampling",
-    "Scores": "evaluate.scores",
+    "Sampling": "evaluation.sampling",
+    "Scores": "evaluation.scores",
     "Ties": "model.ranking",
-    "classify": "evaluate.classifying",
-    "compare": "evaluate.comparison",
+    "classify": "evaluation.classifying",
+    "compare": "evaluation.comparison",
     "load_qrels": "hits.qrels",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
-    "score": "evaluate.scoring",
-    "score_answers": "evaluate.answering",
+    "score": "evaluation.scoring",
+    "score_answers": "evaluation.answering",
 }
 
 __all__ = [

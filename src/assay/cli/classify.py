@@ -33,8 +33,8 @@ def command(
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
 ) -> None:
     """Measure yes/no decisions from labels and scores."""
-    from assay.evaluate.classifying import DEFAULT_DECISION_MEASURES, classify
-    from assay.evaluate.sampling import Sampling
+    from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES, classify
+    from assay.evaluation.sampling import Sampling
     from assay.hits.labels import read_labels
     from assay.report.decisions import decision_table
     from assay.report.tables import markdown

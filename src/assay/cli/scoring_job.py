@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 from assay import limits
 from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.errors import UsageError
-from assay.evaluate.comparison import Comparison, compare
-from assay.evaluate.sampling import Sampling
-from assay.evaluate.scoring import score
+from assay.evaluation.comparison import Comparison, compare
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scoring import score
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from assay.config import Configuration
-    from assay.evaluate.scores import Scores
+    from assay.evaluation.scores import Scores
     from assay.report.tables import Table
 
 SHOW_PROGRESS_BYTES = 64 << 20

@@ -17,32 +17,14 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from assay.measures.base import Definition, Family
 from assay.measures.classification import Outcome
+from assay.model.answers import Answer, Expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
-
-
-class Expect(Enum):
-    """What a good system does with a query."""
-
-    EVIDENCE = "evidence"
-    REFUSAL = "refusal"
-    NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a system said, and what it says it rests on."""
-
-    text: str
-    citations: tuple[str, ...] = ()
-    grounded: bool = True
-    refusal_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluate.scores import shown
+from assay.evaluation.scores import shown
 from assay.report.scores import between
 from assay.report.tables import Table
 
 if TYPE_CHECKING:
-    from assay.evaluate.classifying import Decisions
+    from assay.evaluation.classifying import Decisions
 
 
 def decision_table(decisions: Decisions, name: str) -> Table:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.evaluate.scores import DECIMALS, Scores, rounded, shown
+from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
 from assay.report.escape import one_line
 from assay.report.tables import Table, comma_separated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.evaluate.comparison import Comparison, Contrast
+    from assay.evaluation.comparison import Comparison, Contrast
     from assay.measures.base import Measure
     from assay.stats.interval import Interval
 

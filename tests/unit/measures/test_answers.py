@@ -2,7 +2,8 @@ import pytest
 
 import assay
 from assay.errors import UsageError
-from assay.measures.answers import Answer, AnswerRecord, Expect, failed_queries, resolve_citations
+from assay.measures.answers import AnswerRecord, failed_queries, resolve_citations
+from assay.model.answers import Answer, Expect
 
 
 def record(query: str, **fields: object) -> AnswerRecord:

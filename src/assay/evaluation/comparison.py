@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluate.scores import Scores, rounded
+from assay.evaluation.scores import Scores, rounded
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.multiple import holm
 from assay.stats.paired import paired_t

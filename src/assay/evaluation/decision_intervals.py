@@ -18,7 +18,7 @@ from assay.stats.interval import Interval
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.evaluate.sampling import Sampling
+    from assay.evaluation.sampling import Sampling
     from assay.measures.base import Measure
     from assay.model.arrays import BoolArray, FloatArray
 

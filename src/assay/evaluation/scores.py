@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluate.sampling import Sampling
+from assay.evaluation.sampling import Sampling
 from assay.measures.parse import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.evaluate.summary import Summary
+    from assay.evaluation.summary import Summary
     from assay.measures.base import Column, Measure
     from assay.measures.classification import Outcome
     from assay.model.arrays import BoolArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluate.decision_intervals import decision_interval
-from assay.evaluate.sampling import Sampling
-from assay.evaluate.scores import rounded
+from assay.evaluation.decision_intervals import decision_interval
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluate.decision_intervals import decision_interval
-from assay.evaluate.sampling import Sampling
-from assay.evaluate.scores import Scores
-from assay.evaluate.summary import summarise
+from assay.evaluation.decision_intervals import decision_interval
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import Scores
+from assay.evaluation.summary import summarise
 from assay.hits.options import Options
 from assay.hits.qrels import QrelsInput, load_qrels
 from assay.hits.run import RunInput, judge

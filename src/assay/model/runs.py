@@ -1,0 +1,88 @@
+"""What is kept of a run, so that it can be scored, compared and explained years later?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from assay.model.answers import Answer
+from assay.model.judgments import Span
+
+
+class RunStatus(StrEnum):
+    """How far a run got; ``running`` without a living process means that it can be resumed."""
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedResult:
+    """One result as it was ranked, with what is needed to compare it after re-chunking.
+
+    ``component_scores`` and ``ranks`` hold the components that found it (and ``reranker``).
+    """
+
+    chunk_id: str
+    doc_id: str
+    score: float
+    spans: tuple[Span, ...] = ()
+    chunker_version: str = ""
+    component_scores: Mapping[str, float] = field(default_factory=dict)
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOutcome:
+    """What happened to one query. ``error`` means that it failed and counts as having no results.
+
+    ``component_lists`` keeps the ids that each component found, best first, and ``fused`` those of
+    the list after fusion: the stages at which a relevant document can be lost. ``known_citations``
+    are the answer's citations that existed in the index the run was made with.
+    """
+
+    query_id: str
+    results: tuple[RankedResult, ...] = ()
+    latency_ms: float | None = None
+    error: str | None = None
+    degraded: bool = False
+    component_errors: tuple[str, ...] = ()
+    component_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fused: tuple[str, ...] = ()
+    answer: Answer | None = None
+    known_citations: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """One execution of a test set against one configuration.
+
+    ``config`` is the whole retrieval configuration as plain JSON values and ``config_hash`` its
+    fingerprint; ``cache_key`` covers configuration, test set and index generation. ``aggregate``
+    is empty until the run was scored.
+    """
+
+    run_id: str
+    suite: str
+    test_set_version: str
+    test_set_checksum: str
+    config: Mapping[str, Any]
+    config_hash: str
+    cache_key: str
+    created_at: str
+    status: RunStatus = RunStatus.RUNNING
+    generation: str = ""
+    engine: str = "embedded"
+    chunker_versions: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    commit_hash: str = ""
+    finished_at: str | None = None
+    tags: tuple[str, ...] = ()
+    queries: int = 0
+    aggregate: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,145 @@
+"""What is a golden query, and what is a versioned set of them?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from assay.model.answers import Expect
+from assay.model.document import IngestionMode
+from assay.model.judgments import Qrels, Span
+
+
+class QueryType(StrEnum):
+    """How a query is worded, which decides what kind of search finds its answer."""
+
+    EXACT_TERM = "exact_term"
+    PARAPHRASE = "paraphrase"
+    COMPLEX_CLINICAL = "complex_clinical"
+
+
+class SpeakerFilter(StrEnum):
+    """Whose words a query is about."""
+
+    ALL = "ALL"
+    PATIENT = "PATIENT"
+    CLINICIAN = "CLINICIAN"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """A judged unit and its grade: a chunk by its id, a document by its id, or spans of one.
+
+    ``id`` is what the file calls ``doc_id``. ``doc_id`` names the document where ``id`` is a chunk
+    and the file says so, which is what comparing across chunkers needs.
+    """
+
+    id: str
+    grade: int
+    spans: tuple[Span, ...] = ()
+    doc_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenQuery:
+    """One query of a test set, with everything that a good answer is held against."""
+
+    query_id: str
+    query_text: str
+    query_type: QueryType | None = None
+    expect: Expect = Expect.EVIDENCE
+    relevant_docs: tuple[Judgment, ...] = ()
+    speaker_filter: SpeakerFilter = SpeakerFilter.ALL
+    ingestion_mode: IngestionMode | None = None
+    must_contain: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    group: str | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether ranking measures can look at this query."""
+        return any(judgment.grade > 0 for judgment in self.relevant_docs)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Which queries are kept back, and by which draw."""
+
+    seed: int
+    query_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """A named, versioned list of golden queries; ``checksum`` changes with anything that counts."""
+
+    __test__ = False  # pytest looks for classes of this name
+
+    name: str
+    version: str
+    queries: tuple[GoldenQuery, ...]
+    description: str = ""
+    held_out: HeldOut | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, GoldenQuery]:
+        """The queries by their ids."""
+        return {query.query_id: query for query in self.queries}
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 over name, version, queries and the held-out part."""
+        content = [
+            self.name,
+            self.version,
+            [_plain(query) for query in self.queries],
+            None if self.held_out is None else sorted(self.held_out.query_ids),
+        ]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def qrels(self) -> Qrels:
+        """The judgments of queries with evidence, with each query's fields for breakdowns."""
+        chosen = [query for query in self.queries if query.judged]
+        grades = {
+            query.query_id: {judgment.id: judgment.grade for judgment in query.relevant_docs}
+            for query in chosen
+        }
+        plain = Qrels.from_mapping(grades, fields=_fields(chosen))
+        judgments = [judgment for query in chosen for judgment in query.relevant_docs]
+        spans = {row: one.spans for row, one in enumerate(judgments) if one.spans}
+        return Qrels(
+            plain.queries, plain.query, plain.docs, plain.grade, spans=spans, fields=plain.fields
+        )
+
+
+def _plain(query: GoldenQuery) -> list[Any]:
+    return [
+        query.query_id,
+        query.query_text,
+        query.query_type,
+        query.expect.value,
+        [[j.id, j.grade, j.spans, j.doc_id] for j in query.relevant_docs],
+        query.speaker_filter,
+        query.ingestion_mode,
+        query.must_contain,
+        query.forbidden,
+        query.group,
+    ]
+
+
+def _fields(queries: list[GoldenQuery]) -> dict[str, dict[str, str]]:
+    """What is known of each query, by field; a query without a value is not in that field."""
+    fields: dict[str, dict[str, str]] = {}
+    for query in queries:
+        for name in ("query_type", "speaker_filter", "ingestion_mode", "group"):
+            value = getattr(query, name)
+            if value is not None:
+                fields.setdefault(name, {})[query.query_id] = str(value)
+    return fields
