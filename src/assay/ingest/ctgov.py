@@ -43,8 +43,7 @@ def _study(row: Row, place: Place) -> Document:
     names = protocol.record("identificationModule")
     composer = Composer(place)
     _description(protocol, composer)
-    _conditions(protocol, composer)
-    _design(protocol.record("designModule"), composer)
+    _methods(protocol.record("designModule").record("designInfo"), composer)
     _arms(protocol.record("armsInterventionsModule"), composer)
     _outcomes(protocol.record("outcomesModule"), composer)
     _eligibility(protocol.record("eligibilityModule"), composer)
@@ -65,46 +64,52 @@ def _label(module: str) -> str:
 
 
 def _description(protocol: Record, composer: Composer) -> None:
-    official = protocol.record("identificationModule").text("officialTitle")
+    """The summary, and with it conditions and design: alone they are a few words each."""
     description = protocol.record("descriptionModule")
+    lines = [
+        protocol.record("identificationModule").text("officialTitle"),
+        prose(description.text("briefSummary")),
+        *_conditions(protocol.record("conditionsModule")),
+        *_design(protocol.record("designModule")),
+    ]
     with composer.under("Brief summary"):
-        summary = prose(description.text("briefSummary"))
-        composer.add("\n".join(filter(None, (official, summary))), _label("descriptionModule"))
+        composer.add(_joined(lines), _label("descriptionModule"))
     with composer.under("Detailed description"):
         composer.add(prose(description.text("detailedDescription")), "description")
 
 
-def _conditions(protocol: Record, composer: Composer) -> None:
-    conditions = protocol.record("conditionsModule")
-    lines = [
+def _conditions(conditions: Record) -> list[str]:
+    return [
         _named("Conditions", "; ".join(conditions.texts("conditions"))),
         _named("Keywords", "; ".join(conditions.texts("keywords"))),
     ]
-    composer.add(_joined(lines), _label("conditionsModule"), name="Conditions")
 
 
-def _design(design: Record, composer: Composer) -> None:
+def _design(design: Record) -> list[str]:
     info = design.record("designInfo")
-    masking = info.record("maskingInfo")
-    lines = [
+    return [
         _named("Study type", words(design.text("studyType"))),
-        _named("Phase", ", ".join(words(phase) for phase in design.texts("phases"))),
+        _named("Phase", ", ".join(_phase(phase) for phase in design.texts("phases"))),
         _named("Allocation", words(info.text("allocation"))),
         _named("Intervention model", words(info.text("interventionModel"))),
-        prose(info.text("interventionModelDescription")),
         _named("Observational model", words(info.text("observationalModel"))),
         _named("Time perspective", words(info.text("timePerspective"))),
         _named("Purpose", words(info.text("primaryPurpose"))),
-        _named("Masking", words(masking.text("masking"))),
-        prose(masking.text("maskingDescription")),
+        _named("Masking", words(info.record("maskingInfo").text("masking"))),
         _named("Enrollment", design.record("enrollmentInfo").text("count")),
+    ]
+
+
+def _methods(info: Record, composer: Composer) -> None:
+    lines = [
+        prose(info.text("interventionModelDescription")),
+        prose(info.record("maskingInfo").text("maskingDescription")),
     ]
     with composer.under("Study design"):
         composer.add(_joined(lines), _label("designModule"))
 
 
 def _arms(module: Record, composer: Composer) -> None:
-    label = _label("armsInterventionsModule")
     arms = [
         _joined([
             f"{words(arm.text('type'))}: {arm.text('label')}".removeprefix(": "),
@@ -121,10 +126,8 @@ def _arms(module: Record, composer: Composer) -> None:
         ])
         for item in module.records("interventions")
     ]  # fmt: skip
-    with composer.under("Arms"):
-        composer.add(_joined(arms), label)
-    with composer.under("Interventions"):
-        composer.add(_joined(given), label)
+    with composer.under("Arms and interventions"):
+        composer.add(_joined([*arms, *given]), _label("armsInterventionsModule"))
 
 
 def _outcomes(module: Record, composer: Composer) -> None:
@@ -181,6 +184,12 @@ def prose(text: str) -> str:
 def words(constant: str) -> str:
     """``ACTIVE_NOT_RECRUITING`` as ``Active not recruiting``."""
     return constant.replace("_", " ").capitalize() if constant.isupper() else constant
+
+
+def _phase(constant: str) -> str:
+    """``PHASE3`` as ``3``, ``EARLY_PHASE1`` as ``Early 1``, ``NA`` as ``not applicable``."""
+    plain = constant.replace("PHASE", "").replace("_", " ").capitalize()
+    return "not applicable" if constant == "NA" else plain
 
 
 def _named(name: str, value: str) -> str:

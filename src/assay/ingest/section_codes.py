@@ -37,7 +37,6 @@ LOINC: Mapping[str, str] = {
 
 CTGOV_MODULES: Mapping[str, str] = {
     "descriptionModule": "summary",
-    "conditionsModule": "conditions",
     "designModule": "methods",
     "armsInterventionsModule": "interventions",
     "outcomesModule": "outcomes",

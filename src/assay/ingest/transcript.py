@@ -21,7 +21,7 @@ from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.opening import head, whole
 from assay.ingest.ready_made import GIVEN, chunks_of_sections
 from assay.ingest.speakers import role_of
-from assay.ingest.vtt import cues
+from assay.ingest.vtt import cues, header
 from assay.ingest.walking import corpus_files, id_of, suffix
 from assay.ingest.watch import Watch
 from assay.model.document import Document, IngestionMode, Section
@@ -101,12 +101,17 @@ def _turn_rows(row: Row, place: Place) -> list[tuple[Place, Row]]:
 
 
 def _interview(about: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch) -> Entry:
-    doc_id = place.checked_id(fields.first_of(about, INTERVIEW_NAMES))
     turns = [
         _turn(row, where, number, own_ids="turns" not in about)
         for number, (where, row) in enumerate(rows)
     ]
-    document = Document(
+    return _entry(_about(about, rows, place, watch), turns, place)
+
+
+def _about(about: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch) -> Document:
+    """The interview as its own fields describe it, without what was said."""
+    doc_id = place.checked_id(fields.first_of(about, INTERVIEW_NAMES))
+    return Document(
         doc_id=doc_id,
         text="",
         title=fields.short(about, ("title",), place),
@@ -116,7 +121,6 @@ def _interview(about: Row, rows: list[tuple[Place, Row]], place: Place, watch: W
         ingestion_mode=_mode([(place, about), *rows], doc_id, place),
         metadata=_metadata(about, place, watch),
     )
-    return _entry(document, turns, place)
 
 
 def _metadata(about: Row, place: Place, watch: Watch) -> dict[str, str]:
@@ -200,7 +204,7 @@ def _entry(document: Document, turns: list[Turn], place: Place) -> Entry:
 def _vtt_entry(file: Path, name: str, watch: Watch) -> Entry:
     place = Place(str(file), 1)
     content = fields.decoded(whole(file, watch, caps.MAX_TEXT_FILE_BYTES), place)
-    doc_id = place.checked_id(name)
+    about: Row = {"interview_id": name, **header(content, str(file))}
     turns = [
         _made_turn(
             cue.text, voice=cue.voice, role=cue.voice, times=(cue.start, cue.end), number=number
@@ -208,7 +212,5 @@ def _vtt_entry(file: Path, name: str, watch: Watch) -> Entry:
         for number, cue in enumerate(cues(content, str(file)))
     ]
     # A cue is what fits on a screen, so neighbouring cues of one speaker belong together.
-    document = Document(
-        doc_id, "", source="transcript", profile="transcript-joined", interview_id=doc_id
-    )
+    document = replace(_about(about, [], place, watch), profile="transcript-joined")
     return _entry(document, turns, place)

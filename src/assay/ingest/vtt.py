@@ -1,4 +1,7 @@
-"""Which cues does a WebVTT file hold: who says what, from when to when?"""
+"""Which cues does a WebVTT file hold: who says what, from when to when?
+
+Lines such as ``title: ...`` below WEBVTT, up to the first blank line, are about the whole file.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
+from typing import TypeAlias
 
 from assay.ingest.entry import Place
 from assay.ingest.fields import clock
@@ -13,7 +17,10 @@ from assay.ingest.fields import clock
 _ARROW = "-->"
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>")
 _TAG = re.compile(r"<[^<>]*>")
+_HEADER_LINE = re.compile(r"([A-Za-z][\w-]*)\s*:\s+(\S.*)")
 _BLOCKS_WITHOUT_CUES = ("NOTE", "STYLE", "REGION")
+
+Block: TypeAlias = list[tuple[int, str]]  # lines with their numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +34,22 @@ class Cue:
     line: int
 
 
+def header(content: str, source: str) -> dict[str, str]:
+    """What the header says of the file: ``{"title": ...}``; other lines of it say nothing to us."""
+    found: dict[str, str] = {}
+    for number, line in _header_block(_blocks(content), source)[1:]:
+        if field := _HEADER_LINE.fullmatch(line.strip()):
+            key, value = field[1].lower(), field[2]
+            if key in found:
+                raise Place(source, number).twice(f"the header names {key:.40} twice")
+            found[key] = value
+    return found
+
+
 def cues(content: str, source: str) -> Iterator[Cue]:
     """The cues in order; one with several voices comes in parts, each with the cue's times."""
     blocks = _blocks(content)
-    first = next(blocks, [])
-    if not first or not re.match(r"WEBVTT(?:\s|$)", first[0][1]):
-        raise Place(source, 1).bad("a WebVTT file begins with WEBVTT")
+    _header_block(blocks, source)
     for block in blocks:
         if block[0][1].split()[0] in _BLOCKS_WITHOUT_CUES:
             continue
@@ -46,8 +63,15 @@ def cues(content: str, source: str) -> Iterator[Cue]:
             yield Cue(voice, text, start, end, number)
 
 
-def _blocks(content: str) -> Iterator[list[tuple[int, str]]]:
-    block: list[tuple[int, str]] = []
+def _header_block(blocks: Iterator[Block], source: str) -> Block:
+    first = next(blocks, [])
+    if not first or not re.match(r"WEBVTT(?:\s|$)", first[0][1]):
+        raise Place(source, 1).bad("a WebVTT file begins with WEBVTT")
+    return first
+
+
+def _blocks(content: str) -> Iterator[Block]:
+    block: Block = []
     for number, line in enumerate(content.split("\n"), 1):
         if line.strip():
             block.append((number, line))

@@ -201,6 +201,9 @@ def test_every_part_is_read_and_chunked() -> None:
     assert {chunk.speaker_role for chunk in turns} == set(SpeakerRole)
     offline = [chunk for chunk in turns if chunk.interview_id == "interview_001"]
     assert {chunk.ingestion_mode for chunk in offline} == {IngestionMode.OFFLINE}
+    live = [chunk for chunk in turns if chunk.interview_id == "interview_002"]
+    assert {chunk.ingestion_mode for chunk in live} == {IngestionMode.LIVE}
+    assert {chunk.title for chunk in live} == {"Video visit: migraine and medicines"}
 
 
 @pytest.mark.parametrize(

@@ -22,27 +22,44 @@ def study(tmp_path: Path) -> Path:
 
 def test_the_protocol(study: Path) -> None:
     document = only("ctgov", study)
-    assert parts(document)[:8] == [
-        ("summary", "Brief summary", "Brief summary\nA trial of drug A\nWe test A."),
-        ("description", "Detailed description", "Detailed description\nAt length."),
-        ("conditions", "Conditions", "Conditions: Itch; Rash"),
-        ("methods", "Study design",
-         "Study design\nStudy type: Interventional\nPhase: Phase2\nAllocation: Randomized\n"
+    assert parts(document)[:5] == [
+        ("summary", "Brief summary",
+         "Brief summary\nA trial of drug A\nWe test A.\nConditions: Itch; Rash\n"
+         "Study type: Interventional\nPhase: 2\nAllocation: Randomized\n"
          "Masking: Double\nEnrollment: 20"),
-        ("interventions", "Arms", "Arms\nExperimental: A\ngets A"),
-        ("interventions", "Interventions", "Interventions\nDrug: Drug A\n5 mg daily"),
+        ("description", "Detailed description", "Detailed description\nAt length."),
+        ("interventions", "Arms and interventions",
+         "Arms and interventions\nExperimental: A\ngets A\nDrug: Drug A\n5 mg daily"),
         ("outcomes", "Primary outcomes", "Primary outcomes\nItch score\nTime frame: 4 weeks"),
         ("eligibility", "Eligibility criteria",
          "Eligibility criteria\nInclusion Criteria:\n* age >= 18\n* itch\nSex: All\n"
          "Age: 18 Years to any\nHealthy volunteers: no"),
     ]  # fmt: skip
-    hints = [section.intent_hint for section in document.sections[:8]]
-    assert hints == ["", "", "", "methods", "", "dose", "results", "eligibility"]
+    hints = [section.intent_hint for section in document.sections[:5]]
+    assert hints == ["", "", "dose", "results", "eligibility"]
+
+
+def test_a_design_in_prose_is_a_section_of_its_own(study: Path) -> None:
+    record = copy.deepcopy(STUDY)
+    record["protocolSection"]["designModule"] = {
+        "phases": ["EARLY_PHASE1", "NA"],
+        "designInfo": {
+            "interventionModelDescription": "Two periods.",
+            "maskingInfo": {"masking": "DOUBLE", "maskingDescription": "Same tablets."},
+        },
+    }
+    study.write_text(json.dumps(record))
+    document = only("ctgov", study)
+    assert "Phase: Early 1, not applicable\nMasking: Double" in parts(document)[0][2]
+    assert parts(document)[2] == (
+        "methods", "Study design", "Study design\nTwo periods.\nSame tablets.",
+    )  # fmt: skip
+    assert document.sections[2].intent_hint == "methods"
 
 
 def test_the_results_are_tables(study: Path) -> None:
     document = only("ctgov", study)
-    assert parts(document)[8:] == [
+    assert parts(document)[5:] == [
         ("participant_flow", "Results > Participant flow > Overall",
          "Participant flow: Overall\nMilestone | A | Placebo\n\n"
          "STARTED | 10 | 10\nLeft: Lost to Follow-up | 1"),
@@ -61,8 +78,8 @@ def test_the_results_are_tables(study: Path) -> None:
          "Serious adverse events\nEvent (organ system) | A | Placebo\n\n"
          "Rash (Skin) | 1/10 (10.00%) | 0/10 (0.00%)"),
     ]  # fmt: skip
-    assert all(section.is_table for section in document.sections[8:])
-    assert all("<table>" in section.table_html for section in document.sections[8:])
+    assert all(section.is_table for section in document.sections[5:])
+    assert all("<table>" in section.table_html for section in document.sections[5:])
 
 
 def test_ids_and_metadata(study: Path) -> None:

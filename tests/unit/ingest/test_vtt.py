@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.errors import FormatError
-from assay.ingest.vtt import cues
+from assay.errors import DuplicateError, FormatError
+from assay.ingest.vtt import cues, header
 from tests.unit.ingest.samples import VTT
 
 
@@ -21,6 +21,20 @@ def test_cues() -> None:
 def test_cues_without_voices_are_nobodys() -> None:
     (cue,) = cues("WEBVTT\n\n00:01.000 --> 00:02.000\nhello\nthere", "v")
     assert (cue.voice, cue.text) == ("", "hello there")
+
+
+def test_the_header_is_about_the_file() -> None:
+    content = (
+        "WEBVTT - visit\nInterview_ID: i-7\ntitle: Visit: the second\nX-TIMESTAMP-MAP=LOCAL:0\n"
+        "\nNOTE title: not this\n\n00:01.000 --> 00:02.000\nhi"
+    )
+    assert header(content, "v") == {"interview_id": "i-7", "title": "Visit: the second"}
+    assert header("WEBVTT\n\n00:01.000 --> 00:02.000\ntitle: a film", "v") == {}
+
+
+def test_a_header_that_contradicts_itself_has_a_line() -> None:
+    with pytest.raises(DuplicateError, match="v:3: the header names title twice"):
+        header("WEBVTT\ntitle: a\nTitle: b", "v")
 
 
 @pytest.mark.parametrize(
