@@ -58,6 +58,9 @@ MAX_CONFIG_BYTES = _limit("MAX_CONFIG_BYTES", 256 * _KIB, "the configuration fil
 
 # What one call may ask for
 MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query that are looked at")
+MAX_RRF_K = _limit("MAX_RRF_K", 10_000, "the constant k of reciprocal rank fusion")
+MAX_WEIGHT = _limit("MAX_WEIGHT", 1_000_000, "the weight of one component in fusion")
+MAX_BOOST = _limit("MAX_BOOST", 100, "the factor by which an intent lifts a section")
 MAX_MEASURES = _limit("MAX_MEASURES", 200, "measures in one call")
 MAX_CUTOFF = _limit("MAX_CUTOFF", 1_000_000, "the cutoff of one measure, as in nDCG@10")
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")

@@ -1,0 +1,15 @@
+"""What does a query ask for, and which candidates does that lift?"""
+
+from assay.search.boost.apply import Boosted, apply_boosts
+from assay.search.boost.detect import Detected, detect
+from assay.search.boost.lexicon import Lexicon, default_lexicon, load_lexicon
+
+__all__ = [
+    "Boosted",
+    "Detected",
+    "Lexicon",
+    "apply_boosts",
+    "default_lexicon",
+    "detect",
+    "load_lexicon",
+]

@@ -1,0 +1,82 @@
+"""What does a query ask for: tables, or one kind of section?
+
+Two rules read the query. The table rule (``tabular``) lifts tables by ``1 + 2 · confidence``, from
+a confidence of 0.5. The intent rule lifts matching sections by ``base · confidence``, never by less
+than 1. ``query_intent`` replaces both: ``tabular`` lifts tables by 3, the name of an intent lifts
+its sections by its base, ``none`` lifts nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.errors import UsageError
+from assay.search.boost.lexicon import Lexicon
+from assay.search.boost.words import words
+
+TABULAR = "tabular"
+NO_INTENT = "none"
+TABLE_RULE = "table"
+INTENT_RULE = "intent"
+LEAST_TABLE_CONFIDENCE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """One thing a query asks for; ``phrase`` is empty where the caller forced it."""
+
+    rule: str
+    intent: str
+    confidence: float
+    factor: float
+    phrase: str
+
+    def to_dict(self) -> dict[str, str | float]:
+        """Flat JSON."""
+        return {
+            "rule": self.rule,
+            "intent": self.intent,
+            "confidence": self.confidence,
+            "factor": self.factor,
+            "phrase": self.phrase,
+        }
+
+
+def detect(query: str, lexicon: Lexicon, query_intent: str | None = None) -> tuple[Detected, ...]:
+    """What the query asks for, tables first, then intents in the lexicon's order."""
+    if query_intent is not None:
+        return _forced(query_intent, lexicon)
+    text = words(query)
+    found = []
+    best = lexicon.tables.best(text)
+    if best is not None and best[1] >= LEAST_TABLE_CONFIDENCE:
+        found.append(Detected(TABLE_RULE, TABULAR, best[1], table_factor(best[1]), best[0]))
+    for intent in lexicon.intents.values():
+        best = intent.phrases.best(text)
+        if best is not None:
+            factor = max(1.0, intent.base * best[1])
+            found.append(Detected(INTENT_RULE, intent.name, best[1], factor, best[0]))
+    return tuple(found)
+
+
+def table_factor(confidence: float) -> float:
+    """How much a table is lifted."""
+    return 1.0 + 2.0 * confidence
+
+
+def intent_names(lexicon: Lexicon) -> tuple[str, ...]:
+    """What ``query_intent`` may be."""
+    return (TABULAR, *lexicon.intents, NO_INTENT)
+
+
+def _forced(name: str, lexicon: Lexicon) -> tuple[Detected, ...]:
+    if name == NO_INTENT:
+        return ()
+    if name == TABULAR:
+        return (Detected(TABLE_RULE, TABULAR, 1.0, table_factor(1.0), ""),)
+    if name not in lexicon.intents:
+        raise UsageError(
+            f"query_intent: there is no intent {name!r:.60}",
+            hint=f"known: {', '.join(intent_names(lexicon))}",
+        )
+    return (Detected(INTENT_RULE, name, 1.0, max(1.0, lexicon.intents[name].base), ""),)

@@ -1,0 +1,166 @@
+"""Which phrases speak for which intent, and which sections answer it?
+
+The shipped list is ``data/intents.yaml``; its head explains the form. A file of the user's own is
+laid over it: phrases are added, changed, or removed with a confidence of 0; a new intent needs a
+base and sections or hints.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NoReturn
+
+from assay import limits
+from assay.config.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
+from assay.errors import FormatError
+from assay.ingest.sections import INTENTS, LABELS
+from assay.search.boost.words import Phrases, words
+
+_KEYS = ("base", "sections", "hints", "phrases")
+_RESERVED = ("tabular", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One clinical intent: how strong it is, and what it lifts."""
+
+    name: str
+    base: float
+    sections: frozenset[str]
+    hints: frozenset[str]
+    phrases: Phrases
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Everything by which queries are read."""
+
+    tables: Phrases
+    intents: Mapping[str, Intent]
+
+
+@dataclass
+class _Draft:
+    """An intent while files are laid over each other."""
+
+    base: float = 0.0
+    sections: frozenset[str] = frozenset()
+    hints: frozenset[str] = frozenset()
+    phrases: dict[str, float] | None = None
+
+
+@lru_cache(maxsize=1)
+def default_lexicon() -> Lexicon:
+    """The shipped list alone."""
+    return load_lexicon()
+
+
+def load_lexicon(own: Path | None = None) -> Lexicon:
+    """The shipped list with a file of the user's own over it."""
+    shipped = Path(str(files("assay") / "data" / "intents.yaml"))
+    reader = _Reader()
+    for path in (shipped,) if own is None else (shipped, own):
+        reader.read(path)
+    return reader.lexicon()
+
+
+class _Reader:
+    """Lays files over each other."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, float] = {}
+        self._drafts: dict[str, _Draft] = {}
+        self._source = ""
+
+    def read(self, path: Path) -> None:
+        """Take over what one file says."""
+        self._source = str(path)
+        root = load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES)
+        if root is None:
+            return
+        for key, value in self._mapping(root, "the file").entries:
+            if key.text == "tables":
+                self._phrases(self._tables, value)
+            elif key.text == "intents":
+                for name, body in self._mapping(value, "intents").entries:
+                    self._intent(name, body)
+            else:
+                self._refuse(key, f"there is no {key.text!r:.40} here", "tables or intents")
+
+    def lexicon(self) -> Lexicon:
+        """What all files together say."""
+        intents = {
+            name: Intent(
+                name, draft.base, draft.sections, draft.hints, Phrases(draft.phrases or {})
+            )
+            for name, draft in self._drafts.items()
+        }
+        return Lexicon(Phrases(self._tables), intents)
+
+    def _intent(self, name: ScalarNode, body: Node) -> None:
+        if name.text in _RESERVED or not name.text.isidentifier():
+            self._refuse(
+                name, f"an intent cannot be called {name.text!r:.40}", "as in adverse_events"
+            )
+        draft = self._drafts.setdefault(name.text, _Draft(phrases={}))
+        for key, value in self._mapping(body, name.text).entries:
+            if key.text == "base":
+                draft.base = self._number(value, "base", 1.0, limits.MAX_BOOST)
+            elif key.text == "sections":
+                draft.sections = self._names(value, LABELS)
+            elif key.text == "hints":
+                draft.hints = self._names(value, (*INTENTS, *self._drafts))
+            elif key.text == "phrases":
+                assert draft.phrases is not None
+                self._phrases(draft.phrases, value)
+            else:
+                self._refuse(
+                    key, f"an intent has no {key.text!r:.40}", f"known: {', '.join(_KEYS)}"
+                )
+        if not draft.base or not (draft.sections or draft.hints):
+            self._refuse(name, f"the intent {name.text} lacks a base, or sections and hints")
+
+    def _phrases(self, into: dict[str, float], node: Node) -> None:
+        for phrase, value in self._mapping(node, "phrases").entries:
+            form = " ".join(words(phrase.text))
+            if not form:
+                self._refuse(phrase, f"the phrase {phrase.text!r:.40} holds no word")
+            confidence = self._number(value, phrase.text, 0.0, 1.0)
+            # Known by its folded form, so that "Side-effect" changes "side effects".
+            for old in [known for known in into if " ".join(words(known)) == form]:
+                del into[old]
+            if confidence:
+                into[phrase.text] = confidence
+
+    def _names(self, node: Node, known: Mapping[str, object] | tuple[str, ...]) -> frozenset[str]:
+        if not isinstance(node, SequenceNode):
+            self._refuse(node, "a list is wanted", "as in [methods, results]")
+        names = []
+        for item in node.items:
+            if not isinstance(item, ScalarNode) or item.text not in known:
+                self._refuse(item, "this is not a name we know", f"known: {', '.join(known)}")
+            names.append(item.text)
+        return frozenset(names)
+
+    def _number(self, node: Node, what: str, low: float, high: float) -> float:
+        text = node.text if isinstance(node, ScalarNode) else ""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            self._refuse(node, f"{what:.60}: {text!r:.40} is not from {low:g} to {high:g}")
+        return value
+
+    def _mapping(self, node: Node, what: str) -> MappingNode:
+        if not isinstance(node, MappingNode):
+            self._refuse(node, f"{what} must hold names and values", "as in data/intents.yaml")
+        return node
+
+    def _refuse(self, node: Node, message: str, hint: str | None = None) -> NoReturn:
+        raise FormatError(message, source=self._source, line=node.line, hint=hint)

@@ -1,0 +1,107 @@
+"""Are the right candidates lifted, by the right factor, with both rules named?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from assay.model.document import Chunk
+from assay.model.query import Hit
+from assay.search.boost import Boosted, apply_boosts, default_lexicon, detect
+from assay.search.fusion import Fused, fuse
+from assay.search.options import SearchOptions
+from assay.search.response import Boost
+
+PLAIN = Chunk("p", "p", "text", section_label="introduction")
+
+
+def fused(count: int) -> list[Fused]:
+    hits = [Hit(key, f"doc{key}", 100.0 - key) for key in range(count)]
+    return fuse({"bm25": hits}, SearchOptions())
+
+
+def traits(chunks: Mapping[int, Chunk]) -> Callable[[int], Chunk]:
+    return lambda key: chunks.get(key, PLAIN)
+
+
+def boosted(query: str, chunks: Mapping[int, Chunk], count: int = 5) -> list[Boosted]:
+    lexicon = default_lexicon()
+    return apply_boosts(fused(count), traits(chunks), detect(query, lexicon), lexicon)
+
+
+@pytest.mark.req("R11")
+def test_tables_come_first_for_a_tabular_query() -> None:
+    tables = {key: Chunk("t", "t", "x", is_table=True) for key in range(15, 20)}
+    rows = boosted("pembrolizumab adverse events", tables, count=20)
+    assert [row.fused.key for row in rows[:5]] == [15, 16, 17, 18, 19]
+    assert rows[0].score == pytest.approx(2.8 / (60 + 16))
+    assert rows[0].rank_fused == 16
+    assert [row.fused.key for row in rows[5:]] == list(range(15))
+
+
+@pytest.mark.req("R11")
+def test_a_sentence_about_adverse_events_is_lifted_like_a_table() -> None:
+    rows = boosted("results table", {4: Chunk("a", "a", "x", intent_hint="ae")})
+    assert rows[0].fused.key == 4
+    assert ("table", "intent_hint=ae") in [(one.rule, one.matched) for one in rows[0].boosts]
+
+
+@pytest.mark.req("R11", "R13")
+def test_a_query_without_intent_changes_nothing_and_looks_at_no_candidate() -> None:
+    def refuse(key: int) -> Chunk:
+        raise AssertionError(key)
+
+    lexicon = default_lexicon()
+    rows = apply_boosts(fused(5), refuse, detect("cancer research trends", lexicon), lexicon)
+    assert [row.fused for row in rows] == fused(5)
+    assert all(row.score == row.fused.score and row.boosts == () for row in rows)
+    assert [row.rank_fused for row in rows] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.req("R13")
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        Chunk("e", "e", "x", section_label="eligibility"),
+        Chunk("e", "e", "x", section_label="Eligibility Criteria"),
+        Chunk("e", "e", "x", section_label="5. Inclusion and exclusion criteria"),
+        Chunk("e", "e", "x", intent_hint="eligibility"),
+    ],
+)
+def test_eligibility_sections_are_lifted_whatever_form_names_them(chunk: Chunk) -> None:
+    rows = boosted("eligibility criteria for breast cancer trials", {4: chunk})
+    assert rows[0].fused.key == 4
+    assert rows[0].score == pytest.approx(3.0 / 65)
+
+
+@pytest.mark.req("R13")
+def test_each_intent_lifts_its_own_sections() -> None:
+    rows = boosted(
+        "pembrolizumab dosage and adverse events",
+        {
+            2: Chunk("d", "d", "x", intent_hint="dose"),
+            3: Chunk("a", "a", "x", section_label="Adverse Reactions"),
+        },
+    )
+    factors = {row.fused.key: row.score / row.fused.score for row in rows}
+    assert factors == pytest.approx({0: 1, 1: 1, 2: 1.4, 3: 1.8, 4: 1})
+
+
+@pytest.mark.req("R13")
+def test_the_larger_factor_holds_and_both_rules_are_named() -> None:
+    chunk = Chunk("t", "t", "x", section_label="adverse_events", intent_hint="ae", is_table=True)
+    top = boosted("adverse events", {3: chunk})[0]
+    assert top.score == pytest.approx(2.8 / 64)
+    assert top.boosts == (
+        Boost("table", "tabular", 0.9, 2.8, "is_table", True),
+        Boost("intent", "adverse_events", 0.9, 1.8, "section_label=adverse_events", False),
+    )
+
+
+def test_equal_scores_keep_their_fused_order() -> None:
+    hits = [Hit(key, f"doc{key}", 1.0) for key in (5, 3, 4)]
+    same = [Fused(hit.key, hit.chunk_id, 0.5, ("bm25",), (None,)) for hit in hits]
+    lexicon = default_lexicon()
+    rows = apply_boosts(same, traits({}), detect("eligibility", lexicon), lexicon)
+    assert [row.fused.key for row in rows] == [5, 3, 4]

@@ -1,0 +1,117 @@
+"""Is it read from a query what it asks for?"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from assay.errors import UsageError
+from assay.search.boost import default_lexicon, detect
+from assay.search.boost.words import words
+
+
+def seen(query: str, intent: str | None = None) -> dict[str, tuple[float, float]]:
+    return {
+        one.intent: (one.confidence, round(one.factor, 9))
+        for one in detect(query, default_lexicon(), intent)
+    }
+
+
+@pytest.mark.req("R11")
+def test_tabular_query_detection() -> None:
+    assert seen("pembrolizumab adverse events")["tabular"] == (0.9, 2.8)
+
+
+@pytest.mark.req("R11")
+@pytest.mark.parametrize(
+    ("query", "confidence"),
+    [
+        ("side effects of statins", 0.8),
+        ("effect size of exercise", 0.9),
+        ("outcome measures in asthma trials", 0.9),
+        ("results table of KEYNOTE", 1.0),
+        ("demographics of participants", 0.7),
+        ("baseline characteristics", 0.75),
+    ],
+)
+def test_phrases_of_the_table_router(query: str, confidence: float) -> None:
+    assert seen(query)["tabular"] == (confidence, round(1 + 2 * confidence, 9))
+
+
+@pytest.mark.req("R11", "R13")
+@pytest.mark.parametrize(
+    "query",
+    ["diabetes pathophysiology", "cancer research trends", "", "  ", "resultant methodical dosed"],
+)
+def test_queries_without_intent(query: str) -> None:
+    assert seen(query) == {}
+
+
+@pytest.mark.req("R12")
+def test_manual_intent_override() -> None:
+    assert seen("diabetes", "tabular") == {"tabular": (1.0, 3.0)}
+    assert seen("adverse events", "eligibility") == {"eligibility": (1.0, 3.0)}
+    assert seen("diabetes", "dosage") == {"dosage": (1.0, 2.0)}
+    assert seen("adverse events", "none") == {}
+    with pytest.raises(UsageError, match=r"no intent 'tables'.*known: tabular, eligibility"):
+        seen("x", "tables")
+
+
+@pytest.mark.req("R13")
+def test_eligibility_intent_detection() -> None:
+    assert seen("eligibility criteria for breast cancer trials") == {"eligibility": (1.0, 3.0)}
+
+
+@pytest.mark.req("R13")
+def test_multi_intent_detection() -> None:
+    found = seen("pembrolizumab dosage and adverse events")
+    assert found == {"tabular": (0.9, 2.8), "adverse_events": (0.9, 1.8), "dosage": (0.7, 1.4)}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "ADVERSE EVENTS",
+        "adverse-event",
+        "adverse\u2010events",
+        "ad\u00adverse events",
+        "(adverse  event)",
+        "adverse\nevents?",
+        "ａｄｖｅｒｓｅ ｅｖｅｎｔｓ",
+    ],
+)
+def test_case_hyphens_and_plurals_do_not_matter(query: str) -> None:
+    assert seen(query)["adverse_events"][0] == 0.9
+
+
+@pytest.mark.parametrize(
+    "query", ["adversevents", "adverse", "preadverse events", "adverse eventful"]
+)
+def test_only_whole_words_match(query: str) -> None:
+    assert "adverse_events" not in seen(query)
+
+
+def test_plural_endings_come_off_and_other_endings_stay() -> None:
+    assert words("toxicities doses illness virus basis gas") == (
+        *("toxicity", "dose", "illness", "virus", "basis", "gas"),
+    )
+
+
+def test_hostile_text_is_read_in_time_that_grows_with_its_length() -> None:
+    lexicon = default_lexicon()
+    for text in ("adverse " * 200_000, "a" * 1_000_000, "-" * 1_000_000, "how was " * 100_000):
+        began = time.perf_counter()
+        detect(text, lexicon)
+        assert time.perf_counter() - began < 0.5
+
+
+def test_detection_as_json() -> None:
+    (one,) = detect("eligible patients", default_lexicon())
+    assert one.to_dict() == {
+        "rule": "intent",
+        "intent": "eligibility",
+        "confidence": 0.9,
+        "factor": pytest.approx(2.7),
+        "phrase": "eligible",
+    }
