@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -69,34 +70,28 @@ def checked_scores(
 ) -> FloatArray:
     """All scores in one array, refused as a whole where one of them is not a finite number.
 
-    numpy makes text of an array in which there is any ("1.5" is no score), and objects of what it
-    does not know. Of the ids only the first of a ranking is looked at: who mistakes numbers for ids
-    does so throughout, and any other id that is not text matches no judgment.
+    Of the ids only the first of a ranking is looked at, as of its scores whether it is a true
+    number: who mistakes numbers for ids, or flags for scores, does so throughout, and any other id
+    that is not text matches no judgment. Text is never taken for a number, wherever it stands.
     """
     scores = np.empty(sum(map(len, rankings)), dtype=np.float64)
     end = 0
     try:
         for ranking in rankings:  # one by one, while its objects are in the processor's cache
             start, end = end, end + len(ranking)
-            values = np.array(list(ranking.values()))
-            plain = values.ndim == 1 and values.dtype.kind in "fiu"
-            if not plain or not isinstance(next(iter(ranking), ""), str):
-                _check(ranking, run)
-            scores[start:end] = values
-    except (TypeError, ValueError, OverflowError):
+            if ranking and not _sound(*next(iter(ranking.items()))):
+                _refuse(run)
+            # packing is twice as quick as asking numpy what the values are
+            struct.pack_into(f"{len(ranking)}d", scores.data, start * 8, *ranking.values())
+    except (struct.error, TypeError, ValueError, OverflowError):
         _refuse(run)
     if not np.isfinite(scores).all():
         _refuse(run)
     return scores
 
 
-def _check(ranking: Mapping[Any, Any], run: Mapping[str, Mapping[str, float]]) -> None:
-    """Scores that are numbers of a kind that numpy keeps as objects may pass."""
-    sound = all(
-        isinstance(doc, str) and finite(score) is not None for doc, score in ranking.items()
-    )
-    if not sound:
-        _refuse(run)
+def _sound(doc: object, score: object) -> bool:
+    return isinstance(doc, str) and is_number(score)
 
 
 def _refuse(run: Mapping[Any, Mapping[Any, Any]]) -> NoReturn:

@@ -99,7 +99,7 @@ class JudgedIndex:
 
 def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
     """The judged hits of a block."""
-    starts, names = rows.starts, rows.queries(rows.starts)
+    starts, names = rows.starts, rows.names
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
     keys = rows.keys()

@@ -33,6 +33,10 @@ class Rows(Protocol):
         """The first row of each query."""
 
     @property
+    def names(self) -> list[str]:
+        """The query of each group."""
+
+    @property
     def score(self) -> FloatArray:
         """Numbers that order the rows of each query as their scores do, ties included."""
 
@@ -57,18 +61,27 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FrameRows:
-    """Rows that are columns of a data frame."""
+    """Rows that are columns of a data frame.
+
+    The documents' hashes, and each group's query with its hash, are made once for all blocks.
+    """
 
     query: pl.Series
     doc: pl.Series
     score: FloatArray
     starts: IntArray
+    doc_hash: HashArray
+    names: list[str]
+    name_hash: HashArray
     origin: IntArray | None = None
 
     @classmethod
     def of(cls, query: pl.Series, doc: pl.Series, score: FloatArray) -> FrameRows:
         """The columns as they are; a query that comes back later begins once more."""
-        return cls(query, doc, score, group_starts(series_hashes(query)))
+        query_hash = series_hashes(query)
+        starts = group_starts(query_hash)
+        names = query.gather(starts).to_list()
+        return cls(query, doc, score, starts, series_hashes(doc), names, query_hash[starts])
 
     def __len__(self) -> int:
         return len(self.score)
@@ -76,8 +89,7 @@ class FrameRows:
     def keys(self) -> HashArray:
         """A 64-bit hash of the query and document of every row."""
         sizes = np.diff(self.starts, append=len(self))
-        query = series_hashes(self.query.gather(self.starts))
-        return pair_keys(np.repeat(query, sizes), series_hashes(self.doc))
+        return pair_keys(np.repeat(self.name_hash, sizes), self.doc_hash)
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows."""
@@ -106,20 +118,17 @@ class FrameRows:
             self.doc[begin:end],
             self.score[begin:end],
             self.starts[first:last] - begin,
+            self.doc_hash[begin:end],
+            self.names[first:last],
+            self.name_hash[first:last],
             None if self.origin is None else self.origin[begin:end],
         )
 
     def gathered(self) -> FrameRows:
         """The same rows with those of a query together, in the order they came."""
-        key = series_hashes(self.query)
-        order = np.argsort(key, kind="stable")
-        return FrameRows(
-            self.query.gather(order),
-            self.doc.gather(order),
-            self.score[order],
-            group_starts(key[order]),
-            order,
-        )
+        order = np.argsort(series_hashes(self.query), kind="stable")
+        columns = self.query.gather(order), self.doc.gather(order), self.score[order]
+        return replace(FrameRows.of(*columns), origin=order)
 
 
 def pair_keys(query: HashArray, doc: HashArray) -> HashArray:

@@ -41,6 +41,11 @@ class TextRows:
     def __len__(self) -> int:
         return len(self.score)
 
+    @property
+    def names(self) -> list[str]:
+        """The query of each group."""
+        return self.queries(self.starts)
+
     def keys(self) -> HashArray:
         """A 64-bit hash of the query and document of every row."""
         return pair_keys(self.query_hash, self.doc_hash)

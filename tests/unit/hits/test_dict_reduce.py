@@ -145,7 +145,7 @@ def test_a_score_beyond_32_bits(score: float) -> None:
 )
 def test_a_score_that_is_refused(score: Any, says: str) -> None:
     rankings: list[dict[str, Any]] = [{"b": score}]
-    if not isinstance(score, (bool, np.bool_)):  # beside floats, numpy makes a float of it
+    if not isinstance(score, (bool, np.bool_, Decimal, Fraction)):  # beside floats, they are floats
         rankings += [{"a": 1.0, "b": score}, {"b": score, "a": 1.0}]
     for ranking in rankings:
         for options in BOTH:
