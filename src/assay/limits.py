@@ -66,4 +66,21 @@ MAX_CUTOFF = _limit("MAX_CUTOFF", 1_000_000, "the cutoff of one measure, as in n
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
 
+# The service
+MAX_BODY_BYTES = _limit("MAX_BODY_BYTES", 16 * _MIB, "the body of one HTTP request")
+MAX_HEAD_BYTES = _limit("MAX_HEAD_BYTES", 64 * _KIB, "request line and headers together")
+MAX_PARAMETERS = _limit("MAX_PARAMETERS", 100, "parameters in the address of one HTTP request")
+MAX_UPLOAD_QUERIES = _limit("MAX_UPLOAD_QUERIES", 10_000, "queries in one uploaded test set")
+MAX_UPLOAD_JUDGMENTS = _limit("MAX_UPLOAD_JUDGMENTS", 10_000, "judgments of one uploaded query")
+MAX_BATCH_QUERIES = _limit("MAX_BATCH_QUERIES", 100, "queries in one call of batch retrieval")
+MAX_BATCH_IDS = _limit("MAX_BATCH_IDS", 10_000, "ids in one list that is sent over HTTP")
+MAX_TEXT_CHARS = _limit("MAX_TEXT_CHARS", 20_000, "one text in a request, where nothing else holds")
+MAX_PAGE = _limit("MAX_PAGE", 1_000, "rows on one page of a listing")
+MAX_PRINCIPALS = _limit("MAX_PRINCIPALS", 10_000, "callers whose rate is remembered")
+MAX_API_KEYS = _limit("MAX_API_KEYS", 1_000, "API keys that are not revoked")
+MAX_WAITING_JOBS = _limit("MAX_WAITING_JOBS", 20, "evaluations that wait for their turn")
+MAX_KEPT_JOBS = _limit("MAX_KEPT_JOBS", 1_000, "finished jobs that can still be asked about")
+MAX_STREAMS = _limit("MAX_STREAMS", 64, "clients that follow a job at the same time")
+MAX_CONNECTIONS = _limit("MAX_CONNECTIONS", 1_000, "HTTP connections at the same time")
+
 TABLE: tuple[Limit, ...] = tuple(_rows)

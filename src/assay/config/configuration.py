@@ -36,6 +36,22 @@ class Configuration:
     dense_model: str
     splade_model: str
     color: str
+    host: str
+    port: int
+    allowed_hosts: str
+    search_slots: int
+    search_queue: int
+    evaluation_slots: int
+    rate_limit: int
+    request_seconds: float
+    shutdown_seconds: float
+    query_log: str
+    query_log_days: int
+    query_log_rows: int
+    schedule: str
+    metrics_textfile: str
+    pushgateway: str
+    server: str
     origins: Mapping[str, str] = field(compare=False, repr=False)
 
     def as_dict(self) -> dict[str, str | int | float]:

@@ -156,6 +156,59 @@ class Setting:
         return f"--{self.name.replace('_', '-')}"
 
 
+def _service(name: str, kind: Kind, default: str, line: str) -> Setting:
+    """A row of the service: it decides who is answered and when, never what the answer is."""
+    return Setting(name, kind, default, line, changes_results=False)
+
+
+_SERVICE_ROWS = (
+    _service("host", Text(), "127.0.0.1", "address that assay serve listens on"),
+    _service("port", Whole(0, 65_535), "8321", "port of assay serve; 0 takes a free one"),
+    _service(
+        "allowed_hosts",
+        Text(),
+        "localhost 127.0.0.1 [::1]",
+        "names under which the service may be addressed, beside its own",
+    ),
+    _service(
+        "search_slots", Whole(0, 1_024), "0", "searches at the same time; 0 means one per core"
+    ),
+    _service("search_queue", Whole(0, 100_000), "2", "searches that may wait for a slot, per slot"),
+    _service("evaluation_slots", Whole(1, 64), "1", "evaluations at the same time"),
+    _service(
+        "rate_limit", Whole(0, 10_000_000), "0", "requests a minute per key; 0 means no limit"
+    ),
+    _service("request_seconds", Real(0.01, 3_600), "30", "time in which a request is answered"),
+    _service("shutdown_seconds", Real(0, 3_600), "20", "time that running requests get to finish"),
+    _service(
+        "query_log",
+        Choice(("off", "counts", "text")),
+        "off",
+        "what is kept of searches: nothing, all but the words, or scrubbed words too",
+    ),
+    _service(
+        "query_log_days", Whole(1, 3_650), "90", "days after which logged queries are deleted"
+    ),
+    _service(
+        "query_log_rows", Whole(1, 100_000_000), "1000000", "logged queries that are kept at most"
+    ),
+    _service(
+        "schedule",
+        Text(),
+        "none",
+        "evaluations by the clock: 'minute hour day month weekday TEST_SET', joined by ';'",
+    ),
+    _service(
+        "metrics_textfile",
+        Text(),
+        "none",
+        "file that gets the figures of each run, for the textfile collector of Prometheus",
+    ),
+    _service("pushgateway", Text(), "none", "address of a Pushgateway that gets the figures"),
+    _service("server", Text(), "none", "address of a service that commands talk to"),
+)
+
+
 _ROWS = (
     Setting(
         "home",
@@ -199,6 +252,7 @@ _ROWS = (
         "colored output; auto means on a terminal, unless NO_COLOR is set",
         changes_results=False,
     ),
+    *_SERVICE_ROWS,
 )
 
 SETTINGS: dict[str, Setting] = {row.name: row for row in _ROWS}

@@ -69,3 +69,54 @@ chunks = Table(
     sqlite_autoincrement=True,
     sqlite_strict=True,
 )
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("key_id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", Text, nullable=False),  # SHA-256 of the secret part, never the secret
+    Column("scopes", Text, nullable=False),  # words, joined by blanks
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text),
+    Column("revoked_at", Text),
+    sqlite_strict=True,
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("request", Text, nullable=False),  # all that is needed to do it again, as JSON
+    Column("digest", Text, nullable=False),  # of the request: the same id must mean the same work
+    Column("owner", Text, nullable=False),
+    Column("idempotency_key", Text),
+    Column("done", Integer, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("run_id", Text),
+    Column("result", Text),
+    Column("problem", Text),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+    Index("jobs_by_state", "state"),
+    Index("jobs_by_idempotency", "owner", "idempotency_key", unique=True),
+    sqlite_strict=True,
+)
+
+query_log = Table(
+    "query_log",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("at", Text, nullable=False),
+    Column("query", Text),  # scrubbed; empty where words are not kept
+    Column("query_type", Text, nullable=False),
+    Column("results", Integer, nullable=False),
+    Column("top_score", REAL),
+    Column("degraded", Integer, nullable=False),
+    Column("latency_ms", REAL, nullable=False),
+    Index("query_log_by_time", "at"),
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)

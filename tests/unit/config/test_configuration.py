@@ -26,6 +26,22 @@ OTHER_VALUE = {
     "alpha": 0.01,
     "margin": 0.02,
     "color": "never",
+    "host": "0.0.0.0",
+    "port": "1",
+    "allowed_hosts": "search.example",
+    "search_slots": "3",
+    "search_queue": "3",
+    "evaluation_slots": "3",
+    "rate_limit": "3",
+    "request_seconds": "3",
+    "shutdown_seconds": "3",
+    "query_log": "text",
+    "query_log_days": "3",
+    "query_log_rows": "3",
+    "schedule": "0 3 * * * v1",
+    "metrics_textfile": "assay.prom",
+    "pushgateway": "localhost:9091",
+    "server": "localhost:8321",
 }
 DEFAULT_JSON = (
     '{"alpha":0.05,"ci_method":"bca","confidence":0.95,"dense_model":"bge-small-en-v1.5",'

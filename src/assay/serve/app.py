@@ -1,0 +1,87 @@
+"""How is the application put together?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import resources
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from assay.errors import AssayError
+from assay.serve import problems
+from assay.serve.exchange import Exchange
+from assay.serve.frame import Frame
+from assay.serve.reference import route_paths
+from assay.serve.routes import ROUTERS
+from assay.serve.service import Service
+from assay.version import __version__
+
+_ABOUT = """Biomedical search with every score explained, and the evaluation that proves it.
+
+Errors are `application/problem+json` with a `request_id` and one entry in `errors` per fault.
+Where the service has API keys, send one as `Authorization: Bearer assay_...`.
+"""
+
+
+def create_app(service: Service) -> ASGIApp:
+    """The whole application; the frame closes the service when the server ends."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        del app
+        await service.start()
+        yield
+        await service.stop()
+
+    app = FastAPI(
+        title="Assay",
+        version=__version__,
+        description=_ABOUT,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    for one in ROUTERS:
+        app.include_router(one)
+    static = resources.files("assay.serve") / "static"
+    app.mount("/static", StaticFiles(directory=str(static)), name="static")
+    app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(HTTPException)(_refused)
+    app.exception_handler(AssayError)(_failed)
+    app.exception_handler(Exception)(_broken)
+    service.metrics.know_routes(route_paths(app))
+    return Frame(app, service)
+
+
+def _request_id(request: Request) -> str:
+    exchange: Exchange = request.scope["assay.exchange"]
+    return exchange.request_id
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return problems.of_validation(error.errors()).response(_request_id(request))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return problems.of_http(error).response(_request_id(request))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, AssayError)
+    return problems.of_error(error).response(_request_id(request))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    del error  # the frame logs it
+    return problems.internal().response(_request_id(request))

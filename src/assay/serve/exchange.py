@@ -1,0 +1,89 @@
+"""What is known of one request while it is on its way, and what goes onto every answer?"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import MutableMapping
+from typing import Any
+
+from starlette.types import Message, Scope, Send
+
+from assay.serve.problems import MEDIA_TYPE, Problem
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+_SAFE_HEADERS = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+_NO_STORE = (b"cache-control", b"no-store")
+
+
+class Exchange:
+    """One request and its answer: puts headers on, remembers status and time."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.scope = scope
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.request_id = _request_id(self.headers.get(b"x-request-id"))
+        self.status = 0
+        self.started = False
+        self.finished = False
+        self.body_complete = False
+        self.disconnected = False
+        self._send = send
+        self._began = time.perf_counter()
+        state: MutableMapping[str, Any] = scope
+        state["assay.exchange"] = self
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return time.perf_counter() - self._began
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on, with our headers on the first."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.started = True
+            headers = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode())]
+            if not any(name == b"cache-control" for name, _ in headers):
+                headers.append(_NO_STORE)
+            message = {**message, "headers": [*headers, *_SAFE_HEADERS]}
+        elif not message.get("more_body", False):
+            self.finished = True
+        await self._send(message)
+
+    async def refuse(self, problem: Problem) -> None:
+        """Answer with a problem, unless an answer is on its way already."""
+        if self.started:
+            return
+        body = problem.body(self.request_id)
+        headers = [
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-length", str(len(body)).encode()),
+            *((name.encode(), value.encode()) for name, value in problem.headers.items()),
+        ]
+        if not self.body_complete:
+            headers.append((b"connection", b"close"))  # what is still coming is not read
+        await self.send(
+            {"type": "http.response.start", "status": problem.status, "headers": headers}
+        )
+        shown = b"" if self.scope["method"] == "HEAD" else body
+        await self.send({"type": "http.response.body", "body": shown})
+
+
+def _request_id(given: bytes | None) -> str:
+    """The caller's own id where it is harmless, else a new one."""
+    if given is not None and _REQUEST_ID.fullmatch(given):
+        return given.decode("ascii")
+    return secrets.token_hex(8)

@@ -1,0 +1,121 @@
+"""What happens to every request before its route, and to every answer after it?
+
+In this order: a request id; is it addressed to us; who calls; do they ask too often; a slot at the
+gate of this kind of work; a body that is counted; a deadline; a watch for the client to leave. What
+ends a request on the way ends in a problem; every end is counted and logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from contextlib import AsyncExitStack
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
+
+from assay.errors import AssayError
+from assay.serve import problems
+from assay.serve.admission import FullError
+from assay.serve.entrance import refusal
+from assay.serve.exchange import Exchange
+from assay.serve.inbound import Inbound
+from assay.serve.service import Service
+
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+"""Answered whatever the load and whoever asks."""
+
+
+class Frame:
+    """The outermost layer of the application."""
+
+    def __init__(self, app: FastAPI, service: Service) -> None:
+        self.application = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection's request."""
+        if scope["type"] == "lifespan":
+            await self.application(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1002})
+            return
+        exchange = Exchange(scope, send)
+        try:
+            await self._guarded(exchange, receive)
+        except HTTPException as problem:
+            await exchange.refuse(problems.of_http(problem))
+        except AssayError as error:
+            await exchange.refuse(problems.of_error(error))
+        except FullError as full:
+            self._service.metrics.refused(full.gate)
+            await exchange.refuse(problems.busy(f"too many requests wait for {full.gate}"))
+        except TimeoutError:
+            await exchange.refuse(self._late(exchange))
+        except asyncio.CancelledError:
+            if not exchange.disconnected:
+                raise
+            _forget_cancellation()
+        except Exception as error:
+            self._service.log.exception("failed", request_id=exchange.request_id, exc_info=error)
+            await exchange.refuse(problems.internal())
+        finally:
+            self._service.account(exchange)
+
+    async def _guarded(self, exchange: Exchange, receive: Receive) -> None:
+        service, scope = self._service, exchange.scope
+        problem = refusal(exchange, service.settings.allowed_hosts)
+        if problem is not None:
+            await exchange.refuse(problem)
+            return
+        address = scope["client"][0] if scope.get("client") else "unknown"
+        caller = service.keyring.caller(exchange.headers, address)
+        scope["assay.caller"] = caller
+        path: str = scope["path"]
+        if path not in OPEN_PATHS:
+            wait = service.rates.wait_for(caller.name)
+            if wait:
+                service.metrics.refused("rate")
+                after = max(1, math.ceil(wait))
+                await exchange.refuse(
+                    problems.busy(
+                        "too many requests from this caller",
+                        status=429,
+                        code="rate_limited",
+                        after=after,
+                    )
+                )
+                return
+        await self._admitted(exchange, receive, path)
+
+    async def _admitted(self, exchange: Exchange, receive: Receive, path: str) -> None:
+        service = self._service
+        task = asyncio.current_task()
+        assert task is not None
+        inbound = Inbound(receive, exchange, task.cancel)
+        async with AsyncExitStack() as stack:
+            stack.callback(inbound.close)
+            seconds = service.deadline(path)
+            await stack.enter_async_context(asyncio.timeout(seconds))
+            await inbound.begin()
+            gate = service.gate(path)
+            if gate is not None:
+                await stack.enter_async_context(gate.slot())
+            await self.application(exchange.scope, inbound.receive, exchange.send)
+
+    def _late(self, exchange: Exchange) -> problems.Problem:
+        """The deadline has passed: while the body was still coming, or while we worked."""
+        if exchange.body_complete:
+            return problems.Problem(
+                504, "deadline", "the request took too long", "ask for less, or as a job"
+            )
+        return problems.Problem(408, "slow_body", "the body did not arrive in time", None)
+
+
+def _forget_cancellation() -> None:
+    """The client is gone and the work has ended; the task that serves the connection goes on."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()

@@ -1,0 +1,138 @@
+"""What does every answer look like that is not a success?
+
+One shape for every 4xx and 5xx: ``application/problem+json`` (RFC 9457) with a stable ``code``, the
+``request_id`` that also stands in the log, what to do next as ``hint``, and one entry in ``errors``
+per thing that is wrong. No traceback, no path and no value longer than a line ever leaves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from assay.errors import AssayError, PlacedError
+
+MEDIA_TYPE = "application/problem+json"
+MAX_SHOWN = 50
+"""Entries in ``errors``; a body can be wrong in a million places."""
+MAX_MESSAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong: where (``query.k``, ``body.queries.3.grade``) and what."""
+
+    where: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One refusal or failure, before it becomes bytes."""
+
+    status: int
+    code: str
+    detail: str
+    hint: str | None = None
+    errors: tuple[Fault, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def body(self, request_id: str) -> bytes:
+        """The JSON of the answer."""
+        content: dict[str, Any] = {
+            "type": f"urn:assay:problem:{self.code}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": _short(self.detail),
+            "code": self.code,
+            "request_id": request_id,
+            "hint": self.hint,
+            "errors": [
+                {"where": _short(fault.where), "message": _short(fault.message)}
+                for fault in self.errors[:MAX_SHOWN]
+            ],
+        }
+        return json.dumps(content).encode("ascii")
+
+    def response(self, request_id: str) -> Response:
+        """The answer itself."""
+        return Response(
+            self.body(request_id), self.status, media_type=MEDIA_TYPE, headers=dict(self.headers)
+        )
+
+
+class ProblemError(HTTPException):
+    """Ends a request with a problem, from wherever it is raised."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        hint: str | None = None,
+        errors: Sequence[Fault] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(status, detail)
+        self.problem = Problem(status, code, detail, hint, tuple(errors), headers or {})
+
+
+def busy(detail: str, *, status: int = 503, code: str = "overloaded", after: int = 1) -> Problem:
+    """Refused because too much is going on; says when to come back."""
+    hint = f"try again after {after} s" if after > 1 else "try again after a second"
+    return Problem(status, code, detail, hint, headers={"retry-after": str(after)})
+
+
+def of_error(error: AssayError) -> Problem:
+    """An error of ours as a problem; those of storage say nothing about files of this machine."""
+    faults = (Fault("input", error.message),) if isinstance(error, PlacedError) else ()
+    headers = {"retry-after": "1"} if error.http_status in {429, 503} else {}
+    return Problem(
+        error.http_status, error.code, error.message, error.hint, faults, headers=headers
+    )
+
+
+def of_http(error: HTTPException) -> Problem:
+    """A refusal by the framework: unknown path, wrong method, unreadable body."""
+    if isinstance(error, ProblemError):
+        return error.problem
+    known = {404: "not_found", 405: "method_not_allowed", 400: "bad_request"}
+    code = known.get(error.status_code, "refused")
+    return Problem(error.status_code, code, str(error.detail), headers=error.headers or {})
+
+
+def of_validation(errors: Sequence[Any]) -> Problem:
+    """What the wire models refuse, field by field, without echoing what was sent."""
+    faults = tuple(
+        Fault(".".join(str(part) for part in error["loc"]), _reason(error)) for error in errors
+    )
+    first = faults[0]
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return Problem(
+        422, "invalid", f"{first.where}: {first.message}{more}", "see errors", errors=faults
+    )
+
+
+def internal() -> Problem:
+    """A defect of ours; the log has the rest."""
+    return Problem(
+        500, "internal", "the service failed in a way it should not", "report the request_id"
+    )
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    if error["type"] == "extra_forbidden":
+        return "not known here"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 3]}..."

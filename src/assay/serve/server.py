@@ -1,0 +1,72 @@
+"""How does the service start, and how does it end without losing anything?
+
+SIGTERM or Ctrl-C: no new connections, requests that were accepted are finished, running jobs are
+marked as interrupted (a later start goes on with them), files are closed.
+"""
+
+from __future__ import annotations
+
+import socket
+from types import FrameType
+
+import uvicorn
+
+from assay import limits
+from assay.errors import ConfigError
+from assay.serve.app import create_app
+from assay.serve.protocol import Protocol
+from assay.serve.service import Service
+from assay.serve.settings import refuse_open_bind
+
+BACKLOG = 512
+
+
+class _Server(uvicorn.Server):
+    """Tells the service when the end begins, so that streams do not hold it up."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._service.stop_soon()
+        super().handle_exit(sig, frame)
+
+
+def serve(service: Service, listener: socket.socket) -> None:
+    """Serve until a signal comes."""
+    config = uvicorn.Config(
+        create_app(service),
+        http=Protocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=max(1, round(service.settings.shutdown_seconds)),
+        h11_max_incomplete_event_size=limits.MAX_HEAD_BYTES,
+        limit_concurrency=None,
+    )
+    _Server(config, service).run(sockets=[listener])
+
+
+def listen(service: Service) -> socket.socket:
+    """A listening socket, once it is sure that not everybody may come in."""
+    settings = service.settings
+    refuse_open_bind(settings, service.keyring.active())
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host.strip("[]"), settings.port))
+        listener.listen(BACKLOG)
+    except OSError as problem:
+        listener.close()
+        raise ConfigError(
+            f"cannot listen on {settings.host}:{settings.port}: {problem.strerror}",
+            hint="choose another with --port, or stop what listens there",
+        ) from None
+    return listener

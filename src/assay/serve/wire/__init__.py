@@ -1,0 +1,1 @@
+"""What travels over HTTP, field by field? Strict models; an unknown field is refused."""

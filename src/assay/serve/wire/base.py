@@ -1,0 +1,39 @@
+"""What do all wire models have in common?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from assay import limits
+from assay.model.document import ID_FORM
+
+
+class Wire(BaseModel):
+    """A strict, frozen model: no conversion between types, no unknown fields, no NaN."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Answer(BaseModel):
+    """A model of what we answer; it documents the answer and is checked in tests."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def _no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("must not hold U+0000")
+    return text
+
+
+Plain = AfterValidator(_no_nul)
+Id = Annotated[
+    str, Field(pattern=rf"^{ID_FORM.pattern}$", max_length=128, examples=["PMC123:chunk_5"])
+]
+QueryText = Annotated[
+    str, Field(min_length=1, max_length=limits.MAX_QUERY_CHARS, examples=["heart attack"]), Plain
+]
+Text = Annotated[str, Field(max_length=limits.MAX_TEXT_CHARS), Plain]
+Json = dict[str, Any]

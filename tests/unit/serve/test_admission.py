@@ -1,0 +1,94 @@
+"""Do gates let in what they should, in order, and does nobody lose a slot?"""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from assay.serve.admission import FullError, Gate, RateLimiter
+
+
+async def hold(gate: Gate, done: asyncio.Event, order: list[int], name: int) -> None:
+    async with gate.slot():
+        order.append(name)
+        await done.wait()
+
+
+def test_those_in_line_follow_in_order_and_the_rest_is_refused() -> None:
+    async def scene() -> list[int]:
+        gate, order = Gate("search", slots=2, queue=2), list[int]()
+        done = asyncio.Event()
+        tasks = [asyncio.create_task(hold(gate, done, order, name)) for name in range(4)]
+        await asyncio.sleep(0)
+        assert (gate.active, gate.waiting) == (2, 2)
+        with pytest.raises(FullError):
+            async with gate.slot():
+                pytest.fail("there was no room")
+        done.set()
+        await asyncio.gather(*tasks)
+        assert (gate.active, gate.waiting) == (0, 0)
+        return order
+
+    assert asyncio.run(scene()) == [0, 1, 2, 3]
+
+
+def test_who_leaves_the_line_gives_the_place_up() -> None:
+    async def scene() -> None:
+        gate, done, order = Gate("search", slots=1, queue=5), asyncio.Event(), list[int]()
+        first = asyncio.create_task(hold(gate, done, order, 0))
+        await asyncio.sleep(0)
+        others = [asyncio.create_task(hold(gate, done, order, name)) for name in (1, 2)]
+        await asyncio.sleep(0)
+        others[0].cancel()
+        await asyncio.sleep(0)
+        assert gate.waiting == 1
+        done.set()
+        await asyncio.gather(first, others[1])
+        assert order == [0, 2]
+        assert gate.active == 0
+
+    asyncio.run(scene())
+
+
+def test_a_slot_that_comes_as_the_caller_leaves_is_passed_on() -> None:
+    async def scene() -> None:
+        gate, done, order = Gate("search", slots=1, queue=5), asyncio.Event(), list[int]()
+        done.set()
+        async with gate.slot():
+            second = asyncio.create_task(hold(gate, asyncio.Event(), order, 1))
+            third = asyncio.create_task(hold(gate, done, order, 2))
+            await asyncio.sleep(0)
+        second.cancel()  # the slot was promised to it a moment ago, and it has not run since
+        await asyncio.wait_for(third, 1)
+        assert order == [2]
+        assert gate.active == 0
+
+    asyncio.run(scene())
+
+
+def test_the_wait_has_an_end() -> None:
+    async def scene() -> None:
+        gate = Gate("search", slots=1, queue=5, max_wait=0.01)
+        async with gate.slot():
+            with pytest.raises(FullError):
+                async with gate.slot():
+                    pytest.fail("the slot was taken")
+        assert (gate.active, gate.waiting) == (0, 0)
+
+    asyncio.run(scene())
+
+
+def test_a_rate_is_kept_per_caller() -> None:
+    limiter = RateLimiter(per_minute=60)
+    assert limiter.wait_for("a") == 0
+    assert 0 < limiter.wait_for("a") <= 1
+    assert limiter.wait_for("b") == 0
+
+
+def test_no_rate_means_no_limit_and_callers_are_forgotten() -> None:
+    assert not any(RateLimiter(0).wait_for("a") for _ in range(1000))
+    limiter = RateLimiter(per_minute=1, capacity=2)
+    assert [limiter.wait_for(name) for name in "abc"] == [0, 0, 0]
+    assert limiter.wait_for("a") == 0  # forgotten, since c came
+    assert limiter.wait_for("c") > 0
