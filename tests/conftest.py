@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no test data at {folder}: set ASSAY_SHARED_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The URL of a PostgreSQL server that is started for the tests, in a folder of its own."""
+    from tests.postgres import server
+
+    with server() as url:
+        yield url

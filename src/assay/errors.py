@@ -13,6 +13,8 @@ HTTP status a server answers with and the exit code a command ends with::
     │   │   └── DuplicateError     duplicate           422  exit 2
     │   └── LimitError             too_large           413  exit 2
     ├── MissingFileError           not_found           404  exit 2
+    │   └── UnknownRunError        unknown_run         404  exit 2
+    ├── ConflictError              conflict            409  exit 2
     ├── StorageError               storage             500  exit 1
     │   ├── CorruptError           corrupt             500  exit 1   (names the file)
     │   └── BusyError              busy                503  exit 1
@@ -111,6 +113,20 @@ class MissingFileError(AssayError):
 
     code = "not_found"
     http_status = 404
+    exit_code = 2
+
+
+class UnknownRunError(MissingFileError):
+    """No stored run has this id, tag or place in the history."""
+
+    code = "unknown_run"
+
+
+class ConflictError(AssayError):
+    """What was asked for contradicts what is stored already."""
+
+    code = "conflict"
+    http_status = 409
     exit_code = 2
 
 

@@ -22,7 +22,9 @@ from assay.index.manifest import Manifest, load
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import Encoders, update
 from assay.model.query import Component
+from assay.model.run_store import RunStore
 from assay.store.corpus import CorpusStore, Written
+from assay.store.runs import SqlRunStore
 
 if TYPE_CHECKING:
     from assay.model.document import Chunk, Document
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS = 200
 NO_MODEL = "none"
+SQLITE = "sqlite"
 COMPONENTS = ("bm25", "splade", "dense")
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all (0: not known)
@@ -56,16 +59,30 @@ class Workspace:
         """Where the index lives."""
         return self.home / "index"
 
+    @property
+    def database(self) -> Path | str:
+        """The file or the URL of the database."""
+        named = self.config.database
+        return self.home / "assay.db" if named == SQLITE else named
+
     @cached_property
     def store(self) -> CorpusStore:
         """Documents and chunks."""
-        store = CorpusStore(self.home / "assay.db")
+        store = CorpusStore(self.database)
         self._stack.callback(store.close)
         return store
 
+    @cached_property
+    def runs(self) -> RunStore:
+        """Evaluations."""
+        runs = SqlRunStore(self.database)
+        self._stack.callback(runs.close)
+        return runs
+
     def exists(self) -> bool:
-        """Whether anything was ever stored here."""
-        return (self.home / "assay.db").exists()
+        """Whether anything was ever stored here; of a server we think so."""
+        place = self.database
+        return isinstance(place, str) or place.exists()
 
     def require(self) -> None:
         """Refuse, with what to do, where there is no workspace."""

@@ -43,6 +43,7 @@ COMMANDS: tuple[Entry, ...] = (
         "Look at the index, check it, update it or rebuild it.",
     ),
     Entry("corpus", "assay.cli.corpus", "Look at stored documents, or delete them."),
+    Entry("eval", "assay.cli.eval", "Run test sets, keep the runs, look at them and compare them."),
     Entry(
         "models", "assay.cli.models", "List, pull and check the models that turn text into vectors."
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +20,9 @@ from assay.config.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+_PASSWORD = re.compile(r"(://[^/@:]*:)[^/]*(@)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,7 @@ class Configuration:
     margin: float
     dense_model: str
     splade_model: str
+    database: str
     color: str
     host: str
     port: int
@@ -55,8 +60,9 @@ class Configuration:
     origins: Mapping[str, str] = field(compare=False, repr=False)
 
     def as_dict(self) -> dict[str, str | int | float]:
-        """Name and plain value of every setting, in the order of the table."""
-        return {name: _plain(getattr(self, name)) for name in SETTINGS}
+        """Name and plain value of every setting, in the order of the table; no password."""
+        values = {name: _plain(getattr(self, name)) for name in SETTINGS}
+        return {**values, "database": _PASSWORD.sub(r"\1***\2", self.database)}
 
     def canonical_json(self) -> str:
         """The settings that can change a result: sorted keys, no blanks, ASCII only."""

@@ -246,6 +246,13 @@ _ROWS = (
         "splade_model", Text(), "splade-tiny", "SPLADE model by name or folder; none for no SPLADE"
     ),
     Setting(
+        "database",
+        Text(),
+        "sqlite",
+        "where documents and runs are kept: sqlite (a file in the workspace) or postgresql://...",
+        changes_results=False,
+    ),
+    Setting(
         "color",
         Choice(("auto", "always", "never")),
         "auto",

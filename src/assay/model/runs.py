@@ -25,11 +25,12 @@ class RankedResult:
     """One result as it was ranked, with what is needed to compare it after re-chunking.
 
     ``component_scores`` and ``ranks`` hold the components that found it (and ``reranker``).
+    ``score`` is None where the system gave an order without scores.
     """
 
     chunk_id: str
     doc_id: str
-    score: float
+    score: float | None = None
     spans: tuple[Span, ...] = ()
     chunker_version: str = ""
     component_scores: Mapping[str, float] = field(default_factory=dict)
@@ -41,8 +42,9 @@ class QueryOutcome:
     """What happened to one query. ``error`` means that it failed and counts as having no results.
 
     ``component_lists`` keeps the ids that each component found, best first, and ``fused`` those of
-    the list after fusion: the stages at which a relevant document can be lost. ``known_citations``
-    are the answer's citations that existed in the index the run was made with.
+    the list after fusion: the stages at which a relevant document can be lost. ``timings_ms`` says
+    how long each stage took. ``known_citations`` are the answer's citations that existed in the
+    index the run was made with.
     """
 
     query_id: str
@@ -53,6 +55,7 @@ class QueryOutcome:
     component_errors: tuple[str, ...] = ()
     component_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fused: tuple[str, ...] = ()
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
     answer: Answer | None = None
     known_citations: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
@@ -63,8 +66,10 @@ class RunInfo:
     """One execution of a test set against one configuration.
 
     ``config`` is the whole retrieval configuration as plain JSON values and ``config_hash`` its
-    fingerprint; ``cache_key`` covers configuration, test set and index generation. ``aggregate``
-    is empty until the run was scored.
+    fingerprint; ``cache_key`` covers configuration, test set and index generation. The checksum is
+    that of the queries which were really run (``part`` says which: all, evaluation, holdout,
+    patient ...). ``owner`` is the process that makes the run. ``aggregate`` is empty until the run
+    was scored.
     """
 
     run_id: str
@@ -78,6 +83,9 @@ class RunInfo:
     status: RunStatus = RunStatus.RUNNING
     generation: str = ""
     engine: str = "embedded"
+    name: str = ""
+    part: str = "all"
+    owner: str = ""
     chunker_versions: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from assay.model.document import (
     Chunk,
@@ -21,11 +20,11 @@ from assay.model.document import (
     Section,
     SpeakerRole,
 )
-from assay.store.database import open_database, writing
+from assay.store.database import open_database, shown, writing
 from assay.store.schema import changes, chunks, documents
+from assay.store.upsert import insert_or_replace
 
 PAGE = 2_000
-_DOCUMENT_COLUMNS = tuple(column.name for column in documents.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +46,9 @@ class Written:
 class CorpusStore:
     """Documents and chunks of one workspace. What a method has returned from is on the disk."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._engine = open_database(path)
+    def __init__(self, place: Path | str) -> None:
+        self._engine = open_database(place)
+        self._place = shown(self._engine)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -57,7 +56,7 @@ class CorpusStore:
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Chunk]]]) -> Written:
         """Write documents with their chunks in one transaction; an unchanged one is a no-op."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine, self._place) as connection:
             known = _digests(connection, [document.doc_id for document, _ in batch])
             plan = _Plan(known, _last(connection))
             for document, parts in batch:
@@ -68,7 +67,7 @@ class CorpusStore:
     def delete(self, doc_ids: Iterable[str]) -> Written:
         """Remove documents and their chunks in one transaction; unknown ids are passed over."""
         total = Written()
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine, self._place) as connection:
             for doc_id in doc_ids:
                 gone = connection.execute(documents.delete().where(documents.c.doc_id == doc_id))
                 if gone.rowcount:
@@ -194,12 +193,7 @@ class _Plan:
             return
         connection.execute(insert(changes), self._changes)
         _archive(connection, self._replaced)
-        statement = upsert(documents)
-        every = {name: statement.excluded[name] for name in _DOCUMENT_COLUMNS}
-        connection.execute(
-            statement.on_conflict_do_update(index_elements=["doc_id"], set_=every),
-            list(self._documents.values()),
-        )
+        insert_or_replace(connection, documents, list(self._documents.values()))
         rows = [row for part in self._chunks.values() for row in part]
         if rows:
             connection.execute(insert(chunks), rows)

@@ -1,8 +1,8 @@
 """How is the workspace's database opened, and is it ours?
 
-SQLite in WAL mode with ``synchronous=FULL``: what was committed survives a crash of the process
-and of the machine. Several processes may read and write; a writer waits for another up to a
-deadline.
+By default it is SQLite in WAL mode with ``synchronous=FULL``: what was committed survives a crash
+of the process and of the machine. A URL names a PostgreSQL server instead. On both, several
+processes may read and write; a writer waits for another up to a deadline.
 """
 
 from __future__ import annotations
@@ -13,47 +13,107 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
-from assay.errors import BusyError, StorageError
-from assay.store.schema import APPLICATION_ID, VERSION, metadata
+from assay.errors import BusyError, ConfigError, MissingDependencyError, StorageError
+from assay.store.schema import APPLICATION_ID, VERSION
+from assay.store.versions import installed_version, migrate
 
 BUSY_SECONDS = 30
+CONNECT_SECONDS = 10
 
 
-def open_database(path: Path) -> Engine:
-    """The engine of an existing or new database; a foreign or newer file is refused by name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_SECONDS})
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
+def open_database(place: Path | str) -> Engine:
+    """The engine of an existing or new database; a foreign or newer one is refused by name.
+
+    ``place`` is the path of a file, or the URL of a PostgreSQL database.
+    """
+    engine = _postgresql(place) if isinstance(place, str) else _sqlite(place)
+    name = shown(engine)
     try:
-        with writing(engine, path) as connection:
-            _check_version(connection, path)
-            metadata.create_all(connection)
+        with engine.connect() as connection:
+            ready = installed_version(connection, name) == VERSION
+        if not ready:
+            with writing(engine, name) as connection:
+                migrate(connection, name)
     except DatabaseError as problem:
+        engine.dispose()
         raise StorageError(
-            f"{path} cannot be opened: {problem.orig}", hint="is it an assay database?"
+            f"{name} cannot be opened: {problem.orig}", hint="is it an assay database?"
         ) from None
+    except StorageError:
+        engine.dispose()
+        raise
     return engine
 
 
-def _prepare(connection: sqlite3.Connection, _: Any) -> None:
-    # SQLAlchemy begins transactions itself (see _begin); the driver must not
+def shown(engine: Engine) -> str:
+    """The place of a database as people read it, without any password."""
+    if engine.dialect.name == "sqlite":
+        return engine.url.database or "the database"
+    return engine.url.render_as_string(hide_password=True)
+
+
+def _sqlite(path: Path) -> Engine:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS}
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _: Any) -> None:
+    # SQLAlchemy begins transactions itself (see _begin_sqlite); the driver must not
     connection.isolation_level = None
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin(connection: Connection) -> None:
+def _begin_sqlite(connection: Connection) -> None:
     """Writers take the lock when they begin, so that two of them queue instead of failing late."""
     write = connection.get_execution_options().get("write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
+def _postgresql(text: str) -> Engine:
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise ConfigError("the setting database is not the URL of a database") from None
+    if url.get_backend_name() != "postgresql":
+        raise ConfigError(
+            f"there is no support for {url.get_backend_name()}",
+            hint="sqlite, or postgresql://user@host/name",
+        )
+    try:
+        engine = create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            connect_args={
+                "connect_timeout": CONNECT_SECONDS,
+                "options": f"-c lock_timeout={BUSY_SECONDS}s",
+            },
+            pool_pre_ping=True,
+        )
+    except (ImportError, NoSuchModuleError) as problem:
+        raise MissingDependencyError(
+            f"PostgreSQL needs the package psycopg, which cannot be imported: {problem}",
+            hint="install it with: pip install 'assay[postgres]'",
+        ) from None
+    event.listen(engine, "begin", _begin_postgresql)
+    return engine
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    """One writer at a time, as in SQLite: changes are numbered without gaps or races."""
+    if connection.get_execution_options().get("write", False):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({APPLICATION_ID})")
+
+
 @contextmanager
-def writing(engine: Engine, path: Path | str = "the database") -> Iterator[Connection]:
+def writing(engine: Engine, place: Path | str = "the database") -> Iterator[Connection]:
     """One transaction that writes; commits at the end, rolls back on any error."""
     try:
         with engine.connect() as plain:
@@ -62,23 +122,8 @@ def writing(engine: Engine, path: Path | str = "the database") -> Iterator[Conne
                 yield connection
     except OperationalError as problem:
         text = str(problem.orig)
-        if "locked" in text or "busy" in text:
+        if any(word in text for word in ("locked", "busy", "lock timeout")):
             raise BusyError(
-                f"another process kept {path} locked for {BUSY_SECONDS} s", hint="try again"
+                f"another process kept {place} locked for {BUSY_SECONDS} s", hint="try again"
             ) from None
-        raise StorageError(f"{path}: {text}", hint="check disk space and permissions") from None
-
-
-def _check_version(connection: Connection, path: Path) -> None:
-    application = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
-    version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-    tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_schema").scalar_one()
-    if tables and application != APPLICATION_ID:
-        raise StorageError(f"{path} is a database of another program", hint="choose another home")
-    if version > VERSION:
-        raise StorageError(
-            f"{path} was written by a newer assay (format {version}, this one reads {VERSION})",
-            hint="upgrade assay",
-        )
-    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
+        raise StorageError(f"{place}: {text}", hint="check disk space and permissions") from None

@@ -3,14 +3,24 @@
 ``changes`` numbers every write; a chunk knows the change that brought it and the one that removed
 it, so that a derived index can ask what happened since it last looked. Removed chunks keep their
 spans and chunker version, without their text: old runs that cite them can still be compared.
+
+``eval_runs`` and ``eval_query_results`` hold evaluations. What is read for every score stands in
+``result_json``; what components found, which is larger and read rarely, in ``stages_json``.
+
+A change here needs a step in ``migrations/versions`` and a higher ``VERSION``; a test compares the
+tables that the steps build with these.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import REAL, Column, Index, Integer, MetaData, Table, Text
+from sqlalchemy import REAL, Column, Double, ForeignKey, Index, Integer, MetaData, Table, Text
+from sqlalchemy.types import TypeEngine
 
 APPLICATION_ID = 0x61737379  # "assy"
-VERSION = 1
+VERSION = 3
+
+# SQLite's REAL has 64 bits, PostgreSQL's has 32
+REAL64: TypeEngine[float] = REAL().with_variant(Double(), "postgresql")
 
 metadata = MetaData()
 
@@ -56,8 +66,8 @@ chunks = Table(
     Column("speaker_role", Text, nullable=False),
     Column("ingestion_mode", Text, nullable=False),
     Column("interview_id", Text, nullable=False),
-    Column("start_time", REAL),
-    Column("end_time", REAL),
+    Column("start_time", REAL64),
+    Column("end_time", REAL64),
     Column("source", Text, nullable=False),
     Column("metadata", Text, nullable=False),
     Column("added", Integer, nullable=False),
@@ -113,10 +123,81 @@ query_log = Table(
     Column("query", Text),  # scrubbed; empty where words are not kept
     Column("query_type", Text, nullable=False),
     Column("results", Integer, nullable=False),
-    Column("top_score", REAL),
+    Column("top_score", REAL64),
     Column("degraded", Integer, nullable=False),
-    Column("latency_ms", REAL, nullable=False),
+    Column("latency_ms", REAL64, nullable=False),
     Index("query_log_by_time", "at"),
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
+
+eval_test_sets = Table(
+    "eval_test_sets",
+    metadata,
+    Column("checksum", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("body", Text, nullable=False),  # as model/testset_json.py writes it
+    sqlite_strict=True,
+)
+
+eval_runs = Table(
+    "eval_runs",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", Text, nullable=False, unique=True),
+    Column("suite", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("test_set_version", Text, nullable=False),
+    Column("test_set_checksum", Text, ForeignKey("eval_test_sets.checksum"), nullable=False),
+    Column("part", Text, nullable=False),
+    Column("config_snapshot_json", Text, nullable=False),
+    Column("config_hash", Text, nullable=False),
+    Column("cache_key", Text, nullable=False),
+    Column("generation", Text, nullable=False),
+    Column("engine", Text, nullable=False),
+    Column("provenance_json", Text, nullable=False),  # chunker versions, models, seed
+    Column("queries", Integer, nullable=False),
+    Column("aggregate_json", Text),
+    Column("commit_hash", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("finished_at", Text),
+    Column("owner", Text, nullable=False),
+    Index("eval_runs_by_suite", "suite", "seq"),
+    Index("eval_runs_by_cache_key", "cache_key"),
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
+
+eval_query_results = Table(
+    "eval_query_results",
+    metadata,
+    Column("run_id", Text, ForeignKey("eval_runs.run_id", ondelete="CASCADE"), primary_key=True),
+    Column("query_id", Text, primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("result_json", Text, nullable=False),
+    Column("stages_json", Text),
+    sqlite_strict=True,
+)
+
+eval_tags = Table(
+    "eval_tags",
+    metadata,
+    Column("tag", Text, primary_key=True),
+    Column("run_id", Text, ForeignKey("eval_runs.run_id", ondelete="CASCADE"), nullable=False),
+    sqlite_strict=True,
+)
+
+eval_held_out_uses = Table(
+    "eval_held_out_uses",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("suite", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("run_id", Text, nullable=False),  # stays when the run is deleted
+    Column("purpose", Text, nullable=False),
+    Column("at", Text, nullable=False),
     sqlite_autoincrement=True,
     sqlite_strict=True,
 )

@@ -25,6 +25,7 @@ OTHER_VALUE = {
     "ci_method": "percentile",
     "alpha": 0.01,
     "margin": 0.02,
+    "database": "postgresql://me:secret@host/name",
     "color": "never",
     "host": "0.0.0.0",
     "port": "1",
@@ -95,3 +96,10 @@ def test_it_cannot_change(config: Configuration) -> None:
         config.seed = 1  # type: ignore[misc]
     with pytest.raises(TypeError):
         config.origins["seed"] = "x"  # type: ignore[index]
+
+
+def test_a_password_is_never_shown(tmp_path: Path) -> None:
+    flags = {"database": "postgresql://me:se:cret@host:5432/name?a=b@c"}
+    config = configure(flags, environ={}, folder=tmp_path)
+    assert "cret" in config.database
+    assert config.as_dict()["database"] == "postgresql://me:***@host:5432/name?a=b@c"

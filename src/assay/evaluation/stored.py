@@ -1,0 +1,175 @@
+"""What do stored outcomes score, by the judgments of a test set?
+
+Nothing is searched here: a run that was made years ago is scored under today's formulas. A query
+that failed, found nothing or was never reached counts as having no results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from assay.errors import UsageError
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import Scores, rounded
+from assay.evaluation.scoring import Protocol, score
+from assay.measures.answers import AnswerRecord
+from assay.measures.base import Family, Measure
+from assay.measures.parse import parse_measures
+from assay.model.answers import Expect
+from assay.model.judgments import Qrels
+from assay.model.ranking import Match, Result
+from assay.model.runs import QueryOutcome
+from assay.model.testset import TestSet
+
+EVALUATION_MEASURES = "Recall@{5,10,20} nDCG@10 MRR"
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long queries took, in milliseconds, over those that were timed and did not fail."""
+
+    n: int
+    mean: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """JSON-ready."""
+        return {
+            "n": self.n,
+            "mean": rounded(self.mean),
+            "p50": rounded(self.p50),
+            "p95": rounded(self.p95),
+        }
+
+
+def score_outcomes(
+    test_set: TestSet,
+    outcomes: Iterable[QueryOutcome],
+    measures: str | Iterable[str | Measure] = EVALUATION_MEASURES,
+    *,
+    name: str = "run",
+    protocol: Protocol | str | None = None,
+    undefined: Literal["skip", "zero"] = "skip",
+    match: Match | Literal["chunk", "doc", "span"] = "chunk",
+    chunk_separator: str = ":chunk_",
+    sampling: Sampling | None = None,
+    clusters: Mapping[str, str] | None = None,
+) -> Scores:
+    """Score outcomes as ``assay.score`` does; ``outcomes`` may hold more queries than the set.
+
+    Ranking measures run over the queries that have evidence, decision measures also over those
+    where there is none to find (``expect: nothing``). Measures of answers are left to
+    ``score_answers``.
+    """
+    asked = parse_measures(measures)
+    ranking = [m for m in asked if m.definition.family is Family.RANKING]
+    decisions = [m for m in asked if m.definition.family is Family.DECISION]
+    if not ranking and not decisions:
+        raise UsageError("there is no ranking measure to compute", hint="such as nDCG@10")
+    run = {one.query_id: as_results(one) for one in outcomes}
+
+    def scored(qrels: Qrels, chosen: list[Measure], groups: Mapping[str, str] | None) -> Scores:
+        if not qrels.queries:
+            raise UsageError(
+                f"no query of {test_set.name} has a relevant document", hint="judge some first"
+            )
+        here = {query: run[query] for query in qrels.queries if query in run}
+        return score(
+            qrels,
+            here or {qrels.queries[0]: []},
+            chosen,
+            name=name,
+            protocol=protocol,
+            undefined=undefined,
+            match=match,
+            chunk_separator=chunk_separator,
+            sampling=sampling,
+            clusters=groups,
+        )
+
+    ranked = scored(test_set.qrels(), ranking, clusters) if ranking else None
+    if not decisions:
+        assert ranked is not None
+        return ranked
+    decided = scored(_with_nothing_to_find(test_set), decisions, None)
+    if ranked is None:
+        return decided
+    return replace(
+        ranked, decisions=decided.decisions, decision_intervals=decided.decision_intervals
+    )
+
+
+def as_results(outcome: QueryOutcome) -> list[Result]:
+    """The ranking of an outcome in the form that scoring takes."""
+    if outcome.error is not None:
+        return []
+    return [
+        Result(one.chunk_id, one.score, rank, one.doc_id, one.spans)
+        for rank, one in enumerate(outcome.results, 1)
+    ]
+
+
+def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[AnswerRecord]:
+    """What the measures of answers look at, for the queries of the test set."""
+    records = []
+    for one in outcomes:
+        query = test_set.by_id.get(one.query_id)
+        if query is not None:
+            records.append(
+                AnswerRecord(
+                    query_id=one.query_id,
+                    expect=query.expect,
+                    answer=one.answer,
+                    results=len(one.results),
+                    failed=one.error is not None,
+                    must_contain=query.must_contain,
+                    forbidden=query.forbidden,
+                    known_citations=one.known_citations,
+                )
+            )
+    return records
+
+
+def latency(outcomes: Iterable[QueryOutcome]) -> Latency:
+    """Mean, median and 95th percentile of the time that queries took."""
+    times = [one.latency_ms for one in outcomes if one.latency_ms is not None and one.error is None]
+    if not times:
+        return Latency(0)
+    p50, p95 = np.percentile(times, (50, 95)).tolist()
+    return Latency(len(times), float(np.mean(times)), p50, p95)
+
+
+def outcomes_digest(outcomes: Sequence[QueryOutcome]) -> str:
+    """SHA-256 of what was found, whatever the order of queries; times do not count."""
+    content = [
+        [
+            one.query_id,
+            [(r.chunk_id, r.doc_id, r.score, r.spans) for r in one.results],
+            one.error,
+            one.degraded,
+            sorted(one.component_errors),
+            sorted(one.component_lists.items()),
+            one.fused,
+            None if one.answer is None else [one.answer.text, one.answer.citations],
+        ]
+        for one in sorted(outcomes, key=lambda one: one.query_id)
+    ]
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _with_nothing_to_find(test_set: TestSet) -> Qrels:
+    """The judgments, with the queries to which the right answer is that there is nothing."""
+    grades = {
+        query.query_id: {judgment.id: judgment.grade for judgment in query.relevant_docs}
+        for query in test_set.queries
+        if query.judged or query.expect is Expect.NOTHING
+    }
+    return Qrels.from_mapping(grades)

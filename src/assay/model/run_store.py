@@ -1,0 +1,116 @@
+"""Where are runs kept, and by which names are they found again?
+
+A reference to a run is its id, the beginning of one (six characters or more), a tag such as
+``baseline``, ``latest``, or ``latest~N`` for the one that came N runs earlier. ``assay.testing``
+has the contract suite that every implementation passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+from assay.model.testset import TestSet
+
+BATCH = 10  # outcomes that are committed together: what an interruption can cost
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs are meant; None allows everything."""
+
+    suite: str | None = None
+    status: RunStatus | None = None
+    tag: str | None = None
+    config_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """Some runs, newest first, and how many there are in all."""
+
+    runs: tuple[RunInfo, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutUse:
+    """One look at the held-out part of a test set: who looks often overfits."""
+
+    suite: str
+    version: str
+    run_id: str
+    purpose: str
+    at: str
+
+
+class RunStore(Protocol):
+    """Runs and their outcomes. What a method has returned from is on the disk."""
+
+    def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
+        """Enter a new run with the queries it will be made with; the same id again is refused."""
+
+    def append(self, run_id: str, outcomes: Sequence[QueryOutcome]) -> int:
+        """Add outcomes in one commit and say how many were new; a query's first outcome stays."""
+
+    def claim(self, run_id: str, owner: str) -> RunInfo:
+        """Take over an unfinished run; refused where the process that makes it is alive."""
+
+    def finish(
+        self,
+        run_id: str,
+        aggregate: Mapping[str, Any],
+        *,
+        status: RunStatus = RunStatus.COMPLETE,
+        finished_at: str | None = None,
+    ) -> RunInfo:
+        """Enter the result; also used to enter a new aggregate into an old run."""
+
+    def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
+        """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
+
+    def cached(self, cache_key: str) -> RunInfo | None:
+        """The newest run with this key that is complete, else one that can be resumed."""
+
+    def outcomes(
+        self,
+        ref: str,
+        *,
+        depth: int | None = None,
+        stages: bool = True,
+        queries: Collection[str] | None = None,
+    ) -> tuple[QueryOutcome, ...]:
+        """What happened to each query, in the order run.
+
+        ``depth`` reads the first results only, ``stages=False`` leaves out what components found
+        and scored: both make large runs quick to read. ``queries`` chooses some.
+        """
+
+    def answered(self, run_id: str) -> frozenset[str]:
+        """The queries whose outcomes are stored."""
+
+    def test_set(self, ref: str) -> TestSet:
+        """The queries and judgments that the run was made with."""
+
+    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
+        """Runs, newest first."""
+
+    def tag(self, ref: str, tag: str) -> RunInfo:
+        """Let a tag name this run, and no other any longer."""
+
+    def untag(self, tag: str) -> None:
+        """Forget a tag."""
+
+    def delete(self, ref: str) -> RunInfo:
+        """Remove a run with its outcomes and tags."""
+
+    def log_held_out(self, use: HeldOutUse) -> None:
+        """Note that a held-out part was looked at."""
+
+    def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:
+        """Every look at the held-out part of a suite, oldest first."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""

@@ -1,0 +1,1 @@
+"""Which steps lead from an older schema to ours? Numbered, never changed once released."""

@@ -1,0 +1,66 @@
+"""Which run does a word mean: an id, the beginning of one, a tag, ``latest`` or ``latest~2``?"""
+
+from __future__ import annotations
+
+import re
+
+from sqlalchemy import Connection, select
+
+from assay.errors import InputError, UnknownRunError
+from assay.model.document import check_id
+from assay.store.schema import eval_runs, eval_tags
+
+_LATEST = re.compile(r"latest(?:~([0-9]{1,6}))?")
+SHORTEST_BEGINNING = 6
+
+
+def find(connection: Connection, ref: str, suite: str | None = None) -> str:
+    """The id of the run that is meant."""
+    if latest := _LATEST.fullmatch(ref):
+        return _latest(connection, int(latest[1] or 0), suite)
+    exact = connection.execute(select(eval_runs.c.run_id).where(eval_runs.c.run_id == ref)).scalar()
+    tagged = connection.execute(select(eval_tags.c.run_id).where(eval_tags.c.tag == ref)).scalar()
+    if found := exact or tagged:
+        return str(found)
+    return _beginning(connection, ref)
+
+
+def check_tag(tag: str) -> str:
+    """The tag, if it can be told from every other kind of reference."""
+    check_id(tag, "tag")
+    if _LATEST.fullmatch(tag):
+        raise InputError(f"{tag!r} cannot be a tag", hint="it means the newest run")
+    return tag
+
+
+def _latest(connection: Connection, back: int, suite: str | None) -> str:
+    """Among complete runs: one that is being made has nothing to say yet."""
+    wanted = select(eval_runs.c.run_id).where(eval_runs.c.status == "complete")
+    if suite is not None:
+        wanted = wanted.where(eval_runs.c.suite == suite)
+    found = connection.execute(
+        wanted.order_by(eval_runs.c.seq.desc()).limit(1).offset(back)
+    ).scalar()
+    if found is None:
+        which = "" if suite is None else f" of {suite}"
+        raise UnknownRunError(
+            f"there are no {back + 1} complete runs{which}"
+            if back
+            else f"no run{which} is complete",
+            hint="assay eval list shows what there is",
+        )
+    return str(found)
+
+
+def _beginning(connection: Connection, ref: str) -> str:
+    found: list[str] = []
+    if len(ref) >= SHORTEST_BEGINNING:
+        wanted = select(eval_runs.c.run_id).where(
+            eval_runs.c.run_id.startswith(ref, autoescape=True)
+        )
+        found = list(connection.execute(wanted.limit(2)).scalars())
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownRunError(f"several runs begin with {ref!r}", hint="give more of the id")
+    raise UnknownRunError(f"there is no run {ref!r:.80}", hint="assay eval list shows ids and tags")

@@ -1,0 +1,147 @@
+"""How is the outcome of a query written into a row, and read back?
+
+Columns instead of a list of objects: a ranking of a hundred results is a few short arrays, so that
+thousands of queries are read in a moment. Fields that hold nothing are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.model.answers import Answer
+from assay.model.runs import QueryOutcome, RankedResult
+
+
+def result_json(outcome: QueryOutcome) -> str:
+    """The ranking and what happened: all that scoring needs."""
+    results = outcome.results
+    answer = outcome.answer
+    return _dump(
+        {
+            "ids": [one.chunk_id for one in results],
+            "doc_ids": _unless_all(
+                [one.doc_id for one in results], [one.chunk_id for one in results]
+            ),
+            "scores": _unless_all([one.score for one in results], [None] * len(results)),
+            "spans": _unless_all([one.spans for one in results], [()] * len(results)),
+            "chunker_versions": _versions(results),
+            "latency_ms": outcome.latency_ms,
+            "error": outcome.error,
+            "degraded": outcome.degraded,
+            "component_errors": outcome.component_errors,
+            "warnings": outcome.warnings,
+            "answer": None
+            if answer is None
+            else {
+                "text": answer.text,
+                "citations": answer.citations,
+                "grounded": answer.grounded,
+                "refusal_reason": answer.refusal_reason,
+            },
+            "known_citations": sorted(outcome.known_citations),
+        }
+    )
+
+
+def stages_json(outcome: QueryOutcome) -> str | None:
+    """What each component found and scored, and how long it took; None where nothing is known."""
+    lists = {**outcome.component_lists, "": outcome.fused}
+    ids = list(dict.fromkeys(one for found in lists.values() for one in found))
+    number = {one: at for at, one in enumerate(ids)}
+    content = {
+        "ids": ids,
+        "component_lists": {
+            name: [number[one] for one in found] for name, found in outcome.component_lists.items()
+        },
+        "fused": [number[one] for one in outcome.fused],
+        "component_scores": _columns([one.component_scores for one in outcome.results]),
+        "ranks": _columns([one.ranks for one in outcome.results]),
+        "timings_ms": dict(outcome.timings_ms),
+    }
+    return _dump(content) if any(content.values()) else None
+
+
+def outcome(
+    query_id: str, result: str, stages: str | None, depth: int | None = None
+) -> QueryOutcome:
+    """The outcome that two columns hold; ``depth`` builds the first results only."""
+    content: dict[str, Any] = json.loads(result)
+    more: dict[str, Any] = json.loads(stages) if stages else {}
+    answer = content.get("answer")
+    known = more.get("ids", [])
+    return QueryOutcome(
+        query_id=query_id,
+        results=_results(content, more, depth),
+        latency_ms=content.get("latency_ms"),
+        error=content.get("error"),
+        degraded=content.get("degraded", False),
+        component_errors=tuple(content.get("component_errors", ())),
+        component_lists={
+            name: tuple(known[at] for at in found)
+            for name, found in more.get("component_lists", {}).items()
+        },
+        fused=tuple(known[at] for at in more.get("fused", ())),
+        timings_ms=more.get("timings_ms", {}),
+        answer=None
+        if answer is None
+        else Answer(**{**answer, "citations": tuple(answer["citations"])}),
+        known_citations=frozenset(content.get("known_citations", ())),
+        warnings=tuple(content.get("warnings", ())),
+    )
+
+
+def _results(
+    content: Mapping[str, Any], more: Mapping[str, Any], depth: int | None
+) -> tuple[RankedResult, ...]:
+    ids = content.get("ids", [])[:depth]
+    count = len(ids)
+    docs = content.get("doc_ids", ids)
+    scores = content.get("scores") or [None] * count
+    spans = content.get("spans")
+    versions = content.get("chunker_versions", "")
+    if isinstance(versions, str):
+        versions = [versions] * count
+    component_scores, ranks = more.get("component_scores", {}), more.get("ranks", {})
+    return tuple(
+        RankedResult(
+            chunk_id=ids[at],
+            doc_id=docs[at],
+            score=scores[at],
+            spans=tuple((start, end) for start, end in spans[at]) if spans else (),
+            chunker_version=versions[at],
+            component_scores=_row(component_scores, at) if component_scores else {},
+            ranks=_row(ranks, at) if ranks else {},
+        )
+        for at in range(count)
+    )
+
+
+def _versions(results: Sequence[RankedResult]) -> str | list[str]:
+    versions = [one.chunker_version for one in results]
+    return versions[0] if len(set(versions)) == 1 else versions
+
+
+def _unless_all(values: list[Any], usual: list[Any]) -> list[Any] | None:
+    return None if values == usual else values
+
+
+def _columns(rows: Sequence[Mapping[str, float]]) -> dict[str, list[float | None]]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _row(columns: Mapping[str, list[Any]], at: int) -> dict[str, Any]:
+    return {name: column[at] for name, column in columns.items() if column[at] is not None}
+
+
+def _dump(content: Mapping[str, Any]) -> str:
+    kept = {name: value for name, value in content.items() if _says_something(value)}
+    return json.dumps(kept, separators=(",", ":"), allow_nan=False)
+
+
+def _says_something(value: Any) -> bool:
+    if value is None or value is False:
+        return False
+    return len(value) > 0 if isinstance(value, (str, list, tuple, dict)) else True

@@ -1,0 +1,317 @@
+"""Which runs were made, with which outcomes, and where is the one that I mean?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from assay.errors import BusyError, ConflictError
+from assay.model.run_store import HeldOutUse, RunFilter, RunPage
+from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+from assay.model.testset import TestSet
+from assay.model.testset_json import from_plain, to_plain
+from assay.store import run_rows
+from assay.store.database import open_database, shown, writing
+from assay.store.owner import alive
+from assay.store.refs import check_tag, find
+from assay.store.run_info import UNFINISHED, run_info, run_row
+from assay.store.schema import (
+    eval_held_out_uses,
+    eval_query_results,
+    eval_runs,
+    eval_tags,
+    eval_test_sets,
+)
+from assay.store.upsert import insert_or_replace, insert_unless_there
+
+PAGE = 500
+
+
+class SqlRunStore:
+    """The runs of one workspace, in SQLite or PostgreSQL; see ``model/run_store.py``."""
+
+    def __init__(self, place: Path | str) -> None:
+        self._engine = open_database(place)
+        self._place = shown(self._engine)
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self._engine.dispose()
+
+    def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
+        """Enter a new run with the queries it will be made with; the same id again is refused."""
+        with writing(self._engine, self._place) as connection:
+            taken = select(eval_runs.c.run_id).where(eval_runs.c.run_id == info.run_id)
+            if connection.execute(taken).first():
+                raise ConflictError(
+                    f"there is a run {info.run_id!r} already", hint="choose another id"
+                )
+            body = {
+                "checksum": test_set.checksum,
+                "name": test_set.name,
+                "version": test_set.version,
+                "body": json.dumps(to_plain(test_set), separators=(",", ":")),
+            }
+            insert_unless_there(connection, eval_test_sets, [body])
+            connection.execute(insert(eval_runs), run_row(info, test_set.checksum))
+            for tag in info.tags:
+                _move_tag(connection, tag, info.run_id)
+            return _by_id(connection, info.run_id)
+
+    def append(self, run_id: str, outcomes: Sequence[QueryOutcome]) -> int:
+        """Add outcomes in one commit and say how many were new; a query's first outcome stays."""
+        if not outcomes:
+            return 0
+        rows = [
+            {
+                "run_id": run_id,
+                "query_id": one.query_id,
+                "result_json": run_rows.result_json(one),
+                "stages_json": run_rows.stages_json(one),
+            }
+            for one in outcomes
+        ]
+        with writing(self._engine, self._place) as connection:
+            count = (
+                select(func.count())
+                .select_from(eval_query_results)
+                .where(eval_query_results.c.run_id == run_id)
+            )
+            before = connection.execute(count).scalar_one()
+            placed = [{**row, "place": before + at} for at, row in enumerate(rows)]
+            insert_unless_there(connection, eval_query_results, placed)
+            return int(connection.execute(count).scalar_one()) - int(before)
+
+    def claim(self, run_id: str, owner: str) -> RunInfo:
+        """Take over an unfinished run; refused where the process that makes it is alive."""
+        with writing(self._engine, self._place) as connection:
+            info = _by_id(connection, run_id)
+            if info.status is RunStatus.COMPLETE:
+                raise ConflictError(f"the run {run_id} is complete", hint="there is nothing to do")
+            if info.owner != owner and alive(info.owner):
+                raise BusyError(
+                    f"the run {run_id} is being made by process {info.owner.split('/')[1]}",
+                    hint="wait for it, or make another with --no-cache",
+                )
+            _change(connection, run_id, owner=owner, status=RunStatus.RUNNING.value)
+            return _by_id(connection, run_id)
+
+    def finish(
+        self,
+        run_id: str,
+        aggregate: Mapping[str, Any],
+        *,
+        status: RunStatus = RunStatus.COMPLETE,
+        finished_at: str | None = None,
+    ) -> RunInfo:
+        """Enter the result; also used to enter a new aggregate into an old run."""
+        changes: dict[str, Any] = {"status": status.value}
+        if aggregate:
+            changes["aggregate_json"] = json.dumps(aggregate, allow_nan=False)
+        if finished_at is not None:
+            changes["finished_at"] = finished_at
+        with writing(self._engine, self._place) as connection:
+            _change(connection, run_id, **changes)
+            return _by_id(connection, run_id)
+
+    def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
+        """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
+        with self._engine.connect() as connection:
+            return _by_id(connection, find(connection, ref, suite))
+
+    def cached(self, cache_key: str) -> RunInfo | None:
+        """The newest run with this key that is complete, else one that can be resumed."""
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(eval_runs)
+                .where(
+                    eval_runs.c.cache_key == cache_key,
+                    eval_runs.c.status.in_(["complete", *UNFINISHED]),
+                )
+                .order_by((eval_runs.c.status == "complete").desc(), eval_runs.c.seq.desc())
+                .limit(1)
+            ).one_or_none()
+            return None if found is None else run_info(found, _tags(connection, [found.run_id]))
+
+    def outcomes(
+        self,
+        ref: str,
+        *,
+        depth: int | None = None,
+        stages: bool = True,
+        queries: Collection[str] | None = None,
+    ) -> tuple[QueryOutcome, ...]:
+        """What happened to each query, in the order run; see the protocol for the options."""
+        table = eval_query_results
+        columns = [table.c.query_id, table.c.result_json, table.c.place]
+        if stages:
+            columns.append(table.c.stages_json)
+        found: list[QueryOutcome] = []
+        with self._engine.connect() as connection:
+            run_id = find(connection, ref)
+            wanted = select(*columns).where(table.c.run_id == run_id).order_by(table.c.place)
+            for part in _parts(wanted, table.c.query_id, queries):
+                found += [
+                    run_rows.outcome(
+                        row.query_id, row.result_json, row.stages_json if stages else None, depth
+                    )
+                    for row in connection.execute(part)
+                ]
+        return tuple(found)
+
+    def answered(self, run_id: str) -> frozenset[str]:
+        """The queries whose outcomes are stored."""
+        table = eval_query_results
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(table.c.query_id).where(table.c.run_id == run_id))
+            return frozenset(row.query_id for row in rows)
+
+    def test_set(self, ref: str) -> TestSet:
+        """The queries and judgments that the run was made with."""
+        with self._engine.connect() as connection:
+            info = _by_id(connection, find(connection, ref))
+            body = connection.execute(
+                select(eval_test_sets.c.body).where(
+                    eval_test_sets.c.checksum == info.test_set_checksum
+                )
+            ).scalar_one()
+            return from_plain(json.loads(body))
+
+    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
+        """Runs, newest first."""
+        conditions = _conditions(chosen or RunFilter())
+        with self._engine.connect() as connection:
+            total = connection.execute(
+                select(func.count()).select_from(eval_runs).where(*conditions)
+            ).scalar_one()
+            rows = connection.execute(
+                select(eval_runs)
+                .where(*conditions)
+                .order_by(eval_runs.c.seq.desc())
+                .limit(limit)
+                .offset(offset)
+            ).all()
+            tags = _tags(connection, [row.run_id for row in rows])
+            return RunPage(tuple(run_info(row, tags) for row in rows), total)
+
+    def tag(self, ref: str, tag: str) -> RunInfo:
+        """Let a tag name this run, and no other any longer."""
+        with writing(self._engine, self._place) as connection:
+            run_id = find(connection, ref)
+            _move_tag(connection, tag, run_id)
+            return _by_id(connection, run_id)
+
+    def untag(self, tag: str) -> None:
+        """Forget a tag."""
+        with writing(self._engine, self._place) as connection:
+            connection.execute(delete(eval_tags).where(eval_tags.c.tag == tag))
+
+    def delete(self, ref: str) -> RunInfo:
+        """Remove a run with its outcomes and tags, and its test set where no other run has it."""
+        with writing(self._engine, self._place) as connection:
+            info = _by_id(connection, find(connection, ref))
+            connection.execute(delete(eval_runs).where(eval_runs.c.run_id == info.run_id))
+            connection.execute(
+                delete(eval_test_sets).where(
+                    eval_test_sets.c.checksum == info.test_set_checksum,
+                    ~select(eval_runs.c.seq)
+                    .where(eval_runs.c.test_set_checksum == info.test_set_checksum)
+                    .exists(),
+                )
+            )
+            return info
+
+    def log_held_out(self, use: HeldOutUse) -> None:
+        """Note that a held-out part was looked at."""
+        row = {
+            "suite": use.suite,
+            "version": use.version,
+            "run_id": use.run_id,
+            "purpose": use.purpose,
+            "at": use.at,
+        }
+        with writing(self._engine, self._place) as connection:
+            connection.execute(insert(eval_held_out_uses), row)
+
+    def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:
+        """Every look at the held-out part of a suite, oldest first."""
+        table = eval_held_out_uses
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(table).where(table.c.suite == suite).order_by(table.c.seq)
+            )
+            return tuple(
+                HeldOutUse(row.suite, row.version, row.run_id, row.purpose, row.at) for row in rows
+            )
+
+
+def _by_id(connection: Connection, run_id: str) -> RunInfo:
+    row = connection.execute(select(eval_runs).where(eval_runs.c.run_id == run_id)).one_or_none()
+    if row is None:
+        find(connection, run_id)  # raises, with what there is
+        raise AssertionError(run_id)
+    return run_info(row, _tags(connection, [run_id]))
+
+
+def _tags(connection: Connection, run_ids: list[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    rows: Sequence[Row[Any]] = connection.execute(
+        select(eval_tags).where(eval_tags.c.run_id.in_(run_ids)).order_by(eval_tags.c.tag)
+    ).all()
+    for row in rows:
+        found[row.run_id] = (*found.get(row.run_id, ()), row.tag)
+    return found
+
+
+def _move_tag(connection: Connection, tag: str, run_id: str) -> None:
+    insert_or_replace(connection, eval_tags, [{"tag": check_tag(tag), "run_id": run_id}])
+
+
+def _change(connection: Connection, run_id: str, **values: Any) -> None:
+    changed = connection.execute(
+        update(eval_runs).where(eval_runs.c.run_id == run_id).values(**values)
+    )
+    if not changed.rowcount:
+        find(connection, run_id)
+
+
+def _conditions(chosen: RunFilter) -> list[ColumnElement[bool]]:
+    runs = eval_runs.c
+    conditions: list[ColumnElement[bool]] = []
+    if chosen.suite is not None:
+        conditions.append(runs.suite == chosen.suite)
+    if chosen.status is not None:
+        conditions.append(runs.status == chosen.status.value)
+    if chosen.config_hash is not None:
+        conditions.append(runs.config_hash == chosen.config_hash)
+    if chosen.tag is not None:
+        tagged = select(eval_tags.c.run_id).where(eval_tags.c.tag == chosen.tag)
+        conditions.append(runs.run_id.in_(tagged))
+    return conditions
+
+
+def _parts(
+    wanted: Select[Any], column: ColumnElement[str], values: Collection[str] | None
+) -> list[Select[Any]]:
+    """One statement, or as many as it takes to name all values."""
+    if values is None:
+        return [wanted]
+    listed = sorted(values)
+    return [
+        wanted.where(column.in_(listed[start : start + PAGE]))
+        for start in range(0, len(listed), PAGE)
+    ]

@@ -1,0 +1,63 @@
+"""Which format has this database, and how does an older one become ours?
+
+Alembic's steps are numbered like the formats. Its version table says how far a database is; files
+of format 1, older than that table, are told by SQLite's ``user_version``, which is kept in step so
+that an old program refuses a new file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Column, Connection, MetaData, Table, Text, inspect, select
+
+from assay.errors import StorageError
+from assay.store.schema import APPLICATION_ID, VERSION
+
+VERSION_TABLE = "assay_schema"
+_VERSIONS = Table(VERSION_TABLE, MetaData(), Column("version_num", Text))
+_STEPS = Path(__file__).parent / "migrations"
+
+
+def installed_version(connection: Connection, place: str) -> int:
+    """The format of the database, 0 where it is empty; foreign and newer ones are refused."""
+    tables = set(inspect(connection).get_table_names())
+    version = 0
+    if VERSION_TABLE in tables:
+        version = int(connection.execute(select(_VERSIONS.c.version_num)).scalar() or 0)
+    if connection.dialect.name == "sqlite":
+        application = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
+        if tables and application != APPLICATION_ID:
+            raise _foreign(place)
+        version = max(version, connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+    elif {"documents", "eval_runs"} & tables and not version:
+        raise _foreign(place)
+    if version > VERSION:
+        raise StorageError(
+            f"{place} was written by a newer assay (format {version}, this one reads {VERSION})",
+            hint="upgrade assay",
+        )
+    return version
+
+
+def migrate(connection: Connection, place: str) -> None:
+    """Take every step that is missing, within the caller's transaction."""
+    from alembic import command
+    from alembic.config import Config
+
+    version = installed_version(connection, place)  # again, now that nobody else writes
+    if version == VERSION:
+        return
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    if version == 1:
+        command.stamp(config, "0001")
+    command.upgrade(config, "head")
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
+
+
+def _foreign(place: str) -> StorageError:
+    return StorageError(f"{place} is a database of another program", hint="choose another one")
