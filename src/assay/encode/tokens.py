@@ -1,7 +1,7 @@
 """Which tokens does a model read of a text?
 
-Texts are tokenised one at a time by the thread that runs the model on them, so the tokenizer's own
-threads stay off.
+On the processor texts are tokenised one at a time by the thread that runs the model on them, so the
+tokenizer's own threads stay off; for a GPU a batch of pairs is tokenised on all cores.
 """
 
 from __future__ import annotations
@@ -32,8 +32,14 @@ class TokenRow:
 class TextTokenizer:
     """Cuts text into at most ``max_tokens`` tokens, special ones included."""
 
-    def __init__(self, data: bytes, max_tokens: int, source: str) -> None:
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    def __init__(
+        self, data: bytes, max_tokens: int, source: str, *, parallel: bool = False
+    ) -> None:
+        # the library reads this at every call; one text at a time is never split between threads
+        if parallel:
+            os.environ["TOKENIZERS_PARALLELISM"] = "true"
+        else:
+            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         library = needed("tokenizers")
         try:
             self._tokenizer: Tokenizer = library.Tokenizer.from_buffer(data)
@@ -51,6 +57,11 @@ class TextTokenizer:
         """The tokens of two texts as one row; the longer of the two is cut."""
         return self._row((clipped(first), clipped(second)))
 
+    def pairs(self, first: str, seconds: list[str]) -> list[TokenRow]:
+        """The same for several second texts at once."""
+        given = [(clipped(first), clipped(second)) for second in seconds]
+        return [_token_row(found) for found in self._tokenizer.encode_batch_fast(given)]
+
     def terms(self) -> list[str]:
         """Every entry of the vocabulary, by its id."""
         by_id = {at: word for word, at in self._tokenizer.get_vocab().items()}
@@ -58,8 +69,11 @@ class TextTokenizer:
 
     def _row(self, text: str | tuple[str, str]) -> TokenRow:
         given = clipped(text) if isinstance(text, str) else text
-        found: Encoding = self._tokenizer.encode_batch_fast([given])[0]
-        return TokenRow(np.array(found.ids, np.int64), np.array(found.type_ids, np.int64))
+        return _token_row(self._tokenizer.encode_batch_fast([given])[0])
+
+
+def _token_row(found: Encoding) -> TokenRow:
+    return TokenRow(np.array(found.ids, np.int64), np.array(found.type_ids, np.int64))
 
 
 def clipped(text: str) -> str:

@@ -22,9 +22,9 @@ from assay.encode.cross_encoder import BATCH
 from assay.encode.dependency import needed
 from assay.encode.gpu_errors import GpuNotAvailableError
 from assay.encode.model_errors import CorruptModelError
-from assay.encode.parallel import run_each, thread_count
 from assay.encode.shelf import FoundModel, checksum, faults
 from assay.encode.tokens import TextTokenizer, clipped
+from assay.encode.torch_graphs import Graphs
 from assay.errors import LimitError, UsageError
 from assay.model.vectors import DenseMatrix, Kind, SparseVector
 
@@ -141,7 +141,8 @@ class TorchReranker(_OnGpu):
     """A cross-encoder on the GPU, in half precision.
 
     The model is called without sentence-transformers, whose tokenizing takes longer than the GPU:
-    here it runs on all cores, and for the next batch while the GPU works on the last.
+    here it runs on all cores, and for the next batch while the GPU works on the last. Kernels are
+    launched through recorded graphs where the library allows it (``torch_graphs.py``).
     """
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
@@ -159,8 +160,10 @@ class TorchReranker(_OnGpu):
         if self._model.config.num_labels != 1:
             raise UsageError(f"{self._card.name} has several classes, and a reranker has one score")
         words = found.folder / "tokenizer.json"
-        self._tokenizer = TextTokenizer(words.read_bytes(), self._tokens, str(words))
-        self._threads = thread_count(0)
+        self._tokenizer = TextTokenizer(words.read_bytes(), self._tokens, str(words), parallel=True)
+        typed = getattr(self._model.config, "type_vocab_size", 1) > 1
+        self._inputs = ("input_ids", "attention_mask", *(("token_type_ids",) * typed))
+        self._graphs = Graphs.of(self._torch, self._model, self._tokens, self._inputs)
 
     def score(
         self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
@@ -183,19 +186,22 @@ class TorchReranker(_OnGpu):
     def _batch(self, query: str, passages: list[str], stop: Callable[[], bool] | None) -> Any:
         if stop is not None and stop():
             raise TimeoutError("reranking was stopped")
-        rows = run_each(
-            lambda passage: self._tokenizer.pair(query, passage), passages, self._threads, len
-        )
+        rows = self._tokenizer.pairs(query, passages)
         width = max(len(row.ids) for row in rows)
-        ids = np.full((len(rows), width), self._model.config.pad_token_id or 0)
-        types, mask = np.zeros_like(ids), np.zeros_like(ids)
+        shape = len(rows), width
+        pad = self._model.config.pad_token_id or 0
+        arrays = {
+            "input_ids": np.full(shape, pad, np.int64),
+            "attention_mask": np.zeros(shape, np.int64),
+            "token_type_ids": np.zeros(shape, np.int64),
+        }
         for at, row in enumerate(rows):
-            ids[at, : len(row.ids)] = row.ids
-            types[at, : len(row.ids)] = row.types
-            mask[at, : len(row.ids)] = 1
-        given = {"input_ids": ids, "attention_mask": mask}
-        if getattr(self._model.config, "type_vocab_size", 1) > 1:
-            given["token_type_ids"] = types
+            arrays["input_ids"][at, : len(row.ids)] = row.ids
+            arrays["token_type_ids"][at, : len(row.ids)] = row.types
+            arrays["attention_mask"][at, : len(row.ids)] = 1
+        given = {name: arrays[name] for name in self._inputs}
+        if self._graphs is not None:
+            return self._graphs.logits(given)
         with self._torch.inference_mode():
             there = {
                 name: self._torch.from_numpy(array).to("cuda", non_blocking=True)

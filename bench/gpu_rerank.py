@@ -1,0 +1,68 @@
+"""How long does reranking 100 candidates take on a GPU, with recorded launches and without?
+
+Run on a machine with a GPU and ``assay[gpu]``: ``python -m bench.gpu_rerank TOKENIZER_JSON``. The
+weights are random, in the shape of bge-reranker-base (XLM-RoBERTa, 12 layers of 768): time does
+not depend on their values, and nothing is downloaded. Scores with and without recorded launches
+are compared as well.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.encode.dependency import needed
+from assay.encode.encoders import open_reranker
+from assay.encode.shelf import Shelf
+
+QUERY = "does aspirin lower the risk of a heart attack?"
+SENTENCE = "the risk of a heart attack was lower in the treated group. "
+LONG = [SENTENCE * 30] * 100
+MIXED = [SENTENCE * (at % 14) for at in range(100)]
+ROUNDS = 30
+
+
+def main() -> None:
+    tokenizer = Path(sys.argv[1]).read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        _random_model(Path(folder), tokenizer)
+        started = time.perf_counter()
+        reranker: Any = open_reranker(folder, Shelf(), gpu=True, max_tokens=256)
+        print(f"opened and recorded in {time.perf_counter() - started:.1f} s")
+        recorded = reranker._graphs
+        for name, passages in (("256 tokens each", LONG), ("mixed lengths", MIXED)):
+            scores = []
+            for way, graphs in (("recorded", recorded), ("launched one by one", None)):
+                reranker._graphs = graphs
+                scores.append(reranker.score(QUERY, passages))
+                print(f"100 pairs, {name}, {way}: {_times(reranker, passages)}")
+            print(f"  largest difference of scores: {np.abs(scores[0] - scores[1]).max():.1e}")
+
+
+def _random_model(folder: Path, tokenizer: str) -> None:
+    transformers = needed("transformers", "gpu")
+    needed("torch", "gpu").manual_seed(0)
+    config = transformers.XLMRobertaConfig(
+        vocab_size=250_002, max_position_embeddings=514, type_vocab_size=1, num_labels=1
+    )
+    transformers.XLMRobertaForSequenceClassification(config).save_pretrained(folder)
+    (folder / "tokenizer.json").write_text(tokenizer)
+
+
+def _times(reranker: Any, passages: list[str]) -> str:
+    took = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        reranker.score(QUERY, passages)
+        took.append((time.perf_counter() - start) * 1000)
+    return f"{statistics.median(took):.1f} ms (from {min(took):.1f} to {max(took):.1f})"
+
+
+if __name__ == "__main__":
+    main()
