@@ -15,11 +15,13 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.scores import Scores, rounded
 from assay.stats.bootstrap import bootstrap_means
+from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.multiple import holm
 from assay.stats.paired import paired_t
 from assay.stats.power import minimum_detectable_effect
 from assay.stats.randomization import randomization_tests
 from assay.stats.verdict import Ruling, verdict
+from assay.stats.wilcoxon import wilcoxon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from assay.stats.interval import Interval
     from assay.stats.paired import PairedT
     from assay.stats.randomization import Randomization
+    from assay.stats.wilcoxon import Wilcoxon
 
 DEFAULT_MARGIN = 0.01
 
@@ -46,6 +49,7 @@ class Contrast:
     interval: Interval
     randomization: Randomization
     t_test: PairedT
+    wilcoxon: Wilcoxon
     holm_p: float | None
     effect_size: float | None
     detectable: float | None
@@ -71,6 +75,7 @@ class Contrast:
             "p_holm": self.holm_p,
             "p_t": self.t_test.p,
             "t": rounded(self.t_test.t),
+            "p_wilcoxon": self.wilcoxon.p,
             "effect_size": rounded(self.effect_size),
             "minimum_detectable_difference": rounded(self.detectable),
             "wins": self.wins,
@@ -122,19 +127,27 @@ class _Pair:
 def compare(
     baseline: Scores,
     *others: Scores,
-    alpha: float = 0.05,
+    alpha: float = DEFAULT_ALPHA,
     margin: float = DEFAULT_MARGIN,
 ) -> Comparison:
     """Each of ``others`` against ``baseline``; all must cover the same queries and measures."""
-    pairs = [_pair(baseline, other, alpha) for other in others]
-    p_values = [test.p for pair in pairs for test in pair.tests]
-    adjusted = iter(holm(p_values))
-    contrasts = [
+    pairs = [(baseline, other) for other in others]
+    return Comparison(baseline.name, contrast_pairs(pairs, alpha, margin), alpha, margin)
+
+
+def contrast_pairs(
+    pairs: Sequence[tuple[Scores, Scores]],
+    alpha: float = DEFAULT_ALPHA,
+    margin: float = DEFAULT_MARGIN,
+) -> tuple[Contrast, ...]:
+    """The second of each pair against the first, all of them corrected together."""
+    tested = [_pair(one, other, alpha) for one, other in pairs]
+    adjusted = iter(holm([test.p for pair in tested for test in pair.tests]))
+    return tuple(
         _contrast(pair, at, next(adjusted), alpha, margin)
-        for pair in pairs
+        for pair in tested
         for at in range(len(pair.measures))
-    ]
-    return Comparison(baseline.name, tuple(contrasts), alpha, margin)
+    )
 
 
 def _pair(baseline: Scores, other: Scores, alpha: float) -> _Pair:
@@ -189,6 +202,7 @@ def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: 
         interval=pair.intervals[at],
         randomization=pair.tests[at],
         t_test=test,
+        wilcoxon=wilcoxon(a, b),
         holm_p=holm_p,
         effect_size=test.effect_size,
         detectable=effect.difference,

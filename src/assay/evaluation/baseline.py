@@ -1,0 +1,171 @@
+"""What is a run held against: another run, or a file with the numbers of one?
+
+A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval run --json``, ``assay
+score --json`` and ``assay eval report --format json`` write it. What else such a file holds is
+used where it is there: ``per_query``, ``per_query_type``, ``test_set``, ``degraded_queries``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay import limits
+from assay.errors import FormatError, LimitError, MissingFileError
+from assay.evaluation.answering import score_answers
+from assay.evaluation.run_aggregate import answer_records
+from assay.evaluation.run_scores import query_field, run_scores
+from assay.evaluation.scores import Scores
+from assay.evaluation.stored_run import StoredRun
+from assay.measures.base import Family, Measure
+from assay.model.runs import RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Means by the measures' text form, and where they are known the values of single queries."""
+
+    means: Mapping[str, float | None]
+    per_query: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """One side of a gate. ``queries`` holds text and type by id; ``test_set`` names its version."""
+
+    name: str
+    values: Values
+    by_type: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    queries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    degraded: int = 0
+    complete: bool = True
+    test_set: str = ""
+    warnings: tuple[str, ...] = ()
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+
+def side_of_run(run: StoredRun, measures: Sequence[Measure]) -> Baseline:
+    """A stored run as one side of a gate."""
+    ranking = [m for m in measures if m.definition.family is Family.RANKING]
+    answers = [m for m in measures if m.definition.family is Family.ANSWER]
+    scores = run_scores(run, run.queries, ranking)
+    means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
+    if answers:
+        records = answer_records(run.queries, run.by_query)
+        outcomes = score_answers(records, answers)
+        means |= {str(measure): outcome.value for measure, outcome in outcomes.items()}
+    types = query_field(run.queries, "query_type")
+    info = run.info
+    return Baseline(
+        name=run.name,
+        values=Values(means, {str(m): scores.per_query(m) for m in ranking}),
+        by_type=_by_type(scores, types, ranking),
+        queries={
+            query.query_id: (query.query_text, str(query.query_type or "")) for query in run.queries
+        },
+        degraded=len(run.degraded),
+        complete=info.status is RunStatus.COMPLETE,
+        test_set=_test_set(run.test_set.name, run.test_set.version, info.test_set_checksum),
+        warnings=(
+            (f"{len(run.failed)} queries of {run.name} failed: they count as having no results",)
+            if run.failed
+            else ()
+        ),
+        provenance={
+            "configuration": info.config_hash[:12],
+            **({"commit": info.commit_hash[:12]} if info.commit_hash else {}),
+        },
+    )
+
+
+def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
+    """The numbers in a file as one side of a gate."""
+    content = _read(path)
+    metrics = content.get("metrics")
+    if not isinstance(metrics, Mapping):
+        raise FormatError(
+            "there is no object 'metrics' in it",
+            source=str(path),
+            hint='such as {"metrics": {"recall_at_10": 0.82}}',
+        )
+    per_query = content.get("per_query") or {}
+    return Baseline(
+        name=path.name,
+        values=Values(
+            _means(metrics, measures, path),
+            {
+                str(m): {
+                    str(query): _number(entry.get(m.key), f"per_query.{query}.{m.key}", path)
+                    for query, entry in per_query.items()
+                    if isinstance(entry, Mapping) and m.key in entry
+                }
+                for m in measures
+                if isinstance(per_query, Mapping)
+            },
+        ),
+        by_type={
+            str(kind): _means(entry, measures, path)
+            for kind, entry in (content.get("per_query_type") or {}).items()
+            if isinstance(entry, Mapping)
+        },
+        degraded=int(content.get("degraded_queries") or 0),
+        test_set=_named(content.get("test_set")),
+    )
+
+
+def _by_type(
+    scores: Scores, types: Mapping[str, str], measures: Iterable[Measure]
+) -> dict[str, dict[str, float | None]]:
+    if not types:
+        return {}
+    asked = list(measures)
+    return {kind: {str(m): part[m] for m in asked} for kind, part in scores.by(types).items()}
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        if path.stat().st_size > limits.MAX_JSON_BYTES:
+            raise LimitError(f"{path} has more than {limits.MAX_JSON_BYTES} bytes")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MissingFileError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"not JSON: {error}", source=str(path)) from None
+    if not isinstance(content, Mapping):
+        raise FormatError("not a JSON object", source=str(path), hint='begin with {"metrics": ...')
+    return content
+
+
+def _means(
+    entry: Mapping[str, Any], measures: Sequence[Measure], path: Path
+) -> dict[str, float | None]:
+    """The measures that are asked for, under their key or their text form."""
+    found: dict[str, float | None] = {}
+    for measure in measures:
+        for name in (measure.key, str(measure)):
+            if name in entry:
+                found[str(measure)] = _number(entry[name], name, path)
+                break
+    return found
+
+
+def _number(value: object, name: str, path: Path) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise FormatError(f"{name} is {value!r:.40}, not a number or null", source=str(path))
+    return float(value)
+
+
+def _named(entry: object) -> str:
+    if not isinstance(entry, Mapping) or "checksum" not in entry:
+        return ""
+    return _test_set(str(entry.get("name")), str(entry.get("version")), str(entry["checksum"]))
+
+
+def _test_set(name: str, version: str, checksum: str) -> str:
+    return f"{name} {version} ({checksum[:8]})"

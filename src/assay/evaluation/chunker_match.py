@@ -1,0 +1,162 @@
+"""Two runs may have been made with different chunkers: how are their results matched then?
+
+Ids of chunks belong to one chunker. Where both runs used the same, ids are compared
+(``exact``). Otherwise both runs are matched by document and characters (``fallback_doc_span``): the
+judged characters are those the test set names, else those of the judged chunk as it was archived,
+with the text gone but its spans kept. Without any such span only documents are left to compare
+(``fallback_doc``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from assay.errors import InputError
+from assay.evaluation.matching import Place, Rule, place_of
+from assay.evaluation.stored_run import StoredRun
+from assay.model.testset import GoldenQuery
+
+Archive: TypeAlias = Callable[[Iterable[str], frozenset[str]], Mapping[str, Place]]
+"""Given ids of chunks and chunker versions: where did those chunks of these versions stand?"""
+
+
+class ChunkerMatch(StrEnum):
+    """By what were results matched with judgments?"""
+
+    EXACT = "exact"
+    FALLBACK_DOC_SPAN = "fallback_doc_span"
+    FALLBACK_DOC = "fallback_doc"
+
+
+RULES: Mapping[ChunkerMatch, Rule] = {
+    ChunkerMatch.EXACT: Rule.EXACT,
+    ChunkerMatch.FALLBACK_DOC_SPAN: Rule.SPAN,
+    ChunkerMatch.FALLBACK_DOC: Rule.DOC,
+}
+
+
+class ChunkerMismatchError(InputError):
+    """The runs used different chunkers, and the caller wants them to be the same."""
+
+    code = "chunker_mismatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How two runs are matched, where judged chunks stand, and what a reader should know."""
+
+    match: ChunkerMatch
+    places: Mapping[str, Place]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that both runs are judged by."""
+        return RULES[self.match]
+
+
+def no_archive(ids: Iterable[str], versions: frozenset[str]) -> Mapping[str, Place]:
+    """Nobody kept where chunks stood."""
+    del ids, versions
+    return {}
+
+
+def matching(
+    a: StoredRun,
+    b: StoredRun,
+    queries: Iterable[GoldenQuery],
+    *,
+    archive: Archive = no_archive,
+    strict: bool = False,
+) -> Matching:
+    """How to match two runs; ``strict`` refuses runs of different chunkers."""
+    places = _documents(a, b)
+    if not differ(a, b):
+        return Matching(ChunkerMatch.EXACT, places)
+    one, other = _shown(a), _shown(b)
+    if strict:
+        raise ChunkerMismatchError(
+            f"{a.name} was made with the chunker {one}, {b.name} with {other}",
+            hint="leave out --strict-chunker-version to match by document and characters",
+        )
+    judged = [judgment for query in queries for judgment in query.relevant_docs]
+    older = min((a, b), key=lambda run: (run.info.created_at, run is b))
+    bare = {judgment.id for judgment in judged if not judgment.spans}
+    kept = {**_spans(older, bare), **archive(sorted(bare), versions(older))}
+    places = {**places, **{chunk: kept[chunk] for chunk in kept if kept[chunk].spans}}
+    known = sum(bool(place_of(judgment, places).spans) for judgment in judged)
+    spans = any(result.spans for run in (a, b) for out in run.outcomes for result in out.results)
+    note = f"chunkers differ ({one} and {other}): "
+    if not known or not spans:
+        return Matching(
+            ChunkerMatch.FALLBACK_DOC, places, (note + "results are matched by document only",)
+        )
+    notes = [note + "results are matched by document and at least half of the judged characters"]
+    if known < len(judged):
+        notes.append(
+            f"{len(judged) - known} of {len(judged)} judgments have no known characters: "
+            "any result of their document counts"
+        )
+    if any(chunk in bare for chunk in kept):
+        notes.append(f"judged chunk ids are read as those of {_shown(older)}, the older run")
+    return Matching(ChunkerMatch.FALLBACK_DOC_SPAN, places, tuple(notes))
+
+
+def versions(run: StoredRun) -> frozenset[str]:
+    """The chunkers that a run's index was made with, as far as the run knows."""
+    if run.info.chunker_versions:
+        return frozenset(run.info.chunker_versions)
+    return frozenset(
+        result.chunker_version
+        for outcome in run.outcomes
+        for result in outcome.results
+        if result.chunker_version
+    )
+
+
+def differ(a: StoredRun, b: StoredRun) -> bool:
+    """Were the runs made with different chunkers?
+
+    Where a run does not name its chunkers, the documents that both runs returned decide.
+    """
+    if a.info.chunker_versions and b.info.chunker_versions:
+        return versions(a) != versions(b)
+    one, other = _by_document(a), _by_document(b)
+    return any(one[doc].isdisjoint(other[doc]) for doc in one.keys() & other.keys())
+
+
+def _by_document(run: StoredRun) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for outcome in run.outcomes:
+        for result in outcome.results:
+            if result.chunker_version:
+                found[result.doc_id].add(result.chunker_version)
+    return found
+
+
+def _documents(*runs: StoredRun) -> dict[str, Place]:
+    """The document of every chunk that came back, without its characters."""
+    return {
+        result.chunk_id: Place(result.doc_id)
+        for run in runs
+        for outcome in run.outcomes
+        for result in outcome.results
+    }
+
+
+def _spans(run: StoredRun, ids: set[str]) -> dict[str, Place]:
+    """Where the run itself saw these chunks."""
+    return {
+        result.chunk_id: Place(result.doc_id, result.spans)
+        for outcome in run.outcomes
+        for result in outcome.results
+        if result.chunk_id in ids and result.spans
+    }
+
+
+def _shown(run: StoredRun) -> str:
+    return ", ".join(sorted(versions(run))) or "unknown"

@@ -1,0 +1,306 @@
+"""May this change be merged, or did search get worse?
+
+    passed        no measure got worse by more than its limit
+    failed        one did
+    inconclusive  a value is undefined, the runs cannot be compared, or (non-inferiority) the
+                  interval reaches to both sides of the limit; a degraded run is never compared
+
+With ``non_inferiority`` the interval of the paired difference decides instead of the means: passed
+where all of it lies above the limit, failed where all of it lies below. Its level is 1 − 2 alpha,
+which is a one-sided test at alpha on either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from assay.evaluation.baseline import Baseline, Values
+from assay.evaluation.gate_limits import Limit
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import rounded
+from assay.stats.bootstrap import bootstrap_mean
+from assay.stats.defaults import DEFAULT_ALPHA
+from assay.stats.interval import Interval
+
+SHOWN_MEASURES = "Recall@10 nDCG@10"
+
+
+class GateOutcome(StrEnum):
+    """What the gate says, of one measure or of all."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+        return {"passed": 0, "failed": 3, "inconclusive": 4}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One measure held against its limit."""
+
+    limit: Limit
+    baseline: float | None
+    current: float | None
+    outcome: GateOutcome
+    sentence: str
+    interval: Interval | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Current minus baseline."""
+        if self.baseline is None or self.current is None:
+            return None
+        return self.current - self.baseline
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "measure": str(self.limit.measure),
+            "limit": self.limit.allowed,
+            "baseline": rounded(self.baseline),
+            "current": rounded(self.current),
+            "difference": rounded(self.difference),
+            "relative": _relative(self.baseline, self.current),
+            "ci": (
+                [rounded(self.interval.low), rounded(self.interval.high)]
+                if self.interval is not None and self.interval.defined
+                else None
+            ),
+            "outcome": self.outcome.value,
+            "explanation": self.sentence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FailingQuery:
+    """A query that got worse, by the gate's first measure."""
+
+    query_id: str
+    query_text: str
+    query_type: str
+    baseline: float
+    current: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """Everything that a reviewer should see."""
+
+    baseline: str
+    current: str
+    checks: tuple[Check, ...]
+    shown: Mapping[str, tuple[float | None, float | None]]
+    by_type: Mapping[str, Mapping[str, tuple[float | None, float | None]]]
+    failing: tuple[FailingQuery, ...]
+    failing_measure: str
+    blockers: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    non_inferiority: bool = False
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> GateOutcome:
+        """A blocker makes it inconclusive; else one failure fails all."""
+        outcomes = {check.outcome for check in self.checks}
+        if self.blockers:
+            return GateOutcome.INCONCLUSIVE
+        for outcome in (GateOutcome.FAILED, GateOutcome.INCONCLUSIVE):
+            if outcome in outcomes:
+                return outcome
+        return GateOutcome.PASSED
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "outcome": self.outcome.value,
+            "exit_code": self.outcome.exit_code,
+            "baseline": self.baseline,
+            "current": self.current,
+            "mode": "non_inferiority" if self.non_inferiority else "limit",
+            "checks": [check.to_dict() for check in self.checks],
+            "measures": _sides(self.shown),
+            "per_query_type": {kind: _sides(values) for kind, values in self.by_type.items()},
+            "failing_measure": self.failing_measure,
+            "failing_queries": [
+                {
+                    "query_id": query.query_id,
+                    "query_type": query.query_type,
+                    "baseline": rounded(query.baseline),
+                    "current": rounded(query.current),
+                }
+                for query in self.failing
+            ],
+            "blockers": list(self.blockers),
+            "warnings": list(self.warnings),
+            "provenance": dict(self.provenance),
+        }
+
+
+def gate(
+    baseline: Baseline,
+    current: Baseline,
+    limits: Sequence[Limit],
+    *,
+    non_inferiority: bool = False,
+    alpha: float = DEFAULT_ALPHA,
+    sampling: Sampling | None = None,
+    warnings: Sequence[str] = (),
+) -> GateReport:
+    """Hold the current run against the baseline."""
+    blockers = _blockers(baseline, current)
+    sampling = sampling or Sampling()
+    checks = tuple(
+        _by_interval(limit, baseline.values, current.values, alpha, sampling)
+        if non_inferiority
+        else _by_means(limit, baseline.values, current.values)
+        for limit in limits
+    )
+    keys = list(dict.fromkeys([*baseline.values.means, *current.values.means]))
+    types = [kind for kind in current.by_type if kind in baseline.by_type]
+    first = str(limits[0].measure)
+    return GateReport(
+        baseline=baseline.name,
+        current=current.name,
+        checks=checks,
+        shown=_pairs(keys, baseline.values.means, current.values.means),
+        by_type={
+            kind: _pairs(keys, baseline.by_type[kind], current.by_type[kind]) for kind in types
+        },
+        failing=_failing(first, limits[0], baseline, current),
+        failing_measure=first,
+        blockers=tuple(blockers),
+        warnings=(*warnings, *baseline.warnings, *current.warnings),
+        non_inferiority=non_inferiority,
+        provenance={
+            **{f"baseline {key}": value for key, value in baseline.provenance.items()},
+            **{f"current {key}": value for key, value in current.provenance.items()},
+        },
+    )
+
+
+def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
+    found = [
+        f"{side.name} is degraded: {side.degraded} queries were answered without some component"
+        for side in (baseline, current)
+        if side.degraded
+    ]
+    found += [f"{side.name} is not complete" for side in (baseline, current) if not side.complete]
+    known = baseline.test_set and current.test_set
+    if known and baseline.test_set != current.test_set:
+        found.append(
+            f"the test sets differ ({baseline.test_set} and {current.test_set}): "
+            "make a baseline with the present one"
+        )
+    return found
+
+
+def _by_means(limit: Limit, before: Values, after: Values) -> Check:
+    key = str(limit.measure)
+    baseline, current = before.means.get(key), after.means.get(key)
+    undefined = _undefined(limit, baseline, current)
+    if undefined is not None:
+        return undefined
+    assert baseline is not None
+    assert current is not None
+    worse = limit.worse_by(baseline, current)
+    if worse <= 0.0:
+        sentence = "it did not get worse"
+        if limit.relative and baseline == 0.0:
+            sentence += " (the baseline is 0, so nothing can drop)"
+    else:
+        share = f" ({worse / abs(baseline):.2%} of the baseline)" if baseline else ""
+        sentence = f"it got worse by {worse:.4f}{share}; {limit.allowed} is allowed"
+    failed = limit.exceeded(baseline, current)
+    outcome = GateOutcome.FAILED if failed else GateOutcome.PASSED
+    return Check(limit, baseline, current, outcome, sentence)
+
+
+def _by_interval(
+    limit: Limit, before: Values, after: Values, alpha: float, sampling: Sampling
+) -> Check:
+    key = str(limit.measure)
+    baseline, current = before.means.get(key), after.means.get(key)
+    undefined = _undefined(limit, baseline, current)
+    if undefined is not None:
+        return undefined
+    one, other = before.per_query.get(key, {}), after.per_query.get(key, {})
+    common = [q for q in other if other[q] is not None and one.get(q) is not None]
+    if not common:
+        return Check(
+            limit, baseline, current, GateOutcome.INCONCLUSIVE,
+            "there are no values of single queries on both sides to draw an interval from",
+        )  # fmt: skip
+    a = np.array([one[q] for q in common], dtype=np.float64)
+    b = np.array([other[q] for q in common], dtype=np.float64)
+    good = b - a if limit.higher_is_better else a - b
+    interval = bootstrap_mean(
+        good,
+        method=sampling.method,
+        level=1 - 2 * alpha,
+        resamples=sampling.resamples,
+        seed=sampling.seed,
+    )
+    margin = limit.margin(float(a.mean()))
+    outcome, sentence = _ruling(interval, margin)
+    return Check(limit, float(a.mean()), float(b.mean()), outcome, sentence, interval)
+
+
+def _ruling(interval: Interval, margin: float) -> tuple[GateOutcome, str]:
+    low, high = interval.low, interval.high
+    if low is None or high is None:
+        return GateOutcome.INCONCLUSIVE, f"there is no interval: {interval.reason}"
+    shown = f"the {interval.level:.0%} interval of the change, [{low:+.4f}, {high:+.4f}],"
+    if low >= -margin - 1e-9:
+        return GateOutcome.PASSED, f"{shown} lies above −{margin:.4f}"
+    if high < -margin:
+        return GateOutcome.FAILED, f"{shown} lies below −{margin:.4f}"
+    return GateOutcome.INCONCLUSIVE, f"{shown} reaches below −{margin:.4f}: take more queries"
+
+
+def _undefined(limit: Limit, baseline: float | None, current: float | None) -> Check | None:
+    if baseline is not None and current is not None:
+        return None
+    side = "baseline" if baseline is None else "current run"
+    sentence = f"the {side} has no value of {limit.measure}"
+    return Check(limit, baseline, current, GateOutcome.INCONCLUSIVE, sentence)
+
+
+def _failing(
+    key: str, limit: Limit, baseline: Baseline, current: Baseline
+) -> tuple[FailingQuery, ...]:
+    before, after = baseline.values.per_query.get(key, {}), current.values.per_query.get(key, {})
+    found = []
+    for query, value in after.items():
+        old = before.get(query)
+        if old is not None and value is not None and limit.worse_by(old, value) > 0.0:
+            text, kind = current.queries.get(query, ("", ""))
+            found.append(FailingQuery(query, text, kind, old, value))
+    return tuple(sorted(found, key=lambda q: (-limit.worse_by(q.baseline, q.current), q.query_id)))
+
+
+def _pairs(
+    keys: Sequence[str], a: Mapping[str, float | None], b: Mapping[str, float | None]
+) -> dict[str, tuple[float | None, float | None]]:
+    return {key: (a.get(key), b.get(key)) for key in keys}
+
+
+def _sides(values: Mapping[str, tuple[float | None, float | None]]) -> dict[str, Any]:
+    return {
+        key: {"baseline": rounded(before), "current": rounded(after)}
+        for key, (before, after) in values.items()
+    }
+
+
+def _relative(baseline: float | None, current: float | None) -> float | None:
+    if baseline is None or current is None or baseline == 0.0:
+        return None
+    return rounded((current - baseline) / abs(baseline))

@@ -1,0 +1,192 @@
+"""Which judged things did a stored ranking bring back, and by which rule?
+
+A judgment names a chunk, a document, or spans of a document. A result brings it when
+
+    EXACT   it is the judged chunk; or of the judged document (and covers half of its judged spans)
+    SPAN    it is of the same document and covers half of the characters that were judged, where
+            they are known: ids of chunks mean nothing to a run that was cut in another way
+    DOC     it is of the same document
+
+Every judgment is found once, at the first result that brings it. The order is score descending,
+then the rank that the engine gave; results without scores keep theirs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+import numpy as np
+
+from assay.measures.table import JudgedHits, build_table
+from assay.model.answers import Expect
+from assay.model.judgments import Span
+from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.testset import GoldenQuery, Judgment
+
+CHUNK_MARK = ":chunk_"
+ENOUGH_COVERED = 0.5
+
+
+class Rule(Enum):
+    """When is a result what was judged?"""
+
+    EXACT = "exact"
+    SPAN = "span"
+    DOC = "doc"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a chunk stands: its document, and its characters there (empty: not known)."""
+
+    doc_id: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One judged thing as a rule looks for it: a chunk, or a document (or spans of it)."""
+
+    grade: int
+    chunk_id: str | None = None
+    doc_id: str | None = None
+    spans: tuple[Span, ...] = ()
+
+
+def ranked_queries(queries: Iterable[GoldenQuery]) -> tuple[GoldenQuery, ...]:
+    """The queries that ranking measures look at: those that should be answered from evidence."""
+    return tuple(query for query in queries if query.expect is Expect.EVIDENCE and query.judged)
+
+
+def place_of(judgment: Judgment, archive: Mapping[str, Place]) -> Place:
+    """Where the judged thing stands, by the test set, else the archive, else its id."""
+    known = archive.get(judgment.id)
+    if judgment.doc_id is not None:
+        doc_id = judgment.doc_id
+    elif known is not None:
+        doc_id = known.doc_id
+    else:
+        doc_id = document_id(judgment.id)
+    return Place(doc_id, judgment.spans or (known.spans if known is not None else ()))
+
+
+def document_id(text: str) -> str:
+    """The document's part of a chunk's id; of any other id, all of it."""
+    head, found, _ = text.rpartition(CHUNK_MARK)
+    return head if found else text
+
+
+def targets(query: GoldenQuery, rule: Rule, archive: Mapping[str, Place]) -> list[Target]:
+    """What the rule looks for; by document, the best grade of its judgments counts."""
+    if rule is Rule.EXACT:
+        return [
+            Target(one.grade, chunk_id=one.id, doc_id=one.id, spans=one.spans)
+            for one in query.relevant_docs
+        ]
+    found: list[Target] = []
+    whole: dict[str, int] = {}
+    for one in query.relevant_docs:
+        place = place_of(one, archive)
+        if rule is Rule.SPAN and place.spans:
+            found.append(Target(one.grade, doc_id=place.doc_id, spans=place.spans))
+        else:
+            whole[place.doc_id] = max(one.grade, whole.get(place.doc_id, one.grade))
+    return found + [Target(grade, doc_id=doc_id) for doc_id, grade in whole.items()]
+
+
+def judge_outcomes(
+    queries: Sequence[GoldenQuery],
+    outcomes: Mapping[str, QueryOutcome],
+    rule: Rule,
+    archive: Mapping[str, Place] | None = None,
+) -> JudgedHits:
+    """The judged-hits table of stored outcomes; a query that failed has no results."""
+    rows: list[tuple[int, int, int]] = []
+    judged: list[tuple[int, int]] = []
+    retrieved = np.zeros(len(queries), dtype=np.int64)
+    top = np.full(len(queries), -np.inf)
+    missing = np.zeros(len(queries), dtype=np.bool_)
+    for at, query in enumerate(queries):
+        wanted = targets(query, rule, archive or {})
+        judged += [(at, target.grade) for target in wanted]
+        outcome = outcomes.get(query.query_id)
+        missing[at] = outcome is None
+        if outcome is None or outcome.error is not None or not outcome.results:
+            continue
+        results = _ordered(outcome.results)
+        retrieved[at] = len(results)
+        top[at] = -np.inf if results[0].score is None else results[0].score
+        rows += [(at, rank, grade) for rank, grade in _found(results, wanted)]
+    hits = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    every = np.array(judged, dtype=np.int64).reshape(-1, 2)
+    return build_table(
+        tuple(query.query_id for query in queries),
+        (hits[:, 0], hits[:, 1], hits[:, 2]),
+        (every[:, 0], every[:, 1]),
+        retrieved=retrieved,
+        top_score=top,
+        tied=np.zeros(len(queries), dtype=np.int64),
+        missing=missing,
+        extra_queries=0,
+    )
+
+
+def first_hits(hits: JudgedHits) -> dict[str, int]:
+    """The rank of each query's first relevant result; queries without one are not in it."""
+    relevant = hits.grade >= 1
+    first: dict[str, int] = {}
+    for at, rank in zip(hits.query[relevant].tolist(), hits.rank[relevant].tolist(), strict=True):
+        first.setdefault(hits.queries[at], rank)  # rows are in order of rank
+    return first
+
+
+def covers_enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
+    """Do these spans hold at least half of the judged characters?"""
+    wanted = sum(end - start for start, end in judged)
+    covered = 0
+    for start, end in judged:
+        reached = start
+        for low, high in sorted(spans):  # spans may overlap; no character counts twice
+            covered += max(0, min(end, high) - max(reached, low))
+            reached = max(reached, min(end, high))
+    return covered >= ENOUGH_COVERED * wanted
+
+
+def _ordered(results: Sequence[RankedResult]) -> Sequence[RankedResult]:
+    scores = [-np.inf if result.score is None else result.score for result in results]
+    if all(before >= after for before, after in pairwise(scores)):
+        return results
+    return [results[at] for at in sorted(range(len(results)), key=lambda at: (-scores[at], at))]
+
+
+def _found(results: Sequence[RankedResult], wanted: list[Target]) -> list[tuple[int, int]]:
+    """(rank, grade) of every target at the first result that brings it."""
+    by_chunk: dict[str, list[int]] = defaultdict(list)
+    by_doc: dict[str, list[int]] = defaultdict(list)
+    for number, target in enumerate(wanted):
+        if target.chunk_id is not None:
+            by_chunk[target.chunk_id].append(number)
+        if target.doc_id is not None:
+            by_doc[target.doc_id].append(number)
+    waiting = set(range(len(wanted)))
+    found: list[tuple[int, int]] = []
+    for rank, result in enumerate(results, 1):
+        brought = set(by_chunk.get(result.chunk_id, ()))
+        brought |= {n for n in by_doc.get(result.doc_id, ()) if _of_document(result, wanted[n])}
+        for number in sorted(brought & waiting):
+            found.append((rank, wanted[number].grade))
+            waiting.discard(number)
+        if not waiting:
+            break
+    return found
+
+
+def _of_document(result: RankedResult, target: Target) -> bool:
+    """A result of the right document; where either side's characters are not known, any is."""
+    if not target.spans or not result.spans:
+        return True
+    return covers_enough(target.spans, result.spans)

@@ -1,0 +1,45 @@
+"""What belongs together when a stored run is looked at again?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.testset import GoldenQuery, TestSet
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRun:
+    """A run, the test set it was made with, and what happened to each query."""
+
+    info: RunInfo
+    test_set: TestSet
+    outcomes: Sequence[QueryOutcome] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The run's id."""
+        return self.info.run_id
+
+    @cached_property
+    def by_query(self) -> Mapping[str, QueryOutcome]:
+        """The outcomes by query."""
+        return {outcome.query_id: outcome for outcome in self.outcomes}
+
+    @cached_property
+    def queries(self) -> tuple[GoldenQuery, ...]:
+        """The queries of the test set that were run, in its order."""
+        done = self.by_query
+        return tuple(query for query in self.test_set.queries if query.query_id in done)
+
+    @property
+    def degraded(self) -> tuple[QueryOutcome, ...]:
+        """The outcomes that came about without some component."""
+        return tuple(outcome for outcome in self.outcomes if outcome.degraded)
+
+    @property
+    def failed(self) -> tuple[QueryOutcome, ...]:
+        """The outcomes that are errors."""
+        return tuple(outcome for outcome in self.outcomes if outcome.error is not None)

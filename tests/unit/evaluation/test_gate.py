@@ -1,0 +1,208 @@
+"""May this change be merged? The CI scenarios of 000."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.errors import AssayError, FormatError, MissingFileError, UsageError
+from assay.evaluation.baseline import Baseline, Values, side_of_file, side_of_run
+from assay.evaluation.gate import GateOutcome, GateReport, gate
+from assay.evaluation.gate_limits import parse_limit, parse_limits
+from assay.measures.parse import parse_measures
+from assay.model.runs import RunStatus
+from tests.unit.evaluation.stored import ranks, stored
+
+MEASURES = parse_measures("Recall@10 nDCG@10")
+
+
+def side(recall: float | None, ndcg: float | None = 0.7, name: str = "run") -> Baseline:
+    return Baseline(name, Values({"Recall@10": recall, "nDCG@10": ndcg}))
+
+
+def held(before: float | None, after: float | None, *limits: str) -> GateReport:
+    return gate(side(before, name="main"), side(after, name="branch"), parse_limits(limits))
+
+
+@pytest.mark.req("E9")
+@pytest.mark.parametrize(
+    ("before", "after", "outcome", "code"),
+    [
+        (0.80, 0.79, "passed", 0),
+        (0.80, 0.76, "passed", 0),  # exactly 5 %
+        (0.60, 0.57, "passed", 0),  # exactly 5 %
+        (0.80, 0.7599, "failed", 3),
+        (0.80, 0.90, "passed", 0),
+        (0.80, 0.0, "failed", 3),
+        (0.0, 0.0, "passed", 0),
+        (0.0, 0.5, "passed", 0),
+        (None, 0.5, "inconclusive", 4),
+        (0.5, None, "inconclusive", 4),
+        (None, None, "inconclusive", 4),
+    ],
+)
+def test_recall_may_drop_by_5_percent(
+    before: float | None, after: float | None, outcome: str, code: int
+) -> None:
+    report = held(before, after)
+    assert report.outcome.value == outcome
+    assert report.outcome.exit_code == code
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+@pytest.mark.req("E9")
+def test_limits_may_be_absolute() -> None:
+    baseline = side(0.80, 0.70)
+    assert gate(baseline, side(0.80, 0.68), parse_limits(["nDCG@10=0.02"])).outcome == "passed"
+    assert gate(baseline, side(0.80, 0.679), parse_limits(["nDCG@10=0.02"])).outcome == "failed"
+
+
+@pytest.mark.req("E9")
+def test_a_given_limit_replaces_the_default_of_its_measure_only() -> None:
+    assert [str(limit) for limit in parse_limits(["nDCG@10=0.02"])] == [
+        "Recall@10=5%",
+        "nDCG@10=0.02",
+    ]
+    assert [str(limit) for limit in parse_limits(["Recall@10=10%"])] == ["Recall@10=10%"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "5%", "=5%", "Recall@10", "Recall@10=", "Recall@10=-1", "Recall@10=nan", "Recall@10=1e3"],
+)
+def test_what_is_not_a_limit_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_limit(text)
+
+
+def test_two_limits_for_one_measure_are_refused() -> None:
+    with pytest.raises(UsageError, match="two limits"):
+        parse_limits(["Recall@10=5%", "recall_at_10=3%"])
+
+
+def test_more_empty_results_are_worse() -> None:
+    limit = parse_limit("EmptyResultRate=0.02")
+    assert limit.exceeded(0.01, 0.05)
+    assert not limit.exceeded(0.05, 0.01)
+
+
+@pytest.mark.req("E9")
+def test_a_degraded_run_is_never_compared() -> None:
+    degraded = replace(side(0.9), degraded=3)
+    report = gate(side(0.8), degraded, parse_limits([]))
+    assert report.outcome is GateOutcome.INCONCLUSIVE
+    assert "3 queries" in report.blockers[0]
+    assert gate(degraded, side(0.1), parse_limits([])).outcome.exit_code == 4
+
+
+def test_one_failure_outweighs_what_is_undefined() -> None:
+    report = gate(side(0.8, None), side(0.1, None), parse_limits(["nDCG@10=0.02"]))
+    assert {check.outcome.value for check in report.checks} == {"failed", "inconclusive"}
+    assert report.outcome is GateOutcome.FAILED
+
+
+# --- stored runs
+
+GOOD = {f"q{at:02}": 1 + at % 3 for at in range(40)}
+
+
+@pytest.mark.req("E9")
+def test_runs_show_measures_types_and_failing_queries() -> None:
+    before = side_of_run(ranks("main", dict(GOOD), types=True), MEASURES)
+    worse: dict[str, int | None] = {**GOOD, "q03": None, "q04": None, "q05": None}
+    after = side_of_run(ranks("branch", worse, types=True), MEASURES)
+    report = gate(before, after, parse_limits([]))
+    assert report.outcome is GateOutcome.FAILED  # 37 of 40 found: a drop of 7.5 %
+    assert report.shown["Recall@10"] == (1.0, pytest.approx(0.925))
+    assert set(report.by_type) == {"exact_term", "paraphrase", "complex_clinical"}
+    assert [query.query_id for query in report.failing] == ["q03", "q04", "q05"]
+    assert report.failing[0].query_text == "question q03"
+
+
+def test_an_unfinished_run_is_inconclusive() -> None:
+    whole = ranks("main", dict(GOOD))
+    part = stored("b", whole.test_set, whole.outcomes, status=RunStatus.INTERRUPTED)
+    report = gate(side_of_run(whole, MEASURES), side_of_run(part, MEASURES), parse_limits([]))
+    assert report.outcome.exit_code == 4
+
+
+def test_another_test_set_is_inconclusive() -> None:
+    a, b = ranks("a", dict(GOOD)), ranks("b", {**GOOD, "q99": 1})
+    report = gate(side_of_run(a, MEASURES), side_of_run(b, MEASURES), parse_limits([]))
+    assert report.outcome.exit_code == 4
+    assert "test sets differ" in report.blockers[0]
+
+
+def interval_gate(after: dict[str, int | None], limit: str = "Recall@10=5%") -> GateReport:
+    before = side_of_run(ranks("a", dict(GOOD)), MEASURES)
+    current = side_of_run(ranks("b", after), MEASURES)
+    return gate(before, current, parse_limits([limit]), non_inferiority=True)
+
+
+@pytest.mark.req("E9")
+def test_non_inferiority_asks_the_interval() -> None:
+    assert interval_gate(dict(GOOD)).outcome is GateOutcome.PASSED
+    lost: dict[str, int | None] = {**GOOD, **{f"q{at:02}": None for at in range(20)}}
+    assert interval_gate(lost).outcome is GateOutcome.FAILED
+    one: dict[str, int | None] = {**GOOD, "q00": None}
+    unsure = interval_gate(one)
+    assert unsure.outcome is GateOutcome.INCONCLUSIVE  # the mean alone would pass
+    assert unsure.checks[0].interval is not None
+
+
+def test_non_inferiority_of_one_query_is_inconclusive() -> None:
+    a, b = (side_of_run(ranks(name, {"q": 1}), MEASURES) for name in "ab")
+    report = gate(a, b, parse_limits([]), non_inferiority=True)
+    assert report.outcome is GateOutcome.INCONCLUSIVE
+
+
+# --- files
+
+
+def write(folder: Path, content: object) -> Path:
+    place = folder / "baseline.json"
+    place.write_text(content if isinstance(content, str) else json.dumps(content))
+    return place
+
+
+@pytest.mark.req("E9")
+def test_a_baseline_may_be_a_file(tmp_path: Path) -> None:
+    content = {
+        "metrics": {"recall_at_10": 1.0, "ndcg_at_10": None},
+        "per_query_type": {"exact_term": {"recall_at_10": 1.0}},
+    }
+    baseline = side_of_file(write(tmp_path, content), MEASURES)
+    current = side_of_run(ranks("b", {**GOOD, "q00": None}, types=True), MEASURES)
+    report = gate(baseline, current, parse_limits([]))
+    assert report.outcome is GateOutcome.PASSED
+    assert report.by_type["exact_term"]["Recall@10"] == (1.0, pytest.approx(13 / 14))
+    assert gate(baseline, current, parse_limits(["nDCG@10=1%"])).outcome.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"metrics": 3}',
+        '{"metrics": {"recall_at_10": "0.8"}}',
+        '{"metrics": {"recall_at_10": true}}',
+        '{"metrics": {"recall_at_10": NaN}}',
+        '{"metrics": {"recall_at_10": 1e999}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_is_no_baseline_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(FormatError):
+        side_of_file(write(tmp_path, content), MEASURES)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match="nowhere"):
+        side_of_file(tmp_path / "nowhere.json", MEASURES)
+    with pytest.raises(AssayError):
+        side_of_file(tmp_path, MEASURES)
