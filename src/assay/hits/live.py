@@ -147,12 +147,12 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
     ):
         if match is Match.CHUNK:
             units[at].append(Unit(doc, grade))
-        elif match is Match.SPAN and row in qrels.spans:
-            key = _document(doc, separator)
+            continue
+        key = qrels.documents.get(row) or _document(doc, separator)
+        if match is Match.SPAN and row in qrels.spans:
             units[at] += [Unit(key, grade, span) for span in qrels.spans[row]]
         else:
-            pair = (at, _document(doc, separator))
-            best[pair] = max(grade, best.get(pair, grade))
+            best[at, key] = max(grade, best.get((at, key), grade))
     for (at, key), grade in best.items():
         units[at].append(Unit(key, grade))
     return units

@@ -21,8 +21,9 @@ class Qrels:
     """Every judgment of a test collection, in columns; queries keep the order they came in.
 
     ``query`` points into ``queries``, ``docs`` and ``grade`` run parallel to it. ``spans`` holds,
-    for the rows that have them, the character spans of the document that were judged. ``fields``
-    holds what else is known of a query (its type, its speaker), for breakdowns.
+    for the rows that have them, the character spans of the document that were judged;
+    ``documents`` the document of rows whose id does not tell it. ``fields`` holds what else is
+    known of a query (its type, its speaker), for breakdowns.
     """
 
     queries: tuple[str, ...]
@@ -31,6 +32,7 @@ class Qrels:
     grade: IntArray
     spans: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    documents: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def position(self) -> Mapping[str, int]:

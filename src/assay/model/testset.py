@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -113,9 +113,10 @@ class TestSet:
         }
         plain = Qrels.from_mapping(grades, fields=_fields(chosen))
         judgments = [judgment for query in chosen for judgment in query.relevant_docs]
-        spans = {row: one.spans for row, one in enumerate(judgments) if one.spans}
-        return Qrels(
-            plain.queries, plain.query, plain.docs, plain.grade, spans=spans, fields=plain.fields
+        return replace(
+            plain,
+            spans={row: one.spans for row, one in enumerate(judgments) if one.spans},
+            documents={row: one.doc_id for row, one in enumerate(judgments) if one.doc_id},
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from assay.hits.qrels import load_qrels
 from assay.hits.run import judge
 from assay.measures.table import JudgedHits
 from assay.model.judgments import Qrels, Span
-from assay.model.ranking import Result, Ties
+from assay.model.ranking import Match, Result, Ties
 
 from .tables import ranks
 
@@ -227,6 +228,15 @@ def test_judgments_without_spans_match_by_document() -> None:
     ranking = spanned(("e:chunk_5", (3, 4)), ("d:chunk_5", (50, 60)), ("d:chunk_6", (0, 10)))
     grades = {"d:chunk_1": 1, "e:chunk_1": 2}
     assert judged(grades, ranking, spans, match="span") == [(1, 2), (3, 1)]
+
+
+def test_a_judgment_may_name_the_document_that_its_id_does_not_tell() -> None:
+    plain = load_qrels({"q": {"talk-07": 2, "talk-09": 3}})
+    qrels = replace(plain, spans={0: ((70, 80),), 1: ((90, 99),)}, documents={0: "talk", 1: "talk"})
+    run = {"q": [Result("e"), Result("talk:chunk_0", doc_id="talk", spans=((0, 85),))]}
+    assert ranks(judge(qrels, run, Options(match=Match.SPAN)), "q") == [(2, 2)]
+    assert ranks(judge(qrels, run, Options(match=Match.DOC)), "q") == [(2, 3)]
+    assert ranks(judge(qrels, run, Options()), "q") == []
 
 
 def test_span_matching_needs_spans() -> None:
