@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from assay.measures.parse import parse_measure, parse_measures
     from assay.model.answers import Answer, Expect
     from assay.model.judgments import Qrels
+    from assay.model.query import Filters
     from assay.model.ranking import Match, Result, Ties
+    from assay.search.options import SearchOptions
+    from assay.search.response import SearchHit, SearchResponse
+    from assay.workspace import Workspace
+    from assay.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
 
 _HOMES = {
     "Answer": "model.answers",
@@ -41,6 +46,7 @@ _HOMES = {
     "Match": "model.ranking",
     "Measure": "measures.base",
     "Protocol": "evaluation.scoring",
+    "Filters": "model.query",
     "Qrels": "model.judgments",
     "Result": "model.ranking",
     "Sampling": "evaluation.sampling",
@@ -49,11 +55,17 @@ _HOMES = {
     "classify": "evaluation.classifying",
     "compare": "evaluation.comparison",
     "load_qrels": "hits.qrels",
+    "open": "workspace",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
     "score": "evaluation.scoring",
     "score_answers": "evaluation.answering",
+    "SearchHit": "search.response",
+    "SearchOptions": "search.options",
+    "SearchResponse": "search.response",
+    "Workspace": "workspace",
 }
+_NAMES_THERE = {"open": "open_workspace"}
 
 __all__ = [
     "Answer",
@@ -62,6 +74,7 @@ __all__ = [
     "Comparison",
     "Decisions",
     "Expect",
+    "Filters",
     "Match",
     "Measure",
     "Protocol",
@@ -69,11 +82,16 @@ __all__ = [
     "Result",
     "Sampling",
     "Scores",
+    "SearchHit",
+    "SearchOptions",
+    "SearchResponse",
     "Ties",
+    "Workspace",
     "__version__",
     "classify",
     "compare",
     "load_qrels",
+    "open",
     "parse_measure",
     "parse_measures",
     "score",
@@ -84,7 +102,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"assay.{_HOMES[name]}"), name)
+    module = importlib.import_module(f"assay.{_HOMES[name]}")
+    value = getattr(module, _NAMES_THERE.get(name, name))
     globals()[name] = value
     return value
 

@@ -6,6 +6,7 @@ HTTP status a server answers with and the exit code a command ends with::
     AssayError                     internal            500  exit 1
     ├── UsageError                 usage               400  exit 2
     │   ├── UnknownMeasureError    unknown_measure     400  exit 2
+    │   ├── UnknownModelError      unknown_model       400  exit 2
     │   └── ConfigError            config              400  exit 2
     ├── InputError                 bad_input           422  exit 2
     │   ├── PlacedError            bad_input           422  exit 2   (has file and line)
@@ -13,11 +14,18 @@ HTTP status a server answers with and the exit code a command ends with::
     │   │   └── DuplicateError     duplicate           422  exit 2
     │   └── LimitError             too_large           413  exit 2
     ├── MissingFileError           not_found           404  exit 2
+    │   ├── MissingModelError      model_missing       404  exit 2
     │   └── UnknownRunError        unknown_run         404  exit 2
     ├── ConflictError              conflict            409  exit 2
     ├── StorageError               storage             500  exit 1
     │   ├── CorruptError           corrupt             500  exit 1   (names the file)
     │   └── BusyError              busy                503  exit 1
+    ├── SearchUnavailableError     search_unavailable  503  exit 1   (no component answered)
+    ├── GpuNotAvailableError       gpu_unavailable     503  exit 1
+    ├── CorruptModelError          model_corrupt       503  exit 1
+    ├── PullError                  pull_failed         502  exit 1
+    ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
+    ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
     └── MissingDependencyError     missing_dependency  501  exit 1
 
 A message says what happened and where; ``hint`` says what to do next.
@@ -153,4 +161,58 @@ class BusyError(StorageError):
     """Another process holds what is needed."""
 
     code = "busy"
+    http_status = 503
+
+
+class SearchUnavailableError(AssayError):
+    """None of the components that were asked answered."""
+
+    code = "search_unavailable"
+    http_status = 503
+
+
+class GpuNotAvailableError(AssayError):
+    """A model that requires a GPU was asked for on a machine without one."""
+
+    code = "gpu_unavailable"
+    http_status = 503
+
+
+class UnknownModelError(UsageError):
+    """A name that is neither a model we know nor a folder."""
+
+    code = "unknown_model"
+
+
+class MissingModelError(MissingFileError):
+    """A model that we know was not pulled yet."""
+
+    code = "model_missing"
+
+
+class CorruptModelError(AssayError):
+    """A model's file is not what its card promises."""
+
+    code = "model_corrupt"
+    http_status = 503
+
+
+class PullError(AssayError):
+    """A model could not be fetched."""
+
+    code = "pull_failed"
+    http_status = 502
+
+
+class CacheUnavailableError(AssayError):
+    """The file that keeps vectors cannot be written or read now: disk full, read-only, locked."""
+
+    code = "vector_cache_unavailable"
+    http_status = 507
+
+
+class CorruptCacheError(AssayError):
+    """The file that keeps vectors is damaged, or is none."""
+
+    code = "vector_cache_corrupt"
     http_status = 503

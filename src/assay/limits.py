@@ -57,7 +57,7 @@ MAX_YAML_DEPTH = _limit("MAX_YAML_DEPTH", 64, "levels of nesting in YAML")
 MAX_CONFIG_BYTES = _limit("MAX_CONFIG_BYTES", 256 * _KIB, "the configuration file, assay.yaml")
 
 # What one call may ask for
-MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query that are looked at")
+MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query")
 MAX_RRF_K = _limit("MAX_RRF_K", 10_000, "the constant k of reciprocal rank fusion")
 MAX_WEIGHT = _limit("MAX_WEIGHT", 1_000_000, "the weight of one component in fusion")
 MAX_BOOST = _limit("MAX_BOOST", 100, "the factor by which an intent lifts a section")
@@ -82,5 +82,26 @@ MAX_WAITING_JOBS = _limit("MAX_WAITING_JOBS", 20, "evaluations that wait for the
 MAX_KEPT_JOBS = _limit("MAX_KEPT_JOBS", 1_000, "finished jobs that can still be asked about")
 MAX_STREAMS = _limit("MAX_STREAMS", 64, "clients that follow a job at the same time")
 MAX_CONNECTIONS = _limit("MAX_CONNECTIONS", 1_000, "HTTP connections at the same time")
+
+# Search
+MAX_RESULTS = _limit("MAX_RESULTS", 1_000, "results of one search")
+MAX_DEPTH = _limit("MAX_DEPTH", 1_000, "candidates that each component gives to one search")
+MAX_TIMEOUT_MS = _limit("MAX_TIMEOUT_MS", 60_000, "milliseconds that a component is waited for")
+COMPONENT_THREADS = _limit("COMPONENT_THREADS", 4, "threads of one component, hung ones included")
+MAX_WAITING_CALLS = _limit("MAX_WAITING_CALLS", 256, "calls that wait for one component")
+BREAKER_FAILURES = _limit(
+    "BREAKER_FAILURES", 5, "failures in a row after which a component is left alone"
+)
+BREAKER_REST_MS = _limit("BREAKER_REST_MS", 5_000, "milliseconds for which it is left alone")
+MAX_CACHED_ANSWERS = _limit("MAX_CACHED_ANSWERS", 512, "answers that one searcher remembers")
+MAX_CACHED_LISTS = _limit(
+    "MAX_CACHED_LISTS", 4_096, "lists of components that one searcher remembers"
+)
+MAX_CACHED_CHUNKS = _limit("MAX_CACHED_CHUNKS", 16_384, "chunks that one searcher remembers")
+MAX_SYNONYM_BYTES = _limit("MAX_SYNONYM_BYTES", 16 * _MIB, "a file of synonyms")
+MAX_SYNONYMS = _limit("MAX_SYNONYMS", 64, "words and phrases that are added to one query")
+WHY_DEPTH = _limit(
+    "WHY_DEPTH", 10_000, "how deep the question why something was not found is followed"
+)
 
 TABLE: tuple[Limit, ...] = tuple(_rows)

@@ -7,6 +7,7 @@ only place that builds stores, encoders and indexes from configuration.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from assay.config import Configuration
-from assay.errors import MissingFileError
+from assay.config import Configuration, configure
+from assay.errors import AssayError, MissingFileError
 from assay.index import check as checks
 from assay.index.manifest import Manifest, load
 from assay.index.reader import Generation, open_generation
@@ -27,8 +28,12 @@ from assay.store.corpus import CorpusStore, Written
 from assay.store.runs import SqlRunStore
 
 if TYPE_CHECKING:
-    from assay.model.document import Chunk, Document
-    from assay.model.vectors import DenseEncoder, SparseEncoder
+    from assay.model.document import Chunk, Document, KeyedChunk
+    from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
+    from assay.search.options import SearchOptions
+    from assay.search.response import SearchResponse
+    from assay.search.searcher import Searcher
+    from assay.search.snapshot import Snapshot
 
 BATCH_DOCUMENTS = 200
 NO_MODEL = "none"
@@ -178,13 +183,95 @@ class Workspace:
 
     def components(self, generation: Generation) -> dict[str, Component]:
         """The components that this index and configuration have, by name."""
-        found: dict[str, Component] = {"bm25": generation.bm25()}
-        models = generation.manifest.models
-        if self.sparse_encoder is not None and "splade" in models:
-            found["splade"] = generation.splade(self.sparse_encoder)
-        if self.dense_encoder is not None and "dense" in models:
-            found["dense"] = generation.dense(self.dense_encoder)
-        return found
+        wanted = ["bm25", *(name for name in COMPONENTS if name in generation.manifest.models)]
+        every = {name: self._component(name, generation) for name in wanted}
+        return {name: component for name, component in every.items() if component is not None}
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Search over this workspace; it lives as long as the workspace is open."""
+        from assay.search.boost import load_lexicon
+        from assay.search.options import configured
+        from assay.search.rerank import Rerankers
+        from assay.search.searcher import Searcher, Source
+        from assay.search.synonyms import read_synonyms
+
+        self.require()
+        lexicon, synonyms = self.config.lexicon, self.config.synonyms
+        searcher = Searcher(
+            Source(lambda: str(load(self.index_folder).generation), self.snapshot),
+            Rerankers(self._open_reranker, _requires_gpu),
+            defaults=configured(self.config),
+            lexicon=load_lexicon(lexicon) if isinstance(lexicon, Path) else None,
+            synonyms=read_synonyms(synonyms) if isinstance(synonyms, Path) else None,
+        )
+        self._stack.callback(searcher.close)
+        return searcher
+
+    def snapshot(self) -> Snapshot:
+        """The newest generation with its components, and why others are absent."""
+        from assay.search.snapshot import Snapshot
+
+        generation = self.generation()
+        found, absent = self._present(generation)
+
+        def find(name: str) -> list[KeyedChunk]:
+            return [row for row in self.store.find(name) if row.key in generation.chunk_ids]
+
+        return Snapshot(
+            generation=str(generation.manifest.generation),
+            components=found,
+            chunks=self.store.chunks_by_key,
+            find=find,
+            absent=absent,
+            size=len(generation.chunk_ids),
+        )
+
+    def _present(self, generation: Generation) -> tuple[dict[str, Component], dict[str, str]]:
+        """The components that can be asked; for each other one, why it cannot."""
+        found: dict[str, Component] = {}
+        absent: dict[str, str] = {}
+        for name in COMPONENTS:
+            try:
+                component = self._component(name, generation)
+            except AssayError as problem:
+                absent[name] = f"{name}: {problem}"
+                continue
+            if component is None:
+                absent[name] = f"{name}: the configuration has no model for it"
+            else:
+                found[name] = component
+        return found, absent
+
+    def _component(self, name: str, generation: Generation) -> Component | None:
+        """One component; None where the configuration wants no model for it."""
+        if name == "bm25":
+            return generation.bm25()
+        if name == "splade" and self.sparse_encoder is not None:
+            return generation.splade(self.sparse_encoder)
+        if name == "dense" and self.dense_encoder is not None:
+            return generation.dense(self.dense_encoder)
+        return None
+
+    def _open_reranker(self, name: str) -> Reranker:
+        from assay.encode.encoders import open_reranker
+        from assay.encode.shelf import shelf
+
+        return open_reranker(name, shelf(self.home))
+
+    def search(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
+        """The best chunks for a query, from the newest generation: see ``SearchOptions``."""
+        self.searcher.refresh()
+        return self.searcher.search(query, options, **changes)
+
+    async def asearch(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
+        """The same from a coroutine; a new generation is opened on the side."""
+        searcher = await asyncio.to_thread(lambda: self.searcher)
+        return await searcher.asearch(query, options, **changes)
 
     def index_info(self) -> dict[str, Any]:
         """The index card: what is in it, how fresh it is, which models made it."""
@@ -205,6 +292,26 @@ class Workspace:
         return checks.problems(
             self.index_folder, self.store.counts()["chunks"], self.store.last_change()
         )
+
+
+def _requires_gpu(model: str) -> bool:
+    from assay.encode.catalog import CARDS
+
+    return model in CARDS and CARDS[model].requires_gpu
+
+
+def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:
+    """The workspace in a folder; without one, the nearest ``.assay`` upwards.
+
+    Settings come from keyword arguments, ``ASSAY_*`` variables and the ``assay.yaml`` nearest to
+    the folder. Close it, or use it in a ``with`` statement.
+    """
+    if folder is None:
+        return Workspace(configure(settings))
+    home = Path(folder).expanduser().absolute()
+    workspace = Workspace(configure({"home": home, **settings}, folder=home.parent))
+    workspace.require()
+    return workspace
 
 
 def _batches(

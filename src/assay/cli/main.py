@@ -38,6 +38,11 @@ COMMANDS: tuple[Entry, ...] = (
         "ingest", "assay.cli.ingest", "Read documents into the workspace and make them searchable."
     ),
     Entry(
+        "search",
+        "assay.cli.search",
+        "Search documents, with every score explained.",
+    ),
+    Entry(
         "index",
         "assay.cli.index",
         "Look at the index, check it, update it or rebuild it.",

@@ -40,6 +40,20 @@ class Configuration:
     dense_model: str
     splade_model: str
     database: str
+    components: str
+    fusion: str
+    rrf_k: int
+    weights: str
+    per_type_weights: str
+    normalization: str
+    depth: int
+    boosts: str
+    lexicon: Path | str
+    synonyms: Path | str
+    rerank: str
+    reranker: str
+    rerank_timeout_ms: float
+    component_timeout_ms: float
     color: str
     host: str
     port: int

@@ -73,6 +73,22 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionalFile:
+    """A path to a file, or the word ``none``."""
+
+    numeric: ClassVar[bool] = False
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return "the path of a file, or none"
+
+    def read(self, text: str) -> Path | str:
+        """The text as a path, or ``none``."""
+        return "none" if text.strip() == "none" else Folder().read(text)
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One word out of a closed list."""
 
@@ -208,6 +224,58 @@ _SERVICE_ROWS = (
     _service("server", Text(), "none", "address of a service that commands talk to"),
 )
 
+ON_OFF = Choice(("on", "off"))
+
+_SEARCH_ROWS = (
+    Setting(
+        "components",
+        Text(),
+        "bm25,splade,dense",
+        "components that search asks, of bm25, splade and dense",
+    ),
+    Setting("fusion", Choice(("rrf", "weighted")), "rrf", "how the components' lists become one"),
+    Setting("rrf_k", Whole(1, limits.MAX_RRF_K), "60", "the constant of reciprocal rank fusion"),
+    Setting(
+        "weights",
+        Text(),
+        "default",
+        "what each component counts, as in bm25=0.3,splade=0.2,dense=0.5",
+    ),
+    Setting("per_type_weights", ON_OFF, "off", "weights by the type of each query"),
+    Setting(
+        "normalization",
+        Choice(("min-max", "z-score", "dbsf")),
+        "min-max",
+        "how weighted fusion makes scores comparable",
+    ),
+    Setting("depth", Whole(1, limits.MAX_DEPTH), "100", "candidates that each component gives"),
+    Setting("boosts", ON_OFF, "on", "lift the tables and sections that a query asks for"),
+    Setting(
+        "lexicon", OptionalFile(), "none", "phrases of your own that tell what a query asks for"
+    ),
+    Setting("synonyms", OptionalFile(), "none", "file of synonyms that are added to queries"),
+    Setting("rerank", ON_OFF, "off", "let a cross-encoder order the best candidates"),
+    Setting(
+        "reranker",
+        Text(),
+        "BAAI/bge-reranker-base",
+        "cross-encoder; this one needs a GPU, ms-marco-minilm-l12-v2 does not",
+    ),
+    Setting(
+        "rerank_timeout_ms",
+        Real(0, limits.MAX_TIMEOUT_MS),
+        "0",
+        "milliseconds that reranking may take; 0 for 200 on a GPU and 2000 without",
+        changes_results=False,
+    ),
+    Setting(
+        "component_timeout_ms",
+        Real(1, limits.MAX_TIMEOUT_MS),
+        "300",
+        "milliseconds that each component may take",
+        changes_results=False,
+    ),
+)
 
 _ROWS = (
     Setting(
@@ -259,6 +327,7 @@ _ROWS = (
         "colored output; auto means on a terminal, unless NO_COLOR is set",
         changes_results=False,
     ),
+    *_SEARCH_ROWS,
     *_SERVICE_ROWS,
 )
 

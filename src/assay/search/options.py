@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
+from assay.config import Configuration
+from assay.errors import UsageError
 from assay.model.query import Filters
 from assay.model.testset import QueryType
 
+_NUMBER = re.compile(r"-?(\d{1,9}(\.\d{0,12})?|\.\d{1,12})")
 COMPONENTS = ("bm25", "splade", "dense")
 
 
@@ -33,7 +38,8 @@ class SearchOptions:
 
     ``depth`` is how many candidates each component gives; ``weights`` and ``rrf_k`` belong to
     fusion (an empty mapping means the method's default). ``query_type`` overrides the classifier,
-    ``query_intent`` the intents that would be read from the query. Timeouts are in milliseconds.
+    ``query_intent`` the intents that would be read from the query. Timeouts are in milliseconds;
+    for the reranker None means what suits its model (``search/rerank.py``).
     """
 
     k: int = 10
@@ -51,7 +57,54 @@ class SearchOptions:
     synonyms: bool = False
     rerank: bool = False
     reranker: str = ""
-    rerank_depth: int = 100
+    rerank_depth: int | None = None
     filters: Filters = field(default_factory=Filters)
     component_timeout_ms: float = 300.0
-    rerank_timeout_ms: float = 200.0
+    rerank_timeout_ms: float | None = None
+
+    def identity(self) -> str:
+        """The same text for options that give the same answer; waiting longer changes none."""
+        values = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if not field.name.endswith("_timeout_ms")
+        }
+        values["filters"] = {name: sorted(each) for name, each in self.filters.active().items()}
+        return json.dumps(values, sort_keys=True, default=dict)
+
+
+def configured(config: Configuration) -> SearchOptions:
+    """The options that the settings ask for."""
+    parts = {name: getattr(config, f"{name}_model") for name in ("splade", "dense")}
+    wanted = [name.strip() for name in config.components.split(",")]
+    return SearchOptions(
+        components=tuple(name for name in wanted if parts.get(name) != "none"),
+        fusion_method=FusionMethod(config.fusion),
+        rrf_k=config.rrf_k,
+        weights=read_weights(config.weights),
+        per_type_weights=config.per_type_weights == "on",
+        normalization=Normalization(config.normalization),
+        depth=config.depth,
+        boosts=config.boosts == "on",
+        synonyms=config.synonyms != "none",
+        rerank=config.rerank == "on",
+        reranker=config.reranker,
+        component_timeout_ms=config.component_timeout_ms,
+        rerank_timeout_ms=None if config.rerank_timeout_ms == 0 else config.rerank_timeout_ms,
+    )
+
+
+def read_weights(text: str) -> dict[str, float]:
+    """``bm25=0.3,dense=0.7`` as a mapping; ``default`` stands for the method's own."""
+    if text.strip() == "default":
+        return {}
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, number = (piece.strip() for piece in part.partition("="))
+        if not equals or name in weights or not _NUMBER.fullmatch(number):
+            raise UsageError(
+                f"weights: {part!r:.60} is not a component and its number, once each",
+                hint="as in bm25=0.3,splade=0.2,dense=0.5",
+            )
+        weights[name] = float(number)
+    return weights

@@ -119,6 +119,17 @@ class CorpusStore:
                     found[row.key] = _chunk(row)
         return found
 
+    def find(self, name: str) -> list[KeyedChunk]:
+        """The present chunks of the document or chunk of that id, in order."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(chunks)
+                .where((chunks.c.doc_id == name) | (chunks.c.chunk_id == name))
+                .where(chunks.c.removed.is_(None))
+                .order_by(chunks.c.key)
+            )
+            return [KeyedChunk(row.key, _chunk(row)) for row in rows]
+
     def document(self, doc_id: str) -> tuple[dict[str, Any], list[Chunk]] | None:
         """A document's fields and its present chunks in order; None where it is not there."""
         with self._engine.connect() as connection:

@@ -26,6 +26,20 @@ OTHER_VALUE = {
     "alpha": 0.01,
     "margin": 0.02,
     "database": "postgresql://me:secret@host/name",
+    "components": "bm25,dense",
+    "fusion": "weighted",
+    "rrf_k": 10,
+    "weights": "bm25=1,splade=1,dense=2",
+    "per_type_weights": "on",
+    "normalization": "dbsf",
+    "depth": 50,
+    "boosts": "off",
+    "lexicon": "own.yaml",
+    "synonyms": "synonyms.txt",
+    "rerank": "on",
+    "reranker": "ms-marco-minilm-l12-v2",
+    "rerank_timeout_ms": 500,
+    "component_timeout_ms": 100,
     "color": "never",
     "host": "0.0.0.0",
     "port": "1",
@@ -45,9 +59,12 @@ OTHER_VALUE = {
     "server": "localhost:8321",
 }
 DEFAULT_JSON = (
-    '{"alpha":0.05,"ci_method":"bca","confidence":0.95,"dense_model":"bge-small-en-v1.5",'
-    '"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","resamples":10000,"seed":42,'
-    '"splade_model":"splade-tiny"}'
+    '{"alpha":0.05,"boosts":"on","ci_method":"bca","components":"bm25,splade,dense",'
+    '"confidence":0.95,"dense_model":"bge-small-en-v1.5","depth":100,"fusion":"rrf",'
+    '"lexicon":"none","margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}",'
+    '"normalization":"min-max","per_type_weights":"off","rerank":"off",'
+    '"reranker":"BAAI/bge-reranker-base","resamples":10000,"rrf_k":60,"seed":42,'
+    '"splade_model":"splade-tiny","synonyms":"none","weights":"default"}'
 )
 
 

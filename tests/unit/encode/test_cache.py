@@ -12,8 +12,7 @@ import pytest
 
 from assay.encode import caps
 from assay.encode.cache import VectorCache, keys_of, text_key
-from assay.encode.model_errors import CacheUnavailableError, CorruptCacheError
-from assay.errors import InputError
+from assay.errors import CacheUnavailableError, CorruptCacheError, InputError
 
 MODEL = "toy/model:256:abc"
 

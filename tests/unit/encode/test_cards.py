@@ -10,7 +10,7 @@ from assay.encode import caps
 from assay.encode.canonical import CANONICAL
 from assay.encode.cards import HubSource, ModelCard, ModelFile, WheelSource
 from assay.encode.catalog import CARDS, DEFAULTS, card_named
-from assay.encode.model_errors import UnknownModelError
+from assay.errors import UnknownModelError
 
 ALL = list(CARDS.values())
 

@@ -13,8 +13,7 @@ import pytest
 
 from assay.encode.cache import VectorCache, text_key
 from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
-from assay.encode.model_errors import CorruptCacheError
-from assay.errors import InputError, UsageError
+from assay.errors import CorruptCacheError, InputError, UsageError
 from assay.model.vectors import DenseMatrix, Kind
 from tests.conftest import REPOSITORY
 from tests.unit.encode.fakes import CountingDense, CountingSparse

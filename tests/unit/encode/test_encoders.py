@@ -12,12 +12,18 @@ import pytest
 from assay.encode import caps
 from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.encoders import open_dense, open_reranker, open_sparse
-from assay.encode.model_errors import CorruptModelError
 from assay.encode.parallel import run_each, thread_count
 from assay.encode.runtime import start
 from assay.encode.session import has_exact_products
 from assay.encode.shelf import Shelf
-from assay.errors import FormatError, InputError, LimitError, MissingDependencyError, UsageError
+from assay.errors import (
+    CorruptModelError,
+    FormatError,
+    InputError,
+    LimitError,
+    MissingDependencyError,
+    UsageError,
+)
 from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
 from tests.unit.encode.tiny import CONFIG, WORDS, write_model
 

@@ -10,10 +10,9 @@ from types import ModuleType
 import pytest
 
 from assay.encode.encoders import open_dense, open_sparse
-from assay.encode.model_errors import CorruptModelError, PullError
 from assay.encode.pull import pull, pull_repository
 from assay.encode.shelf import Shelf, faults
-from assay.errors import MissingDependencyError, UsageError
+from assay.errors import CorruptModelError, MissingDependencyError, PullError, UsageError
 
 
 class EntryNotFoundError(Exception):

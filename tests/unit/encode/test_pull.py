@@ -18,10 +18,15 @@ import pytest
 from assay.encode import caps
 from assay.encode.catalog import CARDS
 from assay.encode.install import move_in, workshop
-from assay.encode.model_errors import PullError, UnknownModelError
 from assay.encode.pull import pull
 from assay.encode.shelf import faults
-from assay.errors import MissingDependencyError, MissingFileError, UsageError
+from assay.errors import (
+    MissingDependencyError,
+    MissingFileError,
+    PullError,
+    UnknownModelError,
+    UsageError,
+)
 from tests.conftest import REPOSITORY
 from tests.unit.encode.toys import FILES, card_of, model_files, write_wheel
 

@@ -12,13 +12,14 @@ import pytest
 from assay.encode import caps
 from assay.encode.cards import ModelCard
 from assay.encode.folders import DESCRIPTION, description
-from assay.encode.model_errors import (
+from assay.encode.shelf import Shelf, checksum, faults, load, shelf, user_folder
+from assay.errors import (
     CorruptModelError,
+    LimitError,
+    MissingFileError,
     MissingModelError,
     UnknownModelError,
 )
-from assay.encode.shelf import Shelf, checksum, faults, load, shelf, user_folder
-from assay.errors import LimitError, MissingFileError
 
 
 def pinned(folder: Path, card: ModelCard) -> ModelCard:

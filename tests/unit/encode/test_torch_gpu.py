@@ -17,11 +17,9 @@ import pytest
 
 from assay.encode import torch_gpu
 from assay.encode.encoders import open_dense, open_reranker, open_sparse
-from assay.encode.gpu_errors import GpuNotAvailableError
-from assay.encode.model_errors import CorruptModelError
 from assay.encode.shelf import Shelf
 from assay.encode.torch_gpu import TorchReranker
-from assay.errors import AssayError, LimitError, UsageError
+from assay.errors import AssayError, CorruptModelError, GpuNotAvailableError, LimitError, UsageError
 from tests.unit.encode.test_shelf import pinned
 
 

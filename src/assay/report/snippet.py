@@ -1,0 +1,74 @@
+"""Which part of a text shows best why it was found?
+
+The stretch with the most different words of the query, counted by their stems as BM25 does; of
+several the first. ``Snippet.marks`` are the places of those words within it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assay.index.bm25 import analyzer
+
+_WORD = re.compile(r"\w+")
+WIDTH = 220
+SCANNED = 50_000  # characters; chunks are far shorter
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A part of a text on one line; ``marks`` are ``[start, end)`` within it."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+def stems(text: str) -> set[str]:
+    """The words of a text as BM25 compares them; stop words are none."""
+    return set(analyzer().analyze(text))
+
+
+def snippet(text: str, wanted: set[str], width: int = WIDTH) -> Snippet:
+    """The best stretch of about ``width`` characters, cut at words."""
+    line = " ".join(text[:SCANNED].split())
+    stem = _remembering(lambda word: next(iter(analyzer().analyze(word)), ""))
+    found = [
+        (match.start(), match.end(), base)
+        for match in _WORD.finditer(line)
+        if (base := stem(match[0])) in wanted
+    ]
+    start, end = _window(line, found, width)
+    before, after = ("…" if start else ""), ("…" if end < len(line) else "")
+    shift = len(before) - start
+    marks = tuple((a + shift, b + shift) for a, b, _ in found if a >= start and b <= end)
+    return Snippet(f"{before}{line[start:end]}{after}", marks)
+
+
+def _window(line: str, found: list[tuple[int, int, str]], width: int) -> tuple[int, int]:
+    """Where the best stretch begins and ends."""
+    if len(line) <= width:
+        return 0, len(line)
+    best, start = -1, 0
+    for at, (first, _, _) in enumerate(found):
+        inside = {base for a, b, base in found[at:] if b <= first + width}
+        if len(inside) > best:
+            best, start = len(inside), first
+    start = max(0, start - width // 6)
+    start = 0 if start == 0 else line.find(" ", start) + 1
+    end = min(len(line), start + width)
+    if end < len(line):
+        end = max(line.rfind(" ", start, end), start + 1)
+    return start, end
+
+
+def _remembering(work: Callable[[str], str]) -> Callable[[str], str]:
+    known: dict[str, str] = {}
+
+    def once(word: str) -> str:
+        if word not in known:
+            known[word] = work(word)
+        return known[word]
+
+    return once

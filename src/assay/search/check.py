@@ -1,0 +1,148 @@
+"""Can a search be done with these options?
+
+``changed`` takes what people write (``fusion_method="weighted"``, ``components="bm25,dense"``) and
+gives options that hold together, or an error that names the field and what it may be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from assay import limits
+from assay.errors import UsageError
+from assay.model.document import IngestionMode, SpeakerRole
+from assay.model.query import Filters
+from assay.model.testset import QueryType
+from assay.search.fusion import check_fusion
+from assay.search.options import COMPONENTS, FusionMethod, Normalization, SearchOptions
+
+E = TypeVar("E", bound=StrEnum)
+
+_NAMES = tuple(field.name for field in fields(SearchOptions))
+_FILTERS = tuple(field.name for field in fields(Filters))
+_FLAGS = ("per_type_weights", "boosts", "synonyms", "rerank")
+MAX_OFFSET = limits.MAX_DEPTH * len(COMPONENTS)
+
+
+def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
+    """The options with some of them replaced, checked."""
+    for name in changes:
+        if name not in _NAMES:
+            raise UsageError(
+                f"{name:.60} is not a search option", hint=f"known: {', '.join(_NAMES)}"
+            )
+    given = {
+        name: _READERS[name](name, value) for name, value in changes.items() if name in _READERS
+    }
+    return check(replace(options, **{**changes, **given}))
+
+
+def check(options: SearchOptions) -> SearchOptions:
+    """The options themselves, if a search can be done with them."""
+    _whole("k", options.k, 1, limits.MAX_RESULTS)
+    _whole("offset", options.offset, 0, MAX_OFFSET)
+    _whole("depth", options.depth, 1, limits.MAX_DEPTH)
+    if options.rerank_depth is not None:
+        _whole("rerank_depth", options.rerank_depth, 1, limits.MAX_DEPTH)
+    _milliseconds("component_timeout_ms", options.component_timeout_ms)
+    if options.rerank_timeout_ms is not None:
+        _milliseconds("rerank_timeout_ms", options.rerank_timeout_ms)
+    for name in _FLAGS:
+        if not isinstance(getattr(options, name), bool):
+            raise UsageError(f"{name}: must be true or false")
+    _components("components", options.components)
+    check_fusion(options)
+    return options
+
+
+def known_value(kind: type[E], name: str, value: object) -> E:
+    """The member of a closed list that a text stands for."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        raise UsageError(
+            f"{name}: {str(value)!r:.60} is not known",
+            hint=f"known: {', '.join(member.value for member in kind)}",
+        ) from None
+
+
+def _components(name: str, value: object) -> tuple[str, ...]:
+    """Names in the usual order, so that the order of asking changes no answer."""
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",")]
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{name}: must be a list of {', '.join(COMPONENTS)}")
+    chosen = list(value)
+    unknown = [one for one in chosen if one not in COMPONENTS]
+    hint = f"known: {', '.join(COMPONENTS)}"
+    if unknown or not chosen:
+        shown = f"{unknown[0]!r:.60} is not one" if unknown else "none is named"
+        raise UsageError(f"{name}: {shown}", hint=hint)
+    if len(set(chosen)) < len(chosen):
+        raise UsageError(f"{name}: one is named twice", hint=hint)
+    return tuple(one for one in COMPONENTS if one in chosen)
+
+
+def _weights(name: str, value: object) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{name}: must give a number to each component", hint="bm25=0.3,dense=0.7")
+    return dict(value)
+
+
+def _filters(name: str, value: object) -> Filters:
+    if isinstance(value, Filters):
+        return value
+    if value is None:
+        return Filters()
+    if not isinstance(value, Mapping) or (unknown := set(value) - set(_FILTERS)):
+        shown = f"{min(map(str, unknown))!r:.60} is not one" if isinstance(value, Mapping) else ""
+        raise UsageError(
+            f"{name}: {shown or 'must be a mapping'}", hint=f"known: {', '.join(_FILTERS)}"
+        )
+    return make_filters(**value)
+
+
+def make_filters(is_table: bool | None = None, **values: Any) -> Filters:
+    """Filters from plain text; one value or several for each field."""
+    several = {
+        name: (value,) if isinstance(value, str) else tuple(value) for name, value in values.items()
+    }
+    closed: dict[str, type[StrEnum]] = {
+        "speaker_role": SpeakerRole,
+        "ingestion_mode": IngestionMode,
+    }
+    for name, kind in closed.items():
+        several[name] = tuple(known_value(kind, name, one) for one in several.get(name, ()))
+    return Filters(is_table=is_table, **several)
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise UsageError(
+            f"{name}: must be a whole number from {low} to {high:,}, not {value!r:.40}"
+        )
+
+
+def _milliseconds(name: str, value: object) -> None:
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if not 0 < number <= limits.MAX_TIMEOUT_MS:
+        raise UsageError(
+            f"{name}: must be milliseconds from above 0 to {limits.MAX_TIMEOUT_MS:,}, "
+            f"not {value!r:.40}"
+        )
+
+
+_READERS: Mapping[str, Any] = {
+    "components": _components,
+    "weights": _weights,
+    "filters": _filters,
+    "fusion_method": lambda name, value: known_value(FusionMethod, name, value),
+    "normalization": lambda name, value: known_value(Normalization, name, value),
+    "query_type": lambda name, value: (
+        None if value is None else known_value(QueryType, name, value)
+    ),
+}

@@ -1,0 +1,81 @@
+"""Who is asked, and who answered in time?
+
+Components search side by side (``asyncio.gather``), each in a lane of its own with its own
+deadline. One that fails or is late is left out and named; the answers of the others count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from assay.model.query import Component, Filters, Hit
+from assay.search.deadline import Failure, Lane, Outcome, Stop
+
+log = logging.getLogger("assay.search")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one component is asked."""
+
+    query: str
+    depth: int
+    filters: Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What came back: a list per component that answered, a failure for each other one."""
+
+    lists: Mapping[str, tuple[Hit, ...]]
+    failures: Mapping[str, Failure]
+    reasons: Mapping[str, str]
+    seconds: Mapping[str, float]
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The failures as responses name them: ``splade_timeout``."""
+        return tuple(f"{name}_{failure}" for name, failure in self.failures.items())
+
+
+async def gather(
+    requests: Mapping[str, Request],
+    components: Mapping[str, Component],
+    absent: Mapping[str, str],
+    lanes: Mapping[str, Lane],
+    timeout_s: float,
+) -> Answers:
+    """Ask every component of ``requests`` at once; ``absent`` says why one is not there."""
+
+    async def one(name: str) -> Outcome[tuple[Hit, ...]]:
+        if name not in components:
+            reason = absent.get(name, f"{name} is not part of this index")
+            return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
+        work = _search(components[name], requests[name])
+        return await lanes[name].call(work, timeout_s)
+
+    outcomes = dict(zip(requests, await asyncio.gather(*map(one, requests)), strict=True))
+    failed = {name: found for name, found in outcomes.items() if found.failure is not None}
+    for name, found in failed.items():
+        log.warning("%s_%s: left out of fusion: %s", name, found.failure, found.reason)
+    return Answers(
+        lists={name: found.value for name, found in outcomes.items() if found.value is not None},
+        failures={name: found.failure for name, found in failed.items() if found.failure},
+        reasons={name: found.reason for name, found in failed.items()},
+        seconds={name: found.seconds for name, found in outcomes.items()},
+    )
+
+
+def _search(component: Component, request: Request) -> Callable[[Stop], tuple[Hit, ...]]:
+    def work(stop: Stop) -> tuple[Hit, ...]:
+        hits = component.search(request.query, request.depth, request.filters)
+        for hit in hits:
+            if not math.isfinite(hit.score):
+                raise ValueError(f"the score of {hit.chunk_id} is {hit.score}")
+        return tuple(hits)
+
+    return work

@@ -1,0 +1,148 @@
+"""What happens between a question and its answer?
+
+``Prepared`` keeps the lists of the components, so that fusing them again with other settings
+(``refuse``) needs no new search. ``respond`` cuts the page that was asked for out of the ranked
+pool and accounts for every score on it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import SearchUnavailableError, UsageError
+from assay.model.document import Chunk
+from assay.search.boost import Lexicon
+from assay.search.check import changed, check
+from assay.search.coordinator import Answers
+from assay.search.fusion import effective_weights
+from assay.search.options import FusionMethod, SearchOptions
+from assay.search.question import Question
+from assay.search.ranking import Ranking, explained, rank
+from assay.search.rerank import Reranked
+from assay.search.response import SearchResponse
+
+Chunks = Callable[[Sequence[int]], Mapping[int, Chunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The lists of every component for one question, from one generation."""
+
+    question: Question
+    options: SearchOptions
+    answers: Answers
+    generation: str
+    lexicon: Lexicon
+    chunks: Chunks
+    started: float
+    warnings: tuple[str, ...] = ()
+
+    def rank(self, options: SearchOptions) -> Ranking:
+        """The pool under these options; components that were not asked cannot be added."""
+        asked = self.options.components
+        if unasked := [name for name in options.components if name not in asked]:
+            raise UsageError(f"components: {unasked[0]} was not asked", hint=f"asked: {asked}")
+        if (options.depth, options.filters) != (self.options.depth, self.options.filters):
+            raise UsageError("depth, filters: other ones need a new search")
+        lists = {
+            name: hits for name, hits in self.answers.lists.items() if name in options.components
+        }
+        if not lists:
+            raise all_failed(self.answers)
+        return rank(self.question, lists, options, self.lexicon, self.chunks)
+
+    def refuse(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
+        """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
+        wanted = check(options) if options else changed(self.options, **changes)
+        started = time.perf_counter()
+        return respond(self, wanted, self.rank(wanted), None, started)
+
+
+def all_failed(answers: Answers) -> SearchUnavailableError:
+    """What is raised where no component answered."""
+    reasons = "; ".join(answers.reasons.values())
+    return SearchUnavailableError(
+        f"no component answered ({', '.join(answers.errors)}): {reasons}",
+        hint="assay index info shows what this index has",
+    )
+
+
+def respond(
+    prepared: Prepared,
+    options: SearchOptions,
+    ranking: Ranking,
+    reranked: Reranked | None,
+    started: float,
+) -> SearchResponse:
+    """The page that was asked for, every score accounted for."""
+    page = ranking.pool[options.offset : options.offset + options.k]
+    chunks = prepared.chunks([candidate.key for candidate in page])
+    hits = tuple(
+        explained(candidate, rank, chunks[candidate.key], options.components)
+        for rank, candidate in enumerate(page, start=options.offset + 1)
+        if chunks[candidate.key].text
+    )
+    gone = len(page) - len(hits)
+    answers = prepared.answers
+    errors = tuple(
+        f"{name}_{failure}"
+        for name, failure in answers.failures.items()
+        if name in options.components
+    )
+    used = tuple(name for name in options.components if name in answers.lists)
+    return SearchResponse(
+        query=prepared.question.written,
+        results=hits,
+        fusion_metadata=_metadata(options, ranking, used),
+        components_used=used,
+        component_errors=errors,
+        degraded=bool(errors) or (reranked is not None and reranked.error is not None),
+        intents=tuple(one.to_dict() for one in ranking.detected),
+        query_type=ranking.query_type.value,
+        total_candidates=len(ranking.pool),
+        generation=prepared.generation,
+        timings_ms=_timings(answers, ranking, reranked, started),
+        warnings=_warnings(prepared, options, reranked, gone),
+        offset=options.offset,
+        reranked=reranked is not None and reranked.scores is not None,
+        reranker_model=None if reranked is None else reranked.model,
+        reranker_error=None if reranked is None else reranked.error,
+        synonyms=prepared.question.synonyms,
+    )
+
+
+def _metadata(options: SearchOptions, ranking: Ranking, used: tuple[str, ...]) -> dict[str, Any]:
+    """How the lists became one list."""
+    common = {
+        "method": options.fusion_method.value,
+        "weights": dict(effective_weights(options, used, ranking.query_type)),
+    }
+    if options.fusion_method is FusionMethod.RRF:
+        return {**common, "k": options.rrf_k}
+    return {**common, "normalization": options.normalization.value}
+
+
+def _timings(
+    answers: Answers, ranking: Ranking, reranked: Reranked | None, started: float
+) -> dict[str, float]:
+    seconds = {**answers.seconds, **ranking.seconds}
+    if reranked is not None:
+        seconds["rerank"] = reranked.seconds
+    seconds["total"] = time.perf_counter() - started
+    return {name: round(1000 * value, 3) for name, value in seconds.items()}
+
+
+def _warnings(
+    prepared: Prepared, options: SearchOptions, reranked: Reranked | None, gone: int
+) -> tuple[str, ...]:
+    answers = prepared.answers
+    found = [*prepared.warnings]
+    found += [answers.reasons[name] for name in answers.failures if name in options.components]
+    if reranked is not None and reranked.error is not None:
+        found.append(f"not reranked: {reranked.reason}")
+    if gone:
+        found.append(f"{gone} results were deleted since this generation was indexed")
+    return tuple(found)

@@ -1,0 +1,56 @@
+"""What was asked, once spelling no longer matters?
+
+NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks and control
+characters become single blanks, and components get lower case. ``written`` keeps the writer's own
+capitals, which tell an acronym from a word.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from assay import limits
+from assay.errors import InputError, LimitError
+from assay.search.synonyms import Synonyms
+
+LEXICAL = ("bm25", "splade")  # a dense model knows synonyms by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query that may be asked. ``synonyms`` are what the file added, for words only."""
+
+    written: str
+    text: str
+    synonyms: tuple[str, ...] = ()
+
+    def for_component(self, name: str) -> str:
+        """What this component is asked."""
+        if name in LEXICAL and self.synonyms:
+            return " ".join((self.text, *self.synonyms))
+        return self.text
+
+
+def ask(query: str, synonyms: Synonyms | None = None) -> Question:
+    """The question that a query stands for; refuses what cannot be one."""
+    if not isinstance(query, str):
+        raise InputError(f"query: must be text, not {type(query).__name__}")
+    if len(query) > limits.MAX_QUERY_CHARS:
+        raise LimitError(
+            f"query: {len(query):,} characters, and {limits.MAX_QUERY_CHARS:,} are allowed"
+        )
+    if "\0" in query:
+        raise InputError("query: holds a NUL character")
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"query: character {error.start + 1} is half of a surrogate pair, not a character"
+        ) from None
+    spaced = "".join(" " if unicodedata.category(c) == "Cc" else c for c in query)
+    written = " ".join(unicodedata.normalize("NFKC", spaced).split())
+    if not written:
+        raise InputError("query: is empty", hint='for example: assay search "adverse events"')
+    text = written.lower()
+    return Question(written, text, synonyms.expansions(text) if synonyms else ())

@@ -1,0 +1,138 @@
+"""Would a model that reads query and passage together order the best candidates otherwise?
+
+The reranker comes last and looks at the top of the boosted list only. On a GPU that is the best 100
+within 200 ms. A model that runs on the processor takes about 50 ms a pair and two cores, so it
+looks at the best 20 and gets two seconds. Where it cannot run or is late, the list stays as it was
+and the response says so.
+
+Scores become ``1 / (1 + e^-x)``, between 0 and 1 in the same order. Candidates that were not looked
+at follow in their own order, with scores below 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.errors import AssayError, GpuNotAvailableError
+from assay.model.vectors import Reranker
+from assay.search.deadline import Failure, Lane, Stop
+from assay.search.options import SearchOptions
+
+log = logging.getLogger("assay.search")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How many candidates a kind of model looks at, and how long it may take."""
+
+    depth: int
+    timeout_ms: float
+
+
+GPU = Profile(depth=100, timeout_ms=200)
+PROCESSOR = Profile(depth=20, timeout_ms=2_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """What became of reranking: scores in the order of the passages, or an error's name."""
+
+    model: str
+    scores: tuple[float, ...] | None = None
+    error: str | None = None
+    reason: str = ""
+    seconds: float = 0.0
+
+
+class Rerankers:
+    """Opens rerankers by name, each once; loading a model is not part of anybody's deadline."""
+
+    def __init__(
+        self,
+        load: Callable[[str], Reranker],
+        requires_gpu: Callable[[str], bool],
+    ) -> None:
+        self._load = load
+        self._requires_gpu = requires_gpu
+        self._open: dict[str, Reranker] = {}
+        self._lock = threading.Lock()
+
+    def profile(self, name: str) -> Profile:
+        """What suits a model."""
+        return GPU if self._requires_gpu(name) else PROCESSOR
+
+    def get(self, name: str) -> Reranker:
+        """The model; raises ``GpuNotAvailableError`` at once where it needs a GPU."""
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = self._load(name)
+            return self._open[name]
+
+
+def short_name(model: str) -> str:
+    """A model's name without its owner's."""
+    return model.rsplit("/", 1)[-1]
+
+
+def depth(options: SearchOptions, profile: Profile) -> int:
+    """How many candidates are looked at."""
+    return options.rerank_depth or profile.depth
+
+
+async def rerank(
+    query: str,
+    passages: Sequence[str],
+    options: SearchOptions,
+    rerankers: Rerankers,
+    lane: Lane,
+) -> Reranked:
+    """Scores for the passages, or why there are none."""
+    model = short_name(options.reranker)
+    try:
+        reranker = await asyncio.to_thread(rerankers.get, options.reranker)
+    except GpuNotAvailableError as error:
+        log.warning("%s, falling back to fusion", error.message)
+        return Reranked(model, error="gpu_unavailable", reason=str(error))
+    except AssayError as error:
+        log.warning("Reranker unavailable, falling back to fusion: %s", error)
+        return Reranked(model, error=str(Failure.UNAVAILABLE), reason=str(error))
+
+    def work(stop: Stop) -> list[float]:
+        scores = [float(score) for score in reranker.score(query, list(passages), stop=stop)]
+        if len(scores) != len(passages) or not all(map(math.isfinite, scores)):
+            raise ValueError("the model gave scores that are none")
+        return scores
+
+    timeout_ms = options.rerank_timeout_ms or rerankers.profile(options.reranker).timeout_ms
+    outcome = await lane.call(work, timeout_ms / 1000)
+    if outcome.failure is Failure.TIMEOUT:
+        log.warning("Reranking timeout, falling back to fusion")
+    elif outcome.failure is not None:
+        log.warning("Reranking failed, falling back to fusion: %s", outcome.reason)
+    if outcome.value is None:
+        failed = str(outcome.failure or Failure.ERROR)
+        return Reranked(model, None, failed, outcome.reason, outcome.seconds)
+    return Reranked(model, tuple(map(_sigmoid, outcome.value)), seconds=outcome.seconds)
+
+
+def _sigmoid(value: float) -> float:
+    if value >= 0:
+        return 1.0 / (1.0 + math.exp(-value))
+    small = math.exp(value)
+    return small / (1.0 + small)
+
+
+def below_zero(score: float) -> float:
+    """A score of zero or more as one below zero, in the same order."""
+    return score / (1.0 + score) - 1.0
+
+
+def order(keys: Sequence[int], scores: Mapping[int, float]) -> list[int]:
+    """Keys with a score first, by score; the others after them as they were."""
+    place = {key: at for at, key in enumerate(keys)}
+    return sorted(keys, key=lambda key: (key not in scores, -scores.get(key, 0.0), place[key]))

@@ -1,0 +1,264 @@
+"""Who answers questions for as long as a process lives?
+
+A ``Searcher`` holds one snapshot of the index, the lanes of its components, and what it remembers.
+Threads and event loops may use it at the same time. When a new generation appears it is opened on
+the side and takes over between two questions; each answer comes from exactly one generation.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assay import limits
+from assay.errors import AssayError
+from assay.model.document import Chunk
+from assay.model.query import Hit
+from assay.search.background import BackgroundLoop
+from assay.search.boost import Lexicon, default_lexicon
+from assay.search.cache import Cache
+from assay.search.check import changed, check
+from assay.search.coordinator import Request, gather
+from assay.search.deadline import Lane
+from assay.search.options import COMPONENTS, SearchOptions
+from assay.search.pipeline import Prepared, all_failed, respond
+from assay.search.question import Question, ask
+from assay.search.ranking import Ranking
+from assay.search.rerank import Reranked, Rerankers, depth, rerank
+from assay.search.response import SearchResponse
+from assay.search.snapshot import Snapshot
+from assay.search.synonyms import Synonyms
+from assay.search.why import Why, explain_absence
+
+log = logging.getLogger("assay.search")
+
+WARM_UP = "warm up"
+REFRESH_EVERY_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a searcher gets what it looks into.
+
+    ``newest`` names the newest generation cheaply; ``open`` opens it.
+    """
+
+    newest: Callable[[], str]
+    open: Callable[[], Snapshot]
+
+
+class Searcher:
+    """Search that stays; see the module's docstring."""
+
+    def __init__(
+        self,
+        source: Source,
+        rerankers: Rerankers,
+        *,
+        defaults: SearchOptions | None = None,
+        lexicon: Lexicon | None = None,
+        synonyms: Synonyms | None = None,
+    ) -> None:
+        self.defaults = check(defaults or SearchOptions())
+        self._source = source
+        self._rerankers = rerankers
+        self._lexicon = lexicon or default_lexicon()
+        self._synonyms = synonyms
+        self.lanes = {name: Lane(name) for name in COMPONENTS}
+        self._rerank_lane = Lane("reranker", workers=1)
+        self._answers: Cache[tuple[str, str, str], SearchResponse] = Cache(
+            limits.MAX_CACHED_ANSWERS
+        )
+        self._lists: Cache[tuple[str, str, Request], tuple[Hit, ...]] = Cache(
+            limits.MAX_CACHED_LISTS
+        )
+        self._chunks: Cache[int, Chunk] = Cache(limits.MAX_CACHED_CHUNKS)
+        self._loop = BackgroundLoop()
+        self._refreshing = threading.Lock()
+        self._stale = ""
+        self._looked = time.monotonic()
+        self._snapshot = self._opened()
+
+    @property
+    def generation(self) -> str:
+        """The generation that the next question is answered from."""
+        return self._snapshot.generation
+
+    @property
+    def components(self) -> dict[str, str]:
+        """Each component with ``ready``, ``resting`` (its breaker is open), or why it is absent."""
+        snapshot = self._snapshot
+        return {
+            name: ("resting" if self.lanes[name].breaker.is_open else "ready")
+            if name in snapshot.components
+            else snapshot.absent.get(name, "not part of this index")
+            for name in COMPONENTS
+        }
+
+    def search(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
+        """The best chunks for a query; ``changes`` replace single options."""
+        return self._loop.run(self.asearch(query, options, **changes))
+
+    async def asearch(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
+        """The same from a coroutine."""
+        started = time.perf_counter()
+        wanted = self._options(options, changes)
+        question = self._question(query, wanted)
+        self.refresh_aside()
+        snapshot = self._snapshot
+        key = (snapshot.generation, question.written, wanted.identity())
+        known = self._answers.get(key)
+        if known is not None:
+            total = round(1000 * (time.perf_counter() - started), 3)
+            return replace(known, cached=True, timings_ms={"total": total})
+        prepared = await self._prepare(question, wanted, snapshot, started)
+        ranking, reranked = await self._rank(prepared, wanted)
+        response = respond(prepared, wanted, ranking, reranked, started)
+        if not response.degraded and not response.warnings:
+            self._answers.put(key, response)
+        return response
+
+    def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
+        """The lists of every component, to be fused as often as wanted."""
+        wanted = self._options(options, changes)
+        question = self._question(query, wanted)
+        return self._loop.run(self._prepare(question, wanted, self._snapshot, time.perf_counter()))
+
+    def why(
+        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Why:
+        """Why a document or chunk is not among the results, or where it is."""
+        return self._loop.run(self._why(query, document, self._options(options, changes)))
+
+    def refresh(self) -> bool:
+        """Move on to the newest generation, if there is one; whether that happened.
+
+        One that cannot be opened is logged and named in warnings, and the present one goes on.
+        """
+        with self._refreshing:
+            if self._source.newest() == self._snapshot.generation:
+                return False
+            try:
+                fresh = self._opened()
+            except AssayError as problem:
+                log.warning("the new generation cannot be opened: %s", problem)
+                self._stale = f"a newer generation cannot be opened: {problem}"
+                return False
+            self._stale = ""
+            self._snapshot = fresh
+            return True
+
+    def refresh_aside(self) -> None:
+        """Begin to move on where that was not tried for a while; questions go on meanwhile."""
+        now = time.monotonic()
+        if now - self._looked >= REFRESH_EVERY_S and not self._refreshing.locked():
+            self._looked = now
+            threading.Thread(
+                target=self._refresh_quietly, name="assay-refresh", daemon=True
+            ).start()
+
+    def close(self) -> None:
+        """Let threads go."""
+        for lane in (*self.lanes.values(), self._rerank_lane):
+            lane.close()
+        self._loop.close()
+
+    def _refresh_quietly(self) -> None:
+        try:
+            self.refresh()
+        except AssayError as problem:
+            log.warning("cannot look for a new generation: %s", problem)
+
+    def _opened(self) -> Snapshot:
+        """The newest generation, asked once so that the first question does not pay for it."""
+        snapshot = self._source.open()
+        for component in snapshot.components.values():
+            try:
+                component.search(WARM_UP, 1)
+            except Exception as problem:
+                log.warning("%s failed its first search: %s", component.name, problem)
+        return snapshot
+
+    def _options(self, options: SearchOptions | None, changes: dict[str, Any]) -> SearchOptions:
+        return changed(self.defaults if options is None else options, **changes)
+
+    def _question(self, query: str, options: SearchOptions) -> Question:
+        return ask(query, self._synonyms if options.synonyms else None)
+
+    async def _prepare(
+        self, question: Question, options: SearchOptions, snapshot: Snapshot, started: float
+    ) -> Prepared:
+        """Lists from memory where they are known, from the components otherwise."""
+        requests = {
+            name: Request(question.for_component(name), options.depth, options.filters)
+            for name in options.components
+        }
+        known = {
+            name: hits
+            for name, request in requests.items()
+            if (hits := self._lists.get((snapshot.generation, name, request))) is not None
+        }
+        answers = await gather(
+            {name: request for name, request in requests.items() if name not in known},
+            snapshot.components,
+            snapshot.absent,
+            self.lanes,
+            options.component_timeout_ms / 1000,
+        )
+        for name, hits in answers.lists.items():
+            self._lists.put((snapshot.generation, name, requests[name]), hits)
+        lists = {**known, **answers.lists}
+        if not lists:
+            raise all_failed(answers)
+        in_order = {name: lists[name] for name in options.components if name in lists}
+        return Prepared(
+            question=question,
+            options=options,
+            answers=replace(answers, lists=in_order),
+            generation=snapshot.generation,
+            lexicon=self._lexicon,
+            chunks=lambda keys: self._chunks.all_of(keys, snapshot.chunks),
+            started=started,
+            warnings=self._warnings(snapshot),
+        )
+
+    def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
+        empty = "" if snapshot.size else "the index is empty: assay ingest PATH fills it"
+        return tuple(filter(None, (self._stale, empty)))
+
+    async def _rank(
+        self, prepared: Prepared, options: SearchOptions
+    ) -> tuple[Ranking, Reranked | None]:
+        ranking = prepared.rank(options)
+        if not options.rerank or not ranking.pool:
+            return ranking, None
+        top = ranking.pool[: depth(options, self._rerankers.profile(options.reranker))]
+        keys = [candidate.key for candidate in top]
+        chunks = prepared.chunks(keys)
+        passages = [_passage(chunks[key]) for key in keys]
+        reranked = await rerank(
+            prepared.question.written, passages, options, self._rerankers, self._rerank_lane
+        )
+        if reranked.scores is None:
+            return ranking, reranked
+        return ranking.reranked(dict(zip(keys, reranked.scores, strict=True))), reranked
+
+    async def _why(self, query: str, document: str, options: SearchOptions) -> Why:
+        snapshot = self._snapshot
+        question = self._question(query, options)
+        prepared = await self._prepare(question, options, snapshot, time.perf_counter())
+        before = prepared.rank(options)
+        after, _ = await self._rank(prepared, options)
+        return explain_absence(document, prepared, snapshot, before, after)
+
+
+def _passage(chunk: Chunk) -> str:
+    return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text

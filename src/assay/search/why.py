@@ -1,0 +1,219 @@
+"""Why is this document not among the results?
+
+A document is followed along the way that results take: in the index, past the filters, found by a
+component, through fusion and boosts, into the first k, past the reranker. The first step at which
+it falls out is the answer. Where no component found it within its depth, a deeper search says at
+which rank and with which score it would have come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from assay import limits
+from assay.model.document import Chunk, KeyedChunk
+from assay.model.query import Component, Filters, filter_values
+from assay.search.pipeline import Prepared
+from assay.search.ranking import Candidate, Ranking
+from assay.search.response import Boost
+from assay.search.snapshot import Snapshot
+
+
+class Verdict(StrEnum):
+    """Where on its way did a document fall out?"""
+
+    IN_RESULTS = "in_results"
+    NOT_IN_INDEX = "not_in_index"
+    FILTERED_OUT = "filtered_out"
+    NOT_FOUND = "not_found"
+    LOST_IN_FUSION = "lost_in_fusion"
+    BELOW_K = "below_k"
+    RERANKED_AWAY = "reranked_away"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one component makes of a chunk; ``rank`` is None where it is deeper than we look."""
+
+    rank: int | None
+    score: float | None
+    within_depth: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The answer; figures are of the document's best chunk, and None where it never got there."""
+
+    document: str
+    verdict: Verdict
+    sentence: str
+    chunk_id: str | None = None
+    components: Mapping[str, Finding] = field(default_factory=dict)
+    rank: int | None = None
+    rank_fused: int | None = None
+    rank_boosted: int | None = None
+    score: float | None = None
+    needed: float | None = None
+    boosts: tuple[Boost, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Flat JSON."""
+        return asdict(self)
+
+
+def explain_absence(
+    document: str, prepared: Prepared, snapshot: Snapshot, before: Ranking, after: Ranking
+) -> Why:
+    """Follow a document or chunk along the way of one search."""
+    chunks = snapshot.find(document)
+    if not chunks:
+        return Why(
+            document,
+            Verdict.NOT_IN_INDEX,
+            f"{document:.80} is not in this index (generation {snapshot.generation}); "
+            "assay corpus show tells whether it was ingested, assay index update indexes it",
+        )
+    options = prepared.options
+    passing = [row for row in chunks if not _blocking(row.chunk, options.filters)]
+    if not passing:
+        blocking = _blocking(chunks[0].chunk, options.filters)
+        return Why(
+            document,
+            Verdict.FILTERED_OUT,
+            f"the filters leave it out: {'; '.join(blocking)}",
+            chunks[0].chunk.chunk_id,
+        )
+    keys = {row.key for row in passing}
+    place = _place(after, keys)
+    if place is None:
+        return _not_found(document, passing, prepared, snapshot)
+    return _placed(_Way(document, prepared, before, after, keys), after.pool[place], place + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What a document is followed along; ``keys`` are those of its chunks."""
+
+    document: str
+    prepared: Prepared
+    before: Ranking
+    after: Ranking
+    keys: set[int]
+
+
+def _blocking(chunk: Chunk, filters: Filters) -> list[str]:
+    """Every filter that a chunk does not pass, in words."""
+    values = filter_values(chunk)
+    return [
+        f"{name} is {values[name] or 'empty'}, not {' or '.join(allowed)}"
+        for name, allowed in filters.active().items()
+        if values[name] not in allowed
+    ]
+
+
+def _place(ranking: Ranking, keys: set[int]) -> int | None:
+    return next((at for at, one in enumerate(ranking.pool) if one.key in keys), None)
+
+
+def _not_found(
+    document: str, rows: Sequence[KeyedChunk], prepared: Prepared, snapshot: Snapshot
+) -> Why:
+    findings: dict[str, Finding] = {}
+    best: str | None = None
+    for name in prepared.answers.lists:
+        query = prepared.question.for_component(name)
+        finding, chunk_id = _deeper(
+            snapshot.components[name], query, rows, prepared.options.filters
+        )
+        findings[name] = finding
+        best = best or chunk_id
+    depth = prepared.options.depth
+    words = [
+        f"{name} would have it at rank {found.rank:,} with {found.score:.4g}"
+        if found.rank is not None
+        else f"{name} has it below rank {limits.WHY_DEPTH:,}"
+        if found.score is not None
+        else f"{name} sees nothing in common with the query"
+        for name, found in findings.items()
+    ]
+    return Why(
+        document,
+        Verdict.NOT_FOUND,
+        f"no component has it among its best {depth}: {'; '.join(words)}",
+        best or rows[0].chunk.chunk_id,
+        findings,
+    )
+
+
+def _deeper(
+    component: Component, query: str, rows: Sequence[KeyedChunk], filters: Filters
+) -> tuple[Finding, str | None]:
+    """The best chunk's true rank and score; the score alone where it lies too deep."""
+    keys = {row.key for row in rows}
+    documents = tuple({row.chunk.doc_id for row in rows})
+    own = [
+        hit
+        for hit in component.search(query, limits.WHY_DEPTH, replace(filters, doc_id=documents))
+        if hit.key in keys
+    ]
+    if not own:
+        return Finding(None, None, within_depth=False), None
+    every = component.search(query, limits.WHY_DEPTH, filters)
+    rank = next((at for at, hit in enumerate(every, start=1) if hit.key == own[0].key), None)
+    return Finding(rank, own[0].score, within_depth=False), own[0].chunk_id
+
+
+def _placed(way: _Way, found: Candidate, rank: int) -> Why:
+    k = way.prepared.options.k + way.prepared.options.offset
+    pool = way.after.pool
+    needed = pool[min(k, len(pool)) - 1].score
+    fused = found.boosted.fused
+    findings = {
+        name: Finding(rank_there, fused.raw[name], within_depth=rank_there is not None)
+        for name, rank_there in fused.ranks.items()
+    }
+    ranks = [one for one in fused.ranks.values() if one is not None]
+    place_before = _place(way.before, way.keys)
+    verdict = _verdict(rank, k, None if place_before is None else place_before + 1, ranks)
+    scores = f"its score is {found.score:.4g}, and place {k} needs {needed:.4g}"
+    return Why(
+        way.document,
+        verdict,
+        _sentence(verdict, rank, found, findings, scores),
+        fused.chunk_id,
+        findings,
+        rank=rank,
+        rank_fused=found.boosted.rank_fused,
+        rank_boosted=found.rank_boosted,
+        score=found.score,
+        needed=needed,
+        boosts=found.boosted.boosts,
+    )
+
+
+def _verdict(rank: int, k: int, before: int | None, component_ranks: list[int]) -> Verdict:
+    if rank <= k:
+        return Verdict.IN_RESULTS
+    if before is not None and before <= k:
+        return Verdict.RERANKED_AWAY
+    return Verdict.LOST_IN_FUSION if min(component_ranks) <= k else Verdict.BELOW_K
+
+
+def _sentence(
+    verdict: Verdict, rank: int, found: Candidate, findings: Mapping[str, Finding], scores: str
+) -> str:
+    by = ", ".join(f"{name} at {one.rank}" for name, one in findings.items() if one.rank)
+    return {
+        Verdict.IN_RESULTS: f"it is there, at rank {rank} (found by {by})",
+        Verdict.RERANKED_AWAY: (
+            f"the reranker moved it from rank {found.rank_boosted} to {rank}; {scores}"
+        ),
+        Verdict.LOST_IN_FUSION: (
+            f"found by {by}, but others were found by more components or lifted by a boost: "
+            f"rank {rank}; {scores}"
+        ),
+        Verdict.BELOW_K: f"found by {by}, which makes rank {rank}; {scores}",
+    }[verdict]

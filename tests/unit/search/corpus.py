@@ -1,0 +1,43 @@
+"""A small workspace for tests of search: real store, real index, real components.
+
+The encoders hash words, so that nothing is downloaded; tests that need meaning use the real models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.config import configure
+from assay.model.document import Chunk, Document
+from assay.testing.component import sample
+from assay.testing.encoders import HashingDense, HashingSparse
+from assay.workspace import Workspace
+
+
+def workspace(home: Path, **settings: object) -> Workspace:
+    """A workspace without documents, with encoders that need no model."""
+    opened = Workspace(configure({"home": home, **settings}, environ={}, folder=home.parent))
+    for name, encoder in (("dense_encoder", HashingDense()), ("sparse_encoder", HashingSparse())):
+        opened.__dict__[name] = encoder  # what cached_property would have loaded
+    return opened
+
+
+def documents(chunks: Sequence[Chunk]) -> list[tuple[Document, tuple[Chunk, ...]]]:
+    """Chunks under the documents that they name."""
+    grouped: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        grouped.setdefault(chunk.doc_id, []).append(chunk)
+    return [
+        (Document(doc_id, "\n".join(one.text for one in parts), parts[0].title), tuple(parts))
+        for doc_id, parts in grouped.items()
+    ]
+
+
+def filled(home: Path, chunks: Sequence[Chunk] | None = None, **settings: object) -> Workspace:
+    """A workspace with chunks in it, indexed."""
+    opened = workspace(home, **settings)
+    rows = [row.chunk for row in sample()] if chunks is None else chunks
+    opened.ingest(documents(rows))
+    opened.update_index()
+    return opened
