@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.evaluation.sampling import Sampling
     from assay.evaluation.scores import Scores
     from assay.evaluation.scoring import Protocol, score
+    from assay.evaluation.testset.load import load_test_set
     from assay.hits.qrels import load_qrels
     from assay.measures.answers import AnswerRecord
     from assay.measures.base import Measure
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from assay.model.judgments import Qrels
     from assay.model.query import Filters
     from assay.model.ranking import Match, Result, Ties
+    from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.options import SearchOptions
     from assay.search.response import SearchHit, SearchResponse
     from assay.workspace import Workspace
@@ -43,6 +45,8 @@ _HOMES = {
     "Comparison": "evaluation.comparison",
     "Decisions": "evaluation.classifying",
     "Expect": "model.answers",
+    "GoldenQuery": "model.testset",
+    "Judgment": "model.testset",
     "Match": "model.ranking",
     "Measure": "measures.base",
     "Protocol": "evaluation.scoring",
@@ -51,11 +55,13 @@ _HOMES = {
     "Result": "model.ranking",
     "Sampling": "evaluation.sampling",
     "Scores": "evaluation.scores",
+    "TestSet": "model.testset",
     "Ties": "model.ranking",
     "classify": "evaluation.classifying",
     "compare": "evaluation.comparison",
     "load_qrels": "hits.qrels",
     "open": "workspace",
+    "load_test_set": "evaluation.testset.load",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
     "score": "evaluation.scoring",
@@ -75,6 +81,8 @@ __all__ = [
     "Decisions",
     "Expect",
     "Filters",
+    "GoldenQuery",
+    "Judgment",
     "Match",
     "Measure",
     "Protocol",
@@ -85,12 +93,14 @@ __all__ = [
     "SearchHit",
     "SearchOptions",
     "SearchResponse",
+    "TestSet",
     "Ties",
     "Workspace",
     "__version__",
     "classify",
     "compare",
     "load_qrels",
+    "load_test_set",
     "open",
     "parse_measure",
     "parse_measures",

@@ -12,6 +12,7 @@ HTTP status a server answers with and the exit code a command ends with::
     │   ├── PlacedError            bad_input           422  exit 2   (has file and line)
     │   │   ├── FormatError        bad_format          422  exit 2
     │   │   └── DuplicateError     duplicate           422  exit 2
+    │   ├── ProblemsError          invalid             422  exit 2   (lists every problem)
     │   └── LimitError             too_large           413  exit 2
     ├── MissingFileError           not_found           404  exit 2
     │   ├── MissingModelError      model_missing       404  exit 2
@@ -33,6 +34,8 @@ A message says what happened and where; ``hint`` says what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 
@@ -107,6 +110,39 @@ class DuplicateError(PlacedError):
     """The same thing was said twice where once is the rule."""
 
     code = "duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One of several things that are wrong with a file: what, where, and what to do."""
+
+    message: str
+    source: str = ""
+    line: int | None = None
+    query_id: str | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.source, self.line) if part)
+        inside = f"{self.query_id}: " if self.query_id else ""
+        advice = f" ({self.hint})" if self.hint else ""
+        return f"{place}: {inside}{self.message}{advice}" if place else f"{inside}{self.message}"
+
+
+class ProblemsError(InputError):
+    """A file was read to its end and has problems; ``problems`` holds every one of them."""
+
+    code = "invalid"
+    SHOWN: ClassVar[int] = 20
+
+    def __init__(self, what: str, problems: Sequence[Problem], *, hint: str | None = None) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        lines = [f"{what} has {count} problem{'s' * (count != 1)}"]
+        lines += [f"  {problem}" for problem in self.problems[: self.SHOWN]]
+        if count > self.SHOWN:
+            lines.append(f"  ... and {count - self.SHOWN} more")
+        super().__init__("\n".join(lines), hint=hint)
 
 
 class LimitError(InputError):

@@ -56,6 +56,10 @@ MAX_YAML_BYTES = _limit("MAX_YAML_BYTES", 64 * _MIB, "one YAML file")
 MAX_YAML_DEPTH = _limit("MAX_YAML_DEPTH", 64, "levels of nesting in YAML")
 MAX_CONFIG_BYTES = _limit("MAX_CONFIG_BYTES", 256 * _KIB, "the configuration file, assay.yaml")
 
+# Test sets
+MAX_TEST_SET_QUERIES = _limit("MAX_TEST_SET_QUERIES", 200_000, "golden queries in one test set")
+MAX_GOLDEN_GRADE = _limit("MAX_GOLDEN_GRADE", 3, "the grade of one judgment in a test set")
+
 # What one call may ask for
 MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query")
 MAX_RRF_K = _limit("MAX_RRF_K", 10_000, "the constant k of reciprocal rank fusion")

@@ -52,6 +52,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "models", "assay.cli.models", "List, pull and check the models that turn text into vectors."
     ),
+    Entry("testset", "assay.cli.testset", "Check, split, compare and convert test sets."),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),
     Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),

@@ -6,6 +6,9 @@ constructs Python objects: a scalar keeps the text that was typed, so that ``NO`
 type converts them. Everything in YAML that can surprise is refused with file and line: aliases,
 anchors, tags, duplicate keys, keys that are not single values, several documents, other encodings,
 control characters, deep nesting and large files.
+
+A caller that wants to know of every fault at once passes a list: what can be read past is noted
+there instead of raised. Text that is not YAML at all still raises.
 """
 
 from __future__ import annotations
@@ -13,17 +16,17 @@ from __future__ import annotations
 import re
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from assay import limits
-from assay.errors import DuplicateError, FormatError, LimitError, MissingFileError
+from assay.errors import DuplicateError, FormatError, LimitError, MissingFileError, PlacedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 _UTF8_BOM = b"\xef\xbb\xbf"
-_FORBIDDEN = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+FORBIDDEN = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,20 @@ def load_yaml(path: Path, *, max_bytes: int = limits.MAX_YAML_BYTES) -> Node | N
     return parse_yaml(_read(path, max_bytes), source=str(path), max_bytes=max_bytes)
 
 
-def parse_yaml(data: bytes, *, source: str, max_bytes: int = limits.MAX_YAML_BYTES) -> Node | None:
-    """Read YAML from bytes; ``source`` is the name that errors give to it."""
+def parse_yaml(
+    data: bytes,
+    *,
+    source: str,
+    max_bytes: int = limits.MAX_YAML_BYTES,
+    faults: list[PlacedError] | None = None,
+) -> Node | None:
+    """Read YAML from bytes; ``source`` is the name that errors give to it.
+
+    With ``faults`` a forbidden alias, tag or duplicate key is noted there and left out.
+    """
     if len(data) > max_bytes:
         raise _too_large(source, max_bytes)
-    return _TreeBuilder(source, _decode(data, source)).document()
+    return _TreeBuilder(source, _decode(data, source), faults).document()
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
@@ -98,7 +110,7 @@ def _decode(data: bytes, source: str) -> str:
         raise FormatError(
             "the file is not UTF-8 text", source=source, line=line, hint="save it as UTF-8"
         ) from error
-    if bad := _FORBIDDEN.search(text):
+    if bad := FORBIDDEN.search(text):
         raise _bad_character(bad[0], source, line=text.count("\n", 0, bad.start()) + 1)
     return text
 
@@ -112,9 +124,10 @@ def _bad_character(character: str, source: str, line: int) -> FormatError:
 class _TreeBuilder:
     """Turns parser events into nodes and refuses what is not plain data."""
 
-    def __init__(self, source: str, text: str) -> None:
+    def __init__(self, source: str, text: str, faults: list[PlacedError] | None) -> None:
         self._source = source
         self._events = _events(source, text)
+        self._faults = faults
 
     def document(self) -> Node | None:
         """The only document of the stream."""
@@ -136,19 +149,20 @@ class _TreeBuilder:
         kind = _kind(event)
         if kind == "Alias":
             self._refuse(event, f"the alias *{event.anchor} is not allowed", "repeat the value")
+            return ScalarNode("", _line(event))
         if event.anchor is not None:
             self._refuse(event, f"the anchor &{event.anchor} is not allowed", "leave it out")
         if event.tag is not None:
             self._refuse(event, f"the tag {event.tag} is not allowed", "write the plain value")
         if kind == "Scalar":
             return self._scalar(event)
-        if depth > limits.MAX_YAML_DEPTH:
-            self._refuse(event, f"nested deeper than {limits.MAX_YAML_DEPTH} levels")
+        if depth > limits.MAX_YAML_DEPTH:  # nothing below can be trusted to be shallow
+            raise self._error(event, f"nested deeper than {limits.MAX_YAML_DEPTH} levels")
         return self._items(event, depth) if kind == "SequenceStart" else self._mapping(event, depth)
 
     def _scalar(self, event: Any) -> ScalarNode:
-        if bad := _FORBIDDEN.search(event.value):  # written as an escape
-            raise _bad_character(bad[0], self._source, _line(event))
+        if bad := FORBIDDEN.search(event.value):  # written as an escape
+            self._note(_bad_character(bad[0], self._source, _line(event)))
         quoted = event.style is not None and event.style != ""
         return ScalarNode(event.value, _line(event), quoted)
 
@@ -163,26 +177,41 @@ class _TreeBuilder:
         seen: dict[str, int] = {}
         while _kind(event := next(self._events)) != "MappingEnd":
             key = self._key(event, depth, seen)
-            entries.append((key, self._node(next(self._events), depth + 1)))
+            value = self._node(next(self._events), depth + 1)
+            if key is not None:
+                entries.append((key, value))
         return MappingNode(tuple(entries), _line(start))
 
-    def _key(self, event: Any, depth: int, seen: dict[str, int]) -> ScalarNode:
+    def _key(self, event: Any, depth: int, seen: dict[str, int]) -> ScalarNode | None:
         if _kind(event) not in ("Scalar", "Alias"):
             self._refuse(event, "a key must be a single value")
         key = self._node(event, depth + 1)
-        assert isinstance(key, ScalarNode)
+        if not isinstance(key, ScalarNode):
+            return None
         if key.text in seen:
-            raise DuplicateError(
-                f"the key {key.text!r} stands twice, first on line {seen[key.text]}",
-                source=self._source,
-                line=key.line,
-                hint="remove one of them",
+            self._note(
+                DuplicateError(
+                    f"the key {key.text!r} stands twice, first on line {seen[key.text]}",
+                    source=self._source,
+                    line=key.line,
+                    hint="remove one of them",
+                )
             )
+            return None
         seen[key.text] = key.line
         return key
 
-    def _refuse(self, event: Any, message: str, hint: str | None = None) -> NoReturn:
-        raise FormatError(message, source=self._source, line=_line(event), hint=hint)
+    def _refuse(self, event: Any, message: str, hint: str | None = None) -> None:
+        self._note(self._error(event, message, hint))
+
+    def _error(self, event: Any, message: str, hint: str | None = None) -> FormatError:
+        return FormatError(message, source=self._source, line=_line(event), hint=hint)
+
+    def _note(self, fault: PlacedError) -> None:
+        """Raise a fault, or keep it where the caller wants all of them."""
+        if self._faults is None:
+            raise fault
+        self._faults.append(fault)
 
 
 def _kind(event: Any) -> str:

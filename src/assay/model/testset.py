@@ -76,7 +76,10 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class TestSet:
-    """A named, versioned list of golden queries; ``checksum`` changes with anything that counts."""
+    """A named, versioned list of golden queries; ``checksum`` changes with anything that counts.
+
+    ``skipped`` names queries of the file that were left out because nobody judged them.
+    """
 
     __test__ = False  # pytest looks for classes of this name
 
@@ -86,6 +89,7 @@ class TestSet:
     description: str = ""
     held_out: HeldOut | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, GoldenQuery]:
@@ -103,6 +107,23 @@ class TestSet:
         ]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def held_out_ids(self) -> frozenset[str]:
+        """The queries that are kept back; none where the set was never split."""
+        return frozenset() if self.held_out is None else frozenset(self.held_out.query_ids)
+
+    @property
+    def evaluation_queries(self) -> tuple[GoldenQuery, ...]:
+        """What may be looked at while a system is being worked on."""
+        kept_back = self.held_out_ids
+        return tuple(query for query in self.queries if query.query_id not in kept_back)
+
+    @property
+    def held_out_queries(self) -> tuple[GoldenQuery, ...]:
+        """What is touched only on purpose, to see whether the rest was overfitted."""
+        kept_back = self.held_out_ids
+        return tuple(query for query in self.queries if query.query_id in kept_back)
 
     def qrels(self) -> Qrels:
         """The judgments of queries with evidence, with each query's fields for breakdowns."""

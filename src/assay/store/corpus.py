@@ -147,6 +147,14 @@ class CorpusStore:
             body = json.loads(found.pop("body"))
             return {**found, **body}, [_chunk(part) for part in parts]
 
+    def has_id(self, name: str) -> bool:
+        """Whether a document or chunk of this id is stored."""
+        present = chunks.c.removed.is_(None)
+        chunk = select(chunks.c.key).where(chunks.c.chunk_id == name, present)
+        document = select(documents.c.doc_id).where(documents.c.doc_id == name)
+        with self._engine.connect() as connection:
+            return any(connection.execute(one.limit(1)).first() for one in (chunk, document))
+
     def history(self, chunk_id: str) -> list[Chunk]:
         """Every version of a chunk that was ever there, newest first; old ones have no text."""
         with self._engine.connect() as connection:

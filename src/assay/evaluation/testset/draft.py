@@ -1,0 +1,79 @@
+"""What did the file say, before anyone asked whether it makes sense?
+
+Every reader ends in a ``DraftSet``: the queries it could make out, the lines they stand on, and
+what was wrong already. The rules of ``rules.py`` then look at drafts of all formats alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.errors import AssayError, PlacedError, Problem, ProblemsError
+from assay.model.testset import GoldenQuery, HeldOut
+
+
+@dataclass(frozen=True, slots=True)
+class DraftQuery:
+    """A query with its lines; ``whole`` is false where a judgment of it could not be read."""
+
+    query: GoldenQuery
+    line: int | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
+    judgment_lines: tuple[int | None, ...] = ()
+    whole: bool = True
+
+    def line_of(self, name: str) -> int | None:
+        """The line of a field, else the line on which the query begins."""
+        return self.lines.get(name, self.line)
+
+
+@dataclass(slots=True)
+class DraftSet:
+    """What a reader made out; it adds to ``problems`` and ``warnings`` as it goes."""
+
+    source: str
+    name: str = ""
+    version: str = ""
+    description: str = ""
+    queries: list[DraftQuery] = field(default_factory=list)
+    held_out: HeldOut | None = None
+    held_out_line: int | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+    def problem(
+        self,
+        line: int | None,
+        message: str,
+        *,
+        query_id: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        """Note what is wrong."""
+        self.problems.append(Problem(message, self.source, line, query_id, hint))
+
+    def warn(
+        self,
+        line: int | None,
+        message: str,
+        *,
+        query_id: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        """Note what is odd, and can be lived with."""
+        self.warnings.append(Problem(message, self.source, line, query_id, hint))
+
+    def fault(self, error: AssayError) -> None:
+        """Note an error of a reader below."""
+        if isinstance(error, ProblemsError):
+            self.problems.extend(error.problems)
+            return
+        source, line, message = self.source, None, error.message
+        if isinstance(error, PlacedError):
+            source, line = error.source or self.source, error.line
+            place = ":".join(str(part) for part in (error.source, error.line) if part is not None)
+            message = message.removeprefix(f"{place}: ")
+        self.problems.append(Problem(message, source, line, None, error.hint))
