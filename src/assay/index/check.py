@@ -52,10 +52,9 @@ def measured_recall(folder: Path, manifest: Manifest, seed: int = 42) -> float:
         depth = min(DEPTH, part.rows)
         for row in rng.choice(part.rows, size=min(SAMPLE, part.rows), replace=False):
             query = vectors.row(int(row))
-            exact = np.argsort(-vectors.scores(query), kind="stable")[:depth]
-            rows, values = vectors.candidates(query, depth, None)
-            best = rows[np.argsort(-values, kind="stable")[:depth]]
-            found += len(np.intersect1d(exact, best))
+            exact, _ = vectors.exact(query, depth)
+            proposed, _ = vectors.nearest(query, depth)
+            found += min(depth, len(np.intersect1d(exact, proposed)))
             wanted += depth
     return round(found / wanted, 4) if wanted else 1.0
 

@@ -1,35 +1,49 @@
 """Which chunks mean what the query means?
 
 Vectors of unit length, so that the inner product is the cosine. A segment is searched exactly
-unless it has an HNSW graph: that proposes candidates, whose scores are then computed from the
-vectors themselves, and the index card says which share of the true best 100 it finds.
+unless it has an HNSW graph (Malkov and Yashunin, 2018): that proposes candidates by vectors of one
+byte a number, whose scores are then computed from the vectors themselves, and the index card says
+which share of the true best 100 it finds.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.arrays import BoolArray, FloatArray
+from assay.index.top import best_rows
+from assay.model.arrays import BoolArray
 from assay.model.vectors import DenseMatrix
 
 VECTORS = "dense.npy"
 GRAPH = "dense.hnsw"
-GRAPH_LINKS, BUILD_EFFORT, SEARCH_EFFORT = 32, 200, 256
-FEW_ROWS = 10_000  # a filter that lets no more through is searched exactly
+GRAPH_LINKS, BUILD_EFFORT = 32, 100
+LEAST_EFFORT, EFFORT_PER_RESULT = 160, 1.6  # measured: see design/014
+# A filter that lets a share s through makes a walk 1/s times as long, and an exact search s times
+# as short: below this many rows, times all rows over rows that pass, exact is the faster one.
+EXACT_BELOW = 6_000
+
+Vector: TypeAlias = NDArray[np.float32]
+Rows: TypeAlias = NDArray[np.int64]
 
 
 def write_dense(folder: Path, vectors: DenseMatrix, *, graph: bool) -> None:
     """The vectors of a segment, and a graph over them where one is wanted."""
-    np.save(folder / VECTORS, np.ascontiguousarray(vectors, dtype=np.float32), allow_pickle=False)
+    vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+    np.save(folder / VECTORS, vectors, allow_pickle=False)
     if graph:
         faiss = _faiss()
-
-        links = faiss.IndexHNSWFlat(vectors.shape[1], GRAPH_LINKS, faiss.METRIC_INNER_PRODUCT)
+        links = faiss.IndexHNSWSQ(
+            vectors.shape[1],
+            faiss.ScalarQuantizer.QT_8bit,
+            GRAPH_LINKS,
+            faiss.METRIC_INNER_PRODUCT,
+        )
         links.hnsw.efConstruction = BUILD_EFFORT
+        links.train(vectors)
         links.add(vectors)
         faiss.write_index(links, str(folder / GRAPH))
 
@@ -48,59 +62,81 @@ class Vectors:
         self._vectors: DenseMatrix = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
         self._graph: Any = None
         if (folder / GRAPH).exists():
-            faiss = _faiss()
-
-            self._graph = faiss.read_index(str(folder / GRAPH))
+            self._graph = _faiss().read_index(str(folder / GRAPH))
 
     @property
     def approximate(self) -> bool:
         """Whether a graph proposes candidates."""
         return self._graph is not None
 
-    def row(self, at: int) -> NDArray[np.float32]:
+    def row(self, at: int) -> Vector:
         """One vector."""
         return np.array(self._vectors[at])
 
-    def scores(self, query: NDArray[np.float32]) -> FloatArray:
-        """The cosine with every row."""
-        return _inner_products(self._vectors, query)
+    def nearest(
+        self, query: Vector, k: int, allowed: BoolArray | None = None
+    ) -> tuple[Rows, Vector]:
+        """The k rows that are nearest, of those that are allowed, and their cosines.
 
-    def candidates(
-        self, query: NDArray[np.float32], k: int, allowed: BoolArray | None
-    ) -> tuple[NDArray[np.int64], FloatArray]:
-        """Rows that may be among the k nearest, and their cosines.
-
-        The graph proposes them, a filter restricting the walk itself; where few rows pass the
-        filter all of them are looked at, which is faster and exact.
+        Exactly so without a graph, and where few rows are allowed, since that is faster, too.
         """
-        passing = None if allowed is None else np.flatnonzero(allowed)
-        if passing is not None and len(passing) <= FEW_ROWS:
-            rows = passing
-        else:
-            rows = self._proposed(query, 2 * k, passing)
-        return rows, _inner_products(np.ascontiguousarray(self._vectors[rows]), query)
+        if self._graph is None or (allowed is not None and self._few(allowed)):
+            return self.exact(query, k, allowed)
+        return self._best_of(self._proposed(query, k, allowed), query, k)
 
-    def _proposed(
-        self, query: NDArray[np.float32], k: int, passing: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
+    def exact(self, query: Vector, k: int, allowed: BoolArray | None = None) -> tuple[Rows, Vector]:
+        """The same, by looking at every row that is allowed."""
+        if allowed is not None:
+            return self._best_of(np.flatnonzero(allowed), query, k)
+        products = self._products(query)
+        rows = best_rows(products, k)
+        return rows, products[rows]
+
+    def _few(self, allowed: BoolArray) -> bool:
+        return int(np.count_nonzero(allowed)) ** 2 <= EXACT_BELOW * len(allowed)
+
+    def _best_of(self, rows: Rows, query: Vector, k: int) -> tuple[Rows, Vector]:
+        products = self._products_of(rows, query)
+        best = best_rows(products, k)
+        return rows[best], products[best]
+
+    def _proposed(self, query: Vector, k: int, allowed: BoolArray | None) -> Rows:
         faiss = _faiss()
-        selector = None if passing is None else faiss.IDSelectorBatch(passing)
-        parameters = faiss.SearchParametersHNSW(efSearch=max(SEARCH_EFFORT, k), sel=selector)
-        _, found = self._graph.search(query[None, :], k, params=parameters)
+        effort = max(LEAST_EFFORT, int(EFFORT_PER_RESULT * k))
+        wanted, selector = effort, None
+        if allowed is not None:
+            selector = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
+            effort = effort * len(allowed) // max(1, int(np.count_nonzero(allowed)))
+        parameters = faiss.SearchParametersHNSW(efSearch=effort, sel=selector)
+        _, found = self._graph.search(query[None, :], wanted, params=parameters)
         return np.sort(found[0][found[0] >= 0].astype(np.int64))
 
+    def _products(self, query: Vector) -> Vector:
+        """One product a row; BLAS would sum in another order with another number of threads."""
+        faiss = _faiss()
+        products = np.empty(len(self._vectors), dtype=np.float32)
+        if len(products):
+            faiss.fvec_inner_products_ny(
+                faiss.swig_ptr(products),
+                faiss.swig_ptr(query),
+                faiss.swig_ptr(self._vectors),
+                self._vectors.shape[1],
+                len(products),
+            )
+        return products
 
-def _inner_products(vectors: DenseMatrix, query: NDArray[np.float32]) -> FloatArray:
-    """One product a row; BLAS would sum in another order with another number of threads."""
-    faiss = _faiss()
-
-    products = np.empty(len(vectors), dtype=np.float32)
-    if len(vectors):
-        faiss.fvec_inner_products_ny(
-            faiss.swig_ptr(products),
-            faiss.swig_ptr(query),
-            faiss.swig_ptr(vectors),
-            vectors.shape[1],
-            len(vectors),
-        )
-    return products.astype(np.float64)
+    def _products_of(self, rows: Rows, query: Vector) -> Vector:
+        """The same products, of some rows."""
+        faiss = _faiss()
+        products = np.empty(len(rows), dtype=np.float32)
+        if len(rows):
+            faiss.fvec_inner_products_by_idx(
+                faiss.swig_ptr(products),
+                faiss.swig_ptr(query),
+                faiss.swig_ptr(self._vectors),
+                faiss.swig_ptr(rows),
+                self._vectors.shape[1],
+                1,
+                len(rows),
+            )
+        return products

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,15 @@ from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
 from assay.index.files import fingerprint, verify
 from assay.index.manifest import Manifest, Part
-from assay.index.sparse import STARTS, Postings, best_rows
-from assay.model.arrays import BoolArray, FloatArray
+from assay.index.sparse import STARTS, Postings
+from assay.index.top import best_rows
+from assay.model.arrays import BoolArray
 from assay.model.query import Component, Filters, Hit
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 DEAD = "dead.npy"
 VERIFIED = ".verified.json"
+Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]  # rows and their scores
 TRIES = 100  # a writer that replaces the generation while it is opened means trying again
 
 
@@ -116,10 +119,14 @@ class SparseSearch:
             return []
         (vector,) = self._encoder.encode([query], "query")
 
-        def scores(segment: Segment) -> FloatArray | None:
-            return None if segment.postings is None else segment.postings.scores(vector)
+        def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
+            if segment.postings is None:
+                return None
+            scores = segment.postings.scores(vector)
+            rows = best_rows(scores, k, allowed, floor=0.0)
+            return rows, scores[rows]
 
-        return _merge(self._generation, k, filters, scores, floor=0.0)
+        return _merge(self._generation, k, filters, find)
 
 
 class DenseSearch:
@@ -142,41 +149,33 @@ class DenseSearch:
         self, vector: NDArray[np.float32], k: int, filters: Filters | None = None
     ) -> list[Hit]:
         """The k nearest chunks to a vector that is already there."""
-        wanted = filters or Filters()
 
-        def scores(segment: Segment) -> FloatArray | None:
-            if segment.vectors is None:
-                return None
-            if not segment.vectors.approximate:
-                return segment.vectors.scores(vector)
-            sparse = np.full(len(segment.columns.keys), -np.inf)
-            rows, values = segment.vectors.candidates(vector, k, segment.allowed(wanted))
-            sparse[rows] = values
-            return sparse
+        def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
+            return None if segment.vectors is None else segment.vectors.nearest(vector, k, allowed)
 
-        return _merge(self._generation, k, filters, scores, floor=-np.inf)
+        return _merge(self._generation, k, filters, find)
 
 
 def _merge(
     generation: Generation,
     k: int,
     filters: Filters | None,
-    scores: Callable[[Segment], FloatArray | None],
-    *,
-    floor: float,
+    find: Callable[[Segment, BoolArray | None], Found | None],
 ) -> list[Hit]:
     """The k best rows of all segments, by score descending and chunk id ascending."""
     wanted = filters or Filters()
     hits: list[Hit] = []
     for segment in generation.segments:
-        values = scores(segment)
-        if values is None:
-            continue
-        columns = segment.columns
-        hits += [
-            Hit(int(columns.keys[row]), columns.chunk_ids[row], float(values[row]))
-            for row in best_rows(values, k, segment.allowed(wanted), floor).tolist()
-        ]
+        found = find(segment, segment.allowed(wanted))
+        if found is not None:
+            rows, scores = found
+            ids = segment.columns.chunk_ids
+            hits += [
+                Hit(key, ids[row], score)
+                for key, row, score in zip(
+                    segment.columns.keys[rows].tolist(), rows.tolist(), scores.tolist(), strict=True
+                )
+            ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
 
 

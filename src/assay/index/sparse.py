@@ -1,8 +1,9 @@
 """Which chunks share weighted terms with the query?
 
 Impact postings in columns: for each term of the vocabulary the rows that have it and their
-weights. A query gathers the postings of its terms and adds them up per row, exactly, in one
-bincount. Arrays are mapped from the disk, so opening costs nothing and processes share memory.
+weights, which is a sparse matrix by columns. A query takes the columns of its terms and adds them
+up per row, exactly. Arrays are mapped from the disk, so opening costs nothing and processes share
+memory.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.arrays import BoolArray, FloatArray
+from assay.errors import LimitError
 from assay.model.vectors import SparseVector
 
+MOST_POSTINGS = 2**31 - 1  # what a 32-bit number counts
 STARTS, ROWS, WEIGHTS = "sparse_starts.npy", "sparse_rows.npy", "sparse_weights.npy"
 
 
@@ -24,6 +26,8 @@ def write_sparse(folder: Path, vectors: Sequence[SparseVector], vocabulary: int)
     terms = np.concatenate([np.zeros(0, dtype=np.int32), *(v.terms for v in vectors)])
     weights = np.concatenate([np.zeros(0, dtype=np.float32), *(v.weights for v in vectors)])
     rows = np.repeat(np.arange(len(vectors), dtype=np.int32), [len(v.terms) for v in vectors])
+    if len(terms) > MOST_POSTINGS:
+        raise LimitError(f"{len(terms):,} weights in one segment", hint="use a sparser model")
     order = np.argsort(terms, kind="stable")
     starts = np.zeros(vocabulary + 1, dtype=np.int64)
     np.cumsum(np.bincount(terms, minlength=vocabulary), out=starts[1:])
@@ -35,32 +39,15 @@ class Postings:
     """The postings of one segment."""
 
     def __init__(self, folder: Path, rows: int) -> None:
-        self._starts: NDArray[np.int64] = np.load(folder / STARTS, allow_pickle=False)
-        self._rows = np.load(folder / ROWS, mmap_mode="r", allow_pickle=False)
-        self._weights = np.load(folder / WEIGHTS, mmap_mode="r", allow_pickle=False)
-        self._count = rows
+        from scipy.sparse import csc_array
 
-    def scores(self, query: SparseVector) -> FloatArray:
+        # All numbers of one width: otherwise the matrix would be a copy in memory.
+        starts = np.load(folder / STARTS, allow_pickle=False).astype(np.int32)
+        at = np.load(folder / ROWS, mmap_mode="r", allow_pickle=False)
+        weights = np.load(folder / WEIGHTS, mmap_mode="r", allow_pickle=False)
+        self._columns = csc_array((weights, at, starts), shape=(rows, len(starts) - 1))
+
+    def scores(self, query: SparseVector) -> NDArray[np.float32]:
         """The dot product of the query with every row, summed in the order of terms."""
-        slices = [
-            (slice(self._starts[term], self._starts[term + 1]), weight)
-            for term, weight in zip(query.terms.tolist(), query.weights.tolist(), strict=True)
-        ]
-        if not slices:
-            return np.zeros(self._count)
-        rows = np.concatenate([self._rows[part] for part, _ in slices])
-        impacts = np.concatenate([self._weights[part] * weight for part, weight in slices])
-        return np.bincount(rows, weights=impacts, minlength=self._count).astype(np.float64)
-
-
-def best_rows(
-    scores: FloatArray, k: int, allowed: BoolArray | None, floor: float
-) -> NDArray[np.int64]:
-    """The rows of the k largest scores above ``floor``, with all that tie with the last of them."""
-    rows = np.flatnonzero(scores > floor if allowed is None else (scores > floor) & allowed)
-    if len(rows) <= k:
-        return rows
-    values = scores[rows]
-    last = np.partition(values, len(values) - k)[len(values) - k]
-    best: NDArray[np.int64] = rows[values >= last]
-    return best
+        found: NDArray[np.float32] = self._columns[:, query.terms] @ query.weights
+        return found

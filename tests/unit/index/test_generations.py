@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from assay.errors import BusyError, CorruptError, UsageError
@@ -170,22 +169,6 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="another format"):
         open_generation(tmp_path)
 
-
-def test_the_graph_finds_what_exact_search_finds(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    from assay.index.dense import Vectors, write_dense
-
-    vectors = rng.standard_normal((3_000, 32)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    tmp_path.joinpath("g").mkdir()
-    write_dense(tmp_path / "g", vectors, graph=True)
-    opened_vectors = Vectors(tmp_path / "g")
-    found = 0
-    for query in vectors[:50]:
-        exact = set(np.argsort(-opened_vectors.scores(query))[:100].tolist())
-        rows, values = opened_vectors.candidates(query, 100, None)
-        found += len(exact & set(rows[np.argsort(-values)][:100].tolist()))
-    assert found / 5_000 >= 0.95
 
 
 def test_filters_on_nothing_and_on_everything(tmp_path: Path) -> None:
