@@ -1,6 +1,5 @@
 """Does the graph find what exact search finds, with and without filters?"""
 
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

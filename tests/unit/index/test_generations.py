@@ -170,7 +170,6 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         open_generation(tmp_path)
 
 
-
 def test_filters_on_nothing_and_on_everything(tmp_path: Path) -> None:
     built(tmp_path, ROWS)
     words = opened(tmp_path).bm25()
