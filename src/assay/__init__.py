@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from assay.evaluation.answering import score_answers
     from assay.evaluation.classifying import Decisions, classify
     from assay.evaluation.comparison import Comparison, compare
+    from assay.evaluation.result import EvaluationResult
+    from assay.evaluation.runner import evaluate
     from assay.evaluation.sampling import Sampling
     from assay.evaluation.scores import Scores
     from assay.evaluation.scoring import Protocol, score
@@ -44,6 +46,7 @@ _HOMES = {
     "AssayError": "errors",
     "Comparison": "evaluation.comparison",
     "Decisions": "evaluation.classifying",
+    "EvaluationResult": "evaluation.result",
     "Expect": "model.answers",
     "GoldenQuery": "model.testset",
     "Judgment": "model.testset",
@@ -59,6 +62,7 @@ _HOMES = {
     "Ties": "model.ranking",
     "classify": "evaluation.classifying",
     "compare": "evaluation.comparison",
+    "evaluate": "evaluation.runner",
     "load_qrels": "hits.qrels",
     "open": "workspace",
     "load_test_set": "evaluation.testset.load",
@@ -79,6 +83,7 @@ __all__ = [
     "AssayError",
     "Comparison",
     "Decisions",
+    "EvaluationResult",
     "Expect",
     "Filters",
     "GoldenQuery",
@@ -99,6 +104,7 @@ __all__ = [
     "__version__",
     "classify",
     "compare",
+    "evaluate",
     "load_qrels",
     "load_test_set",
     "open",

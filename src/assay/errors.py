@@ -18,6 +18,7 @@ HTTP status a server answers with and the exit code a command ends with::
     │   ├── MissingModelError      model_missing       404  exit 2
     │   └── UnknownRunError        unknown_run         404  exit 2
     ├── ConflictError              conflict            409  exit 2
+    ├── TooManyErrorsError         too_many_errors     502  exit 1
     ├── StorageError               storage             500  exit 1
     │   ├── CorruptError           corrupt             500  exit 1   (names the file)
     │   └── BusyError              busy                503  exit 1
@@ -172,6 +173,13 @@ class ConflictError(AssayError):
     code = "conflict"
     http_status = 409
     exit_code = 2
+
+
+class TooManyErrorsError(AssayError):
+    """So many queries of an evaluation failed that going on makes no sense."""
+
+    code = "too_many_errors"
+    http_status = 502
 
 
 class MissingDependencyError(AssayError):

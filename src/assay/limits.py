@@ -67,6 +67,9 @@ MAX_WEIGHT = _limit("MAX_WEIGHT", 1_000_000, "the weight of one component in fus
 MAX_BOOST = _limit("MAX_BOOST", 100, "the factor by which an intent lifts a section")
 MAX_MEASURES = _limit("MAX_MEASURES", 200, "measures in one call")
 MAX_CUTOFF = _limit("MAX_CUTOFF", 1_000_000, "the cutoff of one measure, as in nDCG@10")
+MAX_STORED_RESULTS = _limit(
+    "MAX_STORED_RESULTS", 1_000, "results of one query that an evaluation keeps"
+)
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
 

@@ -1,0 +1,117 @@
+"""Which queries of a test set are meant, and with which filters are they asked?
+
+A test set with a held-out part is run without it, unless that part is asked for. Modes narrow it
+further: ``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is
+about the words of one speaker, ``offline`` and ``live`` ask the same questions of what came from
+files and of what came while an interview was going on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from assay.errors import UsageError
+from assay.model.document import IngestionMode
+from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
+
+Modes = Callable[[Collection[str]], Mapping[str, IngestionMode]]
+
+
+class Split(StrEnum):
+    """Which side of the held-out split."""
+
+    EVALUATION = "evaluation"
+    HOLDOUT = "holdout"
+    ALL = "all"
+
+
+class Mode(StrEnum):
+    """Which queries, with which filters; ``as-written`` takes the filters of the test set."""
+
+    AS_WRITTEN = "as-written"
+    OVERALL = "overall"
+    PATIENT = "patient"
+    CLINICIAN = "clinician"
+    OFFLINE = "offline"
+    LIVE = "live"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The queries to run, under the name of the part, and the filters they are asked with."""
+
+    test_set: TestSet
+    label: str
+    mode: Mode
+    touches_held_out: bool
+
+    def asked(self, query: GoldenQuery) -> GoldenQuery:
+        """The query as the retriever sees it."""
+        if self.mode is Mode.OVERALL:
+            return replace(query, speaker_filter=SpeakerFilter.ALL, ingestion_mode=None)
+        if self.mode in (Mode.OFFLINE, Mode.LIVE):
+            return replace(query, ingestion_mode=IngestionMode(self.mode.value.upper()))
+        return query
+
+
+def part_of(
+    test_set: TestSet,
+    split: Split | None = None,
+    mode: Mode = Mode.AS_WRITTEN,
+    *,
+    modes_of: Modes | None = None,
+) -> Part:
+    """The part of a test set that is meant; None leaves the held-out part out, if there is one."""
+    if split is None:
+        split = Split.ALL if test_set.held_out is None else Split.EVALUATION
+    if split is not Split.ALL and test_set.held_out is None:
+        raise UsageError(
+            f"{test_set.name} has no held-out part", hint="assay testset split makes one"
+        )
+    held = frozenset() if test_set.held_out is None else frozenset(test_set.held_out.query_ids)
+    queries = [
+        query
+        for query in test_set.queries
+        if split is Split.ALL or (query.query_id in held) == (split is Split.HOLDOUT)
+    ]
+    queries = _of_mode(queries, mode, modes_of)
+    if not queries:
+        raise UsageError(f"{test_set.name} has no query for {_label(split, mode)}")
+    return Part(
+        replace(test_set, queries=tuple(queries)),
+        _label(split, mode),
+        mode,
+        touches_held_out=any(query.query_id in held for query in queries),
+    )
+
+
+def _label(split: Split, mode: Mode) -> str:
+    if mode is Mode.AS_WRITTEN:
+        return split.value
+    return mode.value if split is Split.ALL else f"{split}, {mode}"
+
+
+def _of_mode(queries: list[GoldenQuery], mode: Mode, modes_of: Modes | None) -> list[GoldenQuery]:
+    if mode in (Mode.PATIENT, Mode.CLINICIAN):
+        wanted = SpeakerFilter(mode.value.upper())
+        return [query for query in queries if query.speaker_filter is wanted]
+    if mode in (Mode.OFFLINE, Mode.LIVE):
+        return _ingested(queries, IngestionMode(mode.value.upper()), modes_of)
+    return queries
+
+
+def _ingested(
+    queries: list[GoldenQuery], wanted: IngestionMode, modes_of: Modes | None
+) -> list[GoldenQuery]:
+    """Judgments of what was ingested in the other way cannot be found, and must not count."""
+    chosen = [query for query in queries if query.ingestion_mode in (None, wanted)]
+    ids = {judgment.id for query in chosen for judgment in query.relevant_docs}
+    modes = {} if modes_of is None else modes_of(ids)
+    kept = []
+    for query in chosen:
+        judged = tuple(j for j in query.relevant_docs if modes.get(j.id, wanted) is wanted)
+        if any(judgment.grade > 0 for judgment in judged) or not query.judged:
+            kept.append(replace(query, relevant_docs=judged))
+    return kept

@@ -1,0 +1,227 @@
+"""How does an evaluation survive its process, and when need it not be run at all?
+
+Outcomes are committed ten at a time. A run with the same key (configuration, queries, index
+generation) that is complete answers at once; one that was cut short goes on where it stopped, and
+repeats one batch at most.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from assay.errors import TooManyErrorsError
+from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
+from assay.evaluation.parts import Part
+from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.evaluation.runner import answerable
+from assay.model.run_store import BATCH, HeldOutUse, RunStore
+from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+
+# queries done, in all, and what was found up to now
+Told: TypeAlias = Callable[[int, int, Sequence[QueryOutcome]], None]
+
+
+@dataclass(frozen=True)
+class System:
+    """What is evaluated: a way to ask it, and everything that is known of it.
+
+    ``generation`` names the state of its index; where nobody knows it (``None``), a run can be
+    resumed by its id but is never taken for the answer to a new call.
+    """
+
+    retrieve: Retrieve
+    config: Mapping[str, Any]
+    engine: str = "embedded"
+    generation: str | None = None
+    chunker_versions: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordOptions:
+    """How to run: names, tags, and what to do about errors and earlier runs."""
+
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    run_id: str | None = None
+    resume: str | None = None
+    use_cache: bool = True
+    max_errors: int | None = MAX_ERRORS
+    timeout_s: float = TIMEOUT_S
+    commit_hash: str = ""
+    owner: str = ""
+    purpose: str = "evaluation"
+    scoring: ScoringOptions = field(default_factory=ScoringOptions)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A stored evaluation: the run, its result, and how much of it was there before."""
+
+    info: RunInfo
+    result: EvaluationResult
+    cached: bool
+    reused: int
+
+
+def record(
+    system: System,
+    part: Part,
+    store: RunStore,
+    options: RecordOptions | None = None,
+    told: Told | None = None,
+) -> Recorded:
+    """Run an evaluation into a store, or find that it was run before."""
+    options = options or RecordOptions()
+    info = _started(system, part, store, options)
+    if info.status is RunStatus.COMPLETE:
+        for tag in options.tags:
+            info = store.tag(info.run_id, tag)
+        outcomes = store.outcomes(info.run_id)
+        result = _result(info, part, outcomes, options, cached=True)
+        return Recorded(info, result, cached=True, reused=len(outcomes))
+    if part.touches_held_out:
+        test_set = part.test_set
+        store.log_held_out(
+            HeldOutUse(test_set.name, test_set.version, info.run_id, options.purpose, now())
+        )
+    reused = len(store.answered(info.run_id))
+    _execute(_Job(system, part, store, info, options), told)
+    outcomes = store.outcomes(info.run_id)
+    result = _result(info, part, outcomes, options, cached=False)
+    info = store.finish(info.run_id, result.to_dict(), finished_at=now())
+    return Recorded(info, result, cached=False, reused=reused)
+
+
+def config_hash(config: Mapping[str, Any]) -> str:
+    """SHA-256 of a configuration in its canonical form: sorted keys, no blanks."""
+    text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def cache_key(config: Mapping[str, Any], part: Part, generation: str | None) -> str:
+    """The same for the same configuration, queries and index generation."""
+    if generation is None:
+        return f"unknown-{secrets.token_hex(16)}"
+    test_set = part.test_set
+    content = [config_hash(config), part.mode, test_set.version, test_set.checksum, generation]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def new_run_id() -> str:
+    """An id that sorts by time and is not used elsewhere."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def now() -> str:
+    """The present moment in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _started(system: System, part: Part, store: RunStore, options: RecordOptions) -> RunInfo:
+    """A run to go on with: the one to resume, one with the same key, or a new one."""
+    if options.resume is not None:
+        found = store.run(options.resume)
+        return found if found.status is RunStatus.COMPLETE else _claimed(store, found, options)
+    key = cache_key(system.config, part, system.generation)
+    if options.use_cache and (known := store.cached(key)) is not None:
+        return known if known.status is RunStatus.COMPLETE else _claimed(store, known, options)
+    test_set = part.test_set
+    info = RunInfo(
+        run_id=options.run_id or new_run_id(),
+        suite=test_set.name,
+        test_set_version=test_set.version,
+        test_set_checksum=test_set.checksum,
+        config=system.config,
+        config_hash=config_hash(system.config),
+        cache_key=key if options.use_cache else f"{key}-{secrets.token_hex(4)}",
+        created_at=now(),
+        generation=system.generation or "",
+        engine=system.engine,
+        name=options.name,
+        part=part.label,
+        owner=options.owner,
+        chunker_versions=system.chunker_versions,
+        models=system.models,
+        seed=options.scoring.sampling.seed,
+        commit_hash=options.commit_hash,
+        tags=options.tags,
+        queries=len(answerable(test_set)),
+    )
+    return store.begin(info, test_set)
+
+
+def _claimed(store: RunStore, info: RunInfo, options: RecordOptions) -> RunInfo:
+    claimed = store.claim(info.run_id, options.owner)
+    for tag in options.tags:
+        claimed = store.tag(info.run_id, tag)
+    return claimed
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run that is being made."""
+
+    system: System
+    part: Part
+    store: RunStore
+    info: RunInfo
+    options: RecordOptions
+
+
+def _execute(job: _Job, told: Told | None) -> None:
+    """Ask what is not answered yet; whatever ends this early leaves a run that can go on."""
+    store, run_id, options = job.store, job.info.run_id, job.options
+    done = store.answered(run_id)
+    every = answerable(job.part.test_set)
+    waiting = [job.part.asked(query) for query in every if query.query_id not in done]
+    batch: list[QueryOutcome] = []
+    seen: list[QueryOutcome] = []
+
+    def commit() -> None:
+        store.append(run_id, batch)
+        batch.clear()
+
+    try:
+        for outcome in execute(
+            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=options.timeout_s
+        ):
+            batch.append(outcome)
+            if told is not None:
+                seen.append(outcome)
+                told(len(done) + len(seen), len(every), seen)
+            if len(batch) == BATCH:
+                commit()
+        commit()
+    except TooManyErrorsError:
+        commit()
+        store.finish(run_id, {}, status=RunStatus.FAILED)
+        raise
+    except BaseException:  # Ctrl-C, too: what was answered is kept
+        commit()
+        store.finish(run_id, {}, status=RunStatus.INTERRUPTED)
+        raise
+
+
+def _result(
+    info: RunInfo,
+    part: Part,
+    outcomes: Sequence[QueryOutcome],
+    options: RecordOptions,
+    *,
+    cached: bool,
+) -> EvaluationResult:
+    return result_of(
+        part.test_set,
+        outcomes,
+        options.scoring,
+        name=info.name or info.run_id,
+        run_id=info.run_id,
+        cached=cached,
+    )

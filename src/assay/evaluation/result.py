@@ -1,0 +1,211 @@
+"""What came out of an evaluation: overall, by type of query, by speaker, and how fast?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from assay.evaluation.answering import ANSWER_MEASURES, score_answers
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import Scores, rounded
+from assay.evaluation.scoring import Protocol
+from assay.evaluation.stored import (
+    EVALUATION_MEASURES,
+    Latency,
+    answer_records,
+    latency,
+    score_outcomes,
+)
+from assay.measures.base import Family, Measure
+from assay.measures.classification import Outcome
+from assay.measures.parse import parse_measures
+from assay.model.answers import Expect
+from assay.model.ranking import Match
+from assay.model.runs import QueryOutcome
+from assay.model.testset import GoldenQuery, TestSet
+
+SHOWN_IDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """How outcomes are scored, whoever asks for it."""
+
+    measures: str | Iterable[str | Measure] = EVALUATION_MEASURES
+    protocol: Protocol | str | None = None
+    match: Match | Literal["chunk", "doc", "span"] = "chunk"
+    sampling: Sampling = field(default_factory=Sampling)
+    by_group: bool = False  # queries of one group (a post, an interview) are resampled together
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationResult:
+    """The scores of one evaluation; values are unrounded until printed or stored."""
+
+    name: str
+    test_set: TestSet
+    outcomes: Sequence[QueryOutcome] = field(repr=False)
+    scores: Scores
+    answers: Mapping[Measure, Outcome]
+    run_id: str | None = None
+    cached: bool = False
+
+    def __getitem__(self, measure: Measure | str) -> float | None:
+        """The mean of a measure: ``result["nDCG@10"]``."""
+        return self.scores[measure]
+
+    @cached_property
+    def by_query_type(self) -> dict[str, Scores]:
+        """The scores of each type of query."""
+        return self._by("query_type")
+
+    @cached_property
+    def by_speaker(self) -> dict[str, Scores]:
+        """The scores by whose words a query is about."""
+        return self._by("speaker_filter")
+
+    @cached_property
+    def latency(self) -> Latency:
+        """How long queries took."""
+        return latency(self.outcomes)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Queries without any ground truth; they were not run."""
+        left = (query.query_id for query in self.test_set.queries if lacks_truth(query))
+        return (*self.test_set.skipped, *left)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Queries that ended in an error; they count as having found nothing."""
+        return tuple(one.query_id for one in self.outcomes if one.error is not None)
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Queries that some component did not answer."""
+        return tuple(one.query_id for one in self.outcomes if one.degraded)
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """Queries for which nothing came back, without an error."""
+        return tuple(q.query_id for q in self.outcomes if not q.results and q.error is None)
+
+    def warnings(self) -> list[str]:
+        """What a reader must know before believing the numbers."""
+        said = []
+        for ids, what in (
+            (self.skipped, "have no ground truth and were skipped"),
+            (self.failed, "failed and count as 0"),
+            (self.degraded, "were answered without some component"),
+            (self.empty, "found nothing and count as 0"),
+        ):
+            if ids:
+                more = ", ..." if len(ids) > SHOWN_IDS else ""
+                said.append(
+                    f"{len(ids)} of {len(self.test_set.queries)} queries {what}: "
+                    f"{', '.join(ids[:SHOWN_IDS])}{more}"
+                )
+        return said
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """JSON-ready: ``metrics`` and ``per_query_type`` first, then the rest of the account."""
+        plain = self.scores.to_dict(per_query=per_query)
+        answers = {m.key: rounded(found.value) for m, found in self.answers.items()}
+        return {
+            "metrics": {**plain["metrics"], **answers},
+            "per_query_type": _means(self.by_query_type),
+            "per_speaker": _means(self.by_speaker, count=True),
+            "run_id": self.run_id,
+            "name": self.name,
+            "test_set": {"name": self.test_set.name, "version": self.test_set.version},
+            "cached": self.cached,
+            "aggregates": plain["aggregates"],
+            "answers": {
+                m.key: {"value": rounded(found.value), "reason": found.reason}
+                for m, found in self.answers.items()
+            },
+            "latency_ms": self.latency.to_dict(),
+            "total_queries": len(self.test_set.queries),
+            "scored_queries": len(self.scores.queries),
+            "skipped_queries": len(self.skipped),
+            "failed_queries": len(self.failed),
+            "degraded_queries": len(self.degraded),
+            "empty_queries": len(self.empty),
+            "degraded": bool(self.degraded),
+            "warnings": self.warnings(),
+            "summary": plain["summary"],
+            "sampling": plain["sampling"],
+            **({"per_query": plain["per_query"]} if per_query else {}),
+        }
+
+    def __str__(self) -> str:
+        return str(self.scores)
+
+    def __repr__(self) -> str:
+        return f"<EvaluationResult {self.scores}, n={len(self.scores.queries)}>"
+
+    def _by(self, name: str) -> dict[str, Scores]:
+        groups = {
+            query.query_id: str(value)
+            for query in self.test_set.queries
+            if (value := getattr(query, name)) is not None
+        }
+        return self.scores.by(groups) if groups else {}
+
+
+def result_of(
+    test_set: TestSet,
+    outcomes: Sequence[QueryOutcome],
+    options: ScoringOptions | None = None,
+    *,
+    name: str = "run",
+    run_id: str | None = None,
+    cached: bool = False,
+) -> EvaluationResult:
+    """Score outcomes, wherever they come from."""
+    options = options or ScoringOptions()
+    asked = parse_measures(options.measures)
+    of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
+    of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
+    answered = any(one.answer is not None for one in outcomes)
+    clusters = None
+    if options.by_group:
+        clusters = {q.query_id: q.group or f"({q.query_id})" for q in test_set.queries}
+    return EvaluationResult(
+        name=name,
+        test_set=test_set,
+        outcomes=outcomes,
+        scores=score_outcomes(
+            test_set,
+            outcomes,
+            of_runs or EVALUATION_MEASURES,
+            name=name,
+            protocol=options.protocol,
+            match=options.match,
+            sampling=options.sampling,
+            clusters=clusters,
+        ),
+        answers=score_answers(
+            answer_records(test_set, outcomes),
+            of_answers or (ANSWER_MEASURES if answered else "EmptyResultRate"),
+        ),
+        run_id=run_id,
+        cached=cached,
+    )
+
+
+def lacks_truth(query: GoldenQuery) -> bool:
+    """Whether a query should find evidence, and nobody said which."""
+    return query.expect is Expect.EVIDENCE and not query.judged
+
+
+def _means(groups: Mapping[str, Scores], *, count: bool = False) -> dict[str, dict[str, Any]]:
+    return {
+        name: {
+            **{m.key: rounded(part[m]) for m in part.measures},
+            **({"num_queries": len(part.queries)} if count else {}),
+        }
+        for name, part in groups.items()
+    }
