@@ -28,6 +28,8 @@ from assay.store.corpus import CorpusStore, Written
 from assay.store.runs import SqlRunStore
 
 if TYPE_CHECKING:
+    from assay.evaluation.matching import Place
+    from assay.evaluation.stored_run import StoredRun
     from assay.model.document import Chunk, Document, KeyedChunk
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
     from assay.search.options import SearchOptions
@@ -83,6 +85,21 @@ class Workspace:
         runs = SqlRunStore(self.database)
         self._stack.callback(runs.close)
         return runs
+
+    def stored_run(self, ref: str, *, stages: bool = False) -> StoredRun:
+        """A run with its test set and outcomes; ``stages`` adds what each component found."""
+        from assay.evaluation.stored_run import StoredRun
+
+        info = self.runs.run(ref)
+        outcomes = self.runs.outcomes(info.run_id, stages=stages)
+        return StoredRun(info, self.runs.test_set(info.run_id), outcomes)
+
+    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+        """Where chunks of these chunkers stood, also those that have been replaced since."""
+        from assay.evaluation.matching import Place
+
+        found = self.store.places(chunk_ids, versions)
+        return {chunk_id: Place(*place) for chunk_id, place in found.items()}
 
     def exists(self) -> bool:
         """Whether anything was ever stored here; of a server we think so."""

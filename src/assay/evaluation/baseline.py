@@ -17,9 +17,9 @@ from typing import Any
 from assay import limits
 from assay.errors import FormatError, LimitError, MissingFileError
 from assay.evaluation.answering import score_answers
-from assay.evaluation.run_aggregate import answer_records
 from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.scores import Scores
+from assay.evaluation.stored import answer_records
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.runs import RunStatus
@@ -55,7 +55,7 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure]) -> Baseline:
     scores = run_scores(run, run.queries, ranking)
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
     if answers:
-        records = answer_records(run.queries, run.by_query)
+        records = answer_records(run.test_set, run.outcomes)
         outcomes = score_answers(records, answers)
         means |= {str(measure): outcome.value for measure, outcome in outcomes.items()}
     types = query_field(run.queries, "query_type")

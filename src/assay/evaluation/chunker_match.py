@@ -10,14 +10,16 @@ with the text gone but its spans kept. Without any such span only documents are 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median
 from typing import TypeAlias
 
 from assay.errors import InputError
 from assay.evaluation.matching import Place, Rule, place_of
 from assay.evaluation.stored_run import StoredRun
+from assay.model.judgments import Span
 from assay.model.testset import GoldenQuery
 
 Archive: TypeAlias = Callable[[Iterable[str], frozenset[str]], Mapping[str, Place]]
@@ -103,6 +105,14 @@ def matching(
         )
     if any(chunk in bare for chunk in kept):
         notes.append(f"judged chunk ids are read as those of {_shown(older)}, the older run")
+    newer = b if older is a else a
+    if _median_length(place_of(judgment, places).spans for judgment in judged) > 2 * (
+        _median_length(result.spans for out in newer.outcomes for result in out.results)
+    ):
+        notes.append(
+            f"most judged chunks are more than twice as long as the results of {newer.name}, so it "
+            "takes several of them to count as a hit: name the spans of the answers in the test set"
+        )
     return Matching(ChunkerMatch.FALLBACK_DOC_SPAN, places, tuple(notes))
 
 
@@ -156,6 +166,11 @@ def _spans(run: StoredRun, ids: set[str]) -> dict[str, Place]:
         for result in outcome.results
         if result.chunk_id in ids and result.spans
     }
+
+
+def _median_length(places: Iterable[Sequence[Span]]) -> float:
+    lengths = [sum(end - start for start, end in spans) for spans in places if spans]
+    return median(lengths) if lengths else 0.0
 
 
 def _shown(run: StoredRun) -> str:

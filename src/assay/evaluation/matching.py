@@ -3,8 +3,9 @@
 A judgment names a chunk, a document, or spans of a document. A result brings it when
 
     EXACT   it is the judged chunk; or of the judged document (and covers half of its judged spans)
-    SPAN    it is of the same document and covers half of the characters that were judged, where
-            they are known: ids of chunks mean nothing to a run that was cut in another way
+    SPAN    it is of the same document, and with the results before it covers half of the characters
+            that were judged, where they are known: ids of chunks mean nothing to a run that was cut
+            in another way, and a chunk that was cut in three comes back in parts
     DOC     it is of the same document
 
 Every judgment is found once, at the first result that brings it. The order is score descending,
@@ -49,12 +50,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One judged thing as a rule looks for it: a chunk, or a document (or spans of it)."""
+    """One judged thing as a rule looks for it: a chunk, or a document (or spans of it).
+
+    ``in_parts``: several results may cover the spans together.
+    """
 
     grade: int
     chunk_id: str | None = None
     doc_id: str | None = None
     spans: tuple[Span, ...] = ()
+    in_parts: bool = False
 
 
 def ranked_queries(queries: Iterable[GoldenQuery]) -> tuple[GoldenQuery, ...]:
@@ -92,7 +97,7 @@ def targets(query: GoldenQuery, rule: Rule, archive: Mapping[str, Place]) -> lis
     for one in query.relevant_docs:
         place = place_of(one, archive)
         if rule is Rule.SPAN and place.spans:
-            found.append(Target(one.grade, doc_id=place.doc_id, spans=place.spans))
+            found.append(Target(one.grade, None, place.doc_id, place.spans, in_parts=True))
         else:
             whole[place.doc_id] = max(one.grade, whole.get(place.doc_id, one.grade))
     return found + [Target(grade, doc_id=doc_id) for doc_id, grade in whole.items()]
@@ -173,10 +178,16 @@ def _found(results: Sequence[RankedResult], wanted: list[Target]) -> list[tuple[
         if target.doc_id is not None:
             by_doc[target.doc_id].append(number)
     waiting = set(range(len(wanted)))
+    seen: dict[int, list[Span]] = defaultdict(list)
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(results, 1):
         brought = set(by_chunk.get(result.chunk_id, ()))
-        brought |= {n for n in by_doc.get(result.doc_id, ()) if _of_document(result, wanted[n])}
+        for number in by_doc.get(result.doc_id, ()):
+            if wanted[number].in_parts:
+                seen[number] += result.spans
+            shown = seen[number] if wanted[number].in_parts else result.spans
+            if _enough(wanted[number].spans, shown):
+                brought.add(number)
         for number in sorted(brought & waiting):
             found.append((rank, wanted[number].grade))
             waiting.discard(number)
@@ -185,8 +196,6 @@ def _found(results: Sequence[RankedResult], wanted: list[Target]) -> list[tuple[
     return found
 
 
-def _of_document(result: RankedResult, target: Target) -> bool:
-    """A result of the right document; where either side's characters are not known, any is."""
-    if not target.spans or not result.spans:
-        return True
-    return covers_enough(target.spans, result.spans)
+def _enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
+    """Where either side's characters are not known, any result of the document will do."""
+    return not judged or not spans or covers_enough(judged, spans)

@@ -11,12 +11,12 @@ import numpy as np
 from assay.evaluation.answering import score_answers
 from assay.evaluation.matching import Place, Rule, judge_outcomes, ranked_queries
 from assay.evaluation.scores import rounded
-from assay.measures.answers import AnswerRecord
+from assay.evaluation.stored import answer_records
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.measures.table import JudgedHits
 from assay.model.runs import QueryOutcome
-from assay.model.testset import GoldenQuery
+from assay.model.testset import GoldenQuery, TestSet
 
 CUTOFFS = (1, 3, 5, 10)
 MRR = "RR@10"
@@ -92,7 +92,7 @@ def compute_aggregate(
             return None
         return float(np.mean(column.values[column.defined]))
 
-    records = answer_records(queries, outcomes)
+    records = answer_records(TestSet("compared", "", tuple(queries)), outcomes.values())
     answers = {measure.key: outcome for measure, outcome in score_answers(records).items()}
     reasons |= {key: out.reason for key, out in answers.items() if out.reason is not None}
     cut = ",".join(map(str, CUTOFFS))
@@ -113,26 +113,6 @@ def compute_aggregate(
         measures={str(m): mean(m, hits, str(m)) for m in _ranking(measures)},
         reasons=reasons,
     )
-
-
-def answer_records(
-    queries: Iterable[GoldenQuery], outcomes: Mapping[str, QueryOutcome]
-) -> list[AnswerRecord]:
-    """What the measures of answers look at; queries that were not run are left out."""
-    return [
-        AnswerRecord(
-            query_id=query.query_id,
-            expect=query.expect,
-            answer=outcome.answer,
-            results=len(outcome.results),
-            failed=outcome.error is not None,
-            must_contain=query.must_contain,
-            forbidden=query.forbidden,
-            known_citations=outcome.known_citations,
-        )
-        for query in queries
-        if (outcome := outcomes.get(query.query_id)) is not None
-    ]
 
 
 def _ranking(measures: str | Iterable[str | Measure]) -> tuple[Measure, ...]:
