@@ -54,6 +54,7 @@ MAX_JSON_BYTES = _limit("MAX_JSON_BYTES", 2 * _GIB, "one JSON file")
 MAX_JSON_DEPTH = _limit("MAX_JSON_DEPTH", 64, "levels of nesting in JSON")
 MAX_YAML_BYTES = _limit("MAX_YAML_BYTES", 64 * _MIB, "one YAML file")
 MAX_YAML_DEPTH = _limit("MAX_YAML_DEPTH", 64, "levels of nesting in YAML")
+MAX_MANIFEST_BYTES = _limit("MAX_MANIFEST_BYTES", 16 * _MIB, "the manifest of a backup")
 MAX_CONFIG_BYTES = _limit("MAX_CONFIG_BYTES", 256 * _KIB, "the configuration file, assay.yaml")
 
 # Test sets

@@ -55,6 +55,17 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("testset", "assay.cli.testset", "Check, split, compare and convert test sets."),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),
+    Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),
+    Entry(
+        "backup",
+        "assay.cli.backup",
+        "Copy the workspace into one checked file, while it is in use.",
+    ),
+    Entry(
+        "restore",
+        "assay.cli.restore",
+        "Put a backup into a new workspace, once every checksum holds.",
+    ),
     Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),
 )
 

@@ -1,0 +1,133 @@
+"""Is this installation fit for work, and if not, what should be done?
+
+Each check looks at one thing and answers with a finding: ``ok``, ``note`` (works, but something is
+worth knowing) or ``fault`` (something will not work), in words and with a hint.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from assay.config import Configuration
+from assay.errors import AssayError
+from assay.version import __version__
+from assay.workspace import NO_MODEL, Workspace
+
+LOW_DISK_BYTES = 1 << 30
+
+
+class State(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    NOTE = "note"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check saw, and what to do about it."""
+
+    name: str
+    state: State
+    says: str
+    hint: str = ""
+
+
+def examine(config: Configuration) -> list[Finding]:
+    """Every check, in the order in which things depend on each other."""
+    with Workspace(config) as workspace:
+        checks: tuple[tuple[str, Callable[[Workspace], Iterator[Finding]]], ...] = (
+            ("assay", _program),
+            ("disk", _disk),
+            ("models", _models),
+            ("gpu", _gpu),
+            ("store", _store),
+            ("index", _index),
+        )
+        return [finding for name, check in checks for finding in _tried(name, check, workspace)]
+
+
+def _tried(
+    name: str, check: Callable[[Workspace], Iterator[Finding]], workspace: Workspace
+) -> list[Finding]:
+    try:
+        return list(check(workspace))
+    except AssayError as error:
+        return [Finding(name, State.FAULT, error.message, error.hint or "")]
+
+
+def _program(_: Workspace) -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("assay", State.OK, f"{__version__} on Python {version}")
+
+
+def _disk(workspace: Workspace) -> Iterator[Finding]:
+    place = workspace.home
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    state = State.OK if free > LOW_DISK_BYTES else State.NOTE
+    yield Finding("disk", state, f"{free / 1e9:.1f} GB free at {place}")
+
+
+def _models(workspace: Workspace) -> Iterator[Finding]:
+    from assay.encode.shelf import faults, shelf
+
+    here = shelf(workspace.home)
+    for role, name in (
+        ("splade", workspace.config.splade_model),
+        ("dense", workspace.config.dense_model),
+    ):
+        if name == NO_MODEL:
+            yield Finding(f"model {role}", State.NOTE, "switched off", f"set {role}_model")
+            continue
+        try:
+            found = here.require(name)
+        except AssayError as error:
+            yield Finding(f"model {role}", State.FAULT, error.message, error.hint or "")
+            continue
+        wrong = faults(found.folder, found.card.files)
+        if wrong:
+            yield Finding(f"model {role}", State.FAULT, wrong[0], f"assay models pull {name}")
+        else:
+            yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
+
+
+def _gpu(_: Workspace) -> Iterator[Finding]:
+    from assay.encode.torch_gpu import gpu_available
+
+    if gpu_available():
+        yield Finding("gpu", State.OK, "torch sees one")
+    else:
+        yield Finding("gpu", State.OK, "none, and none is needed", "only GPU rerankers want one")
+
+
+def _store(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.exists():
+        yield Finding(
+            "store", State.NOTE, f"no workspace at {workspace.home} yet", "assay ingest PATH"
+        )
+        return
+    counts = workspace.store.counts()
+    says = f"{counts['documents']:,} documents, {counts['chunks']:,} chunks in {workspace.home}"
+    yield Finding("store", State.OK, says)
+
+
+def _index(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.exists() or not workspace.store.counts()["chunks"]:
+        return
+    card = workspace.index_info()
+    behind = card["changes_behind"]
+    if problems := workspace.check_index():
+        stale = behind and len(problems) == 1
+        state, hint = (
+            (State.NOTE, "assay index update") if stale else (State.FAULT, "assay index rebuild")
+        )
+        yield from (Finding("index", state, problem, hint) for problem in problems)
+        return
+    yield Finding("index", State.OK, f"generation {card['generation']}, sound and up to date")

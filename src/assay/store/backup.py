@@ -1,0 +1,234 @@
+"""How is a workspace copied while it is in use, and put back?
+
+A backup is one file: a gzip tar of the database (a consistent copy that SQLite makes while others
+write), the test sets, the reports and, if wanted, the vectors, with a manifest of checksums first.
+The index is not in it, because it is derived and is written anew. Restoring checks everything
+before anything is put in place, and never writes into a workspace that holds something.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from assay import limits
+from assay.errors import FormatError, LimitError, MissingFileError, StorageError, UsageError
+from assay.index.files import digest, sync_files, sync_folder
+from assay.store.moments import now
+from assay.version import __version__
+
+DATABASE = "assay.db"
+MANIFEST = "manifest.json"
+FORMAT = 1
+FOLDERS = ("testsets", "reports")
+VECTORS = "vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a backup holds; ``files`` maps names to [size, SHA-256]."""
+
+    format: int
+    assay: str
+    created_at: str
+    last_change: int
+    documents: int
+    runs: int
+    files: dict[str, list[int | str]]
+
+
+def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
+    """Write a backup of a workspace to one file, which is there whole or not at all."""
+    if not (home / DATABASE).is_file():
+        raise MissingFileError(
+            f"there is no workspace at {home}", hint="--home or ASSAY_HOME names another"
+        )
+    if target.exists():
+        raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
+    if not target.parent.is_dir():
+        raise MissingFileError(f"there is no folder {target.parent}")
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".assay-backup-") as folder:
+        copy = Path(folder) / DATABASE
+        _copy_database(home / DATABASE, copy)
+        parts = {DATABASE: copy}
+        for name in (*FOLDERS, *((VECTORS,) if vectors else ())):
+            parts |= _copied(home / name, Path(folder) / name, name)
+        backup = _describe(copy, parts)
+        packed = Path(folder) / "packed"
+        _pack(packed, backup, parts)
+        sync_files([packed])
+        os.link(packed, target)  # unlike a rename, this never replaces what came there meanwhile
+    sync_folder(target.parent)
+    return backup
+
+
+def restore(source: Path, home: Path) -> Backup:
+    """Put a backup into a new workspace; every checksum is looked at first."""
+    if home.exists() and any(home.iterdir()):
+        raise UsageError(
+            f"{home} is not empty", hint="restore into a new folder: assay --home FOLDER restore"
+        )
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=home.parent, prefix=".assay-restore-") as folder:
+        inside = Path(folder) / "home"
+        inside.mkdir()
+        backup = _unpack(source, inside)
+        _check_database(inside / DATABASE, source)
+        sync_files(path for path in inside.rglob("*") if path.is_file())
+        if home.exists():
+            home.rmdir()
+        inside.rename(home)
+    sync_folder(home.parent)
+    return backup
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as theirs,
+        closing(sqlite3.connect(target)) as ours,
+    ):
+        try:
+            theirs.backup(ours)
+            ours.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+        except sqlite3.DatabaseError as problem:
+            raise StorageError(f"{source} cannot be copied: {problem}") from None
+    _check_database(target, source)
+
+
+def _check_database(path: Path, source: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.DatabaseError as problem:
+            verdict = str(problem)
+    if verdict != "ok":
+        raise StorageError(f"the database of {source} is damaged: {verdict}")
+
+
+def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:
+    """Copies of the files in a folder; SQLite files among them are copied as such."""
+    parts: dict[str, Path] = {}
+    for path in sorted(source.rglob("*")) if source.is_dir() else ():
+        if path.is_symlink() or not path.is_file() or path.name.endswith(("-wal", "-shm", ".lock")):
+            continue
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if _is_sqlite(path):
+            _copy_database(path, copy)
+        else:
+            shutil.copyfile(path, copy)
+        parts[f"{name}/{path.relative_to(source).as_posix()}"] = copy
+    return parts
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
+def _describe(database: Path, parts: dict[str, Path]) -> Backup:
+    with closing(sqlite3.connect(database)) as connection:
+
+        def count(query: str) -> int:
+            return int(connection.execute(query).fetchone()[0] or 0)
+
+        return Backup(
+            format=FORMAT,
+            assay=__version__,
+            created_at=now(),
+            last_change=count("SELECT max(seq) FROM changes"),
+            documents=count("SELECT count(*) FROM documents"),
+            runs=count("SELECT count(*) FROM eval_runs"),
+            files={name: [path.stat().st_size, digest(path)] for name, path in parts.items()},
+        )
+
+
+def _pack(target: Path, backup: Backup, parts: dict[str, Path]) -> None:
+    text = json.dumps(asdict(backup), indent=1).encode()
+    with tarfile.open(target, "x:gz", compresslevel=3) as archive:
+        entry = tarfile.TarInfo(MANIFEST)
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text))
+        for name, path in parts.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = path.stat().st_size
+            with path.open("rb") as content:
+                archive.addfile(entry, content)
+
+
+def _unpack(source: Path, folder: Path) -> Backup:
+    try:
+        with tarfile.open(source, "r|gz") as archive:
+            entries = iter(archive)
+            backup = _manifest(archive, entries, source)
+            for entry in entries:
+                _place(archive, entry, backup, folder, source)
+    except FileNotFoundError:
+        raise MissingFileError(f"there is no file {source}") from None
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
+        raise _bad(source, f"not a whole backup: {problem}") from None
+    if missing := [name for name in backup.files if not (folder / name).is_file()]:
+        raise _bad(source, f"{missing[0]} is missing")
+    return backup
+
+
+def _manifest(archive: tarfile.TarFile, entries: Iterator[tarfile.TarInfo], source: Path) -> Backup:
+    first = next(entries, None)
+    content = archive.extractfile(first) if first is not None and first.isfile() else None
+    if first is None or content is None or first.name != MANIFEST:
+        raise _bad(source, "it does not begin with a manifest")
+    if first.size > limits.MAX_MANIFEST_BYTES:
+        raise LimitError(f"{source}: the manifest is {first.size:,} bytes long")
+    try:
+        value: dict[str, Any] = json.loads(content.read())
+        backup = Backup(**value)
+        sound = all(
+            _is_ours(name) and isinstance(size, int) and isinstance(checksum, str)
+            for name, (size, checksum) in backup.files.items()
+        )
+    except (ValueError, TypeError, AttributeError):
+        raise _bad(source, "its manifest cannot be read") from None
+    if backup.format != FORMAT:
+        raise _bad(source, f"it has format {backup.format}, and this assay reads {FORMAT}")
+    if not sound or DATABASE not in backup.files:
+        raise _bad(source, "its manifest names files that no workspace has")
+    return backup
+
+
+def _is_ours(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    if name == DATABASE:
+        return True
+    return len(parts) > 1 and parts[0] in (*FOLDERS, VECTORS) and ".." not in parts
+
+
+def _place(
+    archive: tarfile.TarFile, entry: tarfile.TarInfo, backup: Backup, folder: Path, source: Path
+) -> None:
+    content = archive.extractfile(entry) if entry.isfile() else None
+    if content is None or entry.name not in backup.files:
+        raise _bad(source, f"{entry.name!r} does not belong into it")
+    size, checksum = backup.files[entry.name]
+    path = folder / entry.name
+    if entry.size != size or path.exists():
+        raise _bad(source, f"{entry.name} is not what the manifest says")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as out:
+        shutil.copyfileobj(content, out, 1 << 20)
+    if digest(path) != checksum:
+        raise _bad(source, f"{entry.name} was damaged")
+
+
+def _bad(source: Path, what: str) -> FormatError:
+    return FormatError(what, source=str(source), hint="use another backup")

@@ -1,0 +1,162 @@
+"""What a backup promises: whole while others write, checked before it is put back."""
+
+import json
+import sqlite3
+import tarfile
+import threading
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from assay.errors import FormatError, MissingFileError, UsageError
+from assay.store.backup import back_up, restore
+from assay.store.corpus import CorpusStore
+from tests.unit.store.test_corpus import document
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "home"
+    store = CorpusStore(home / "assay.db")
+    store.put([document(f"d{at}", f"the text of document {at}") for at in range(20)])
+    store.close()
+    (home / "testsets").mkdir()
+    (home / "testsets" / "mine.yaml").write_text("name: mine\n")
+    (home / "index").mkdir()
+    (home / "index" / "derived").write_text("not kept")
+    return home
+
+
+def test_a_backup_restores_to_the_same_documents(home: Path, tmp_path: Path) -> None:
+    made = back_up(home, tmp_path / "b.tar.gz")
+    assert (made.documents, made.last_change) == (20, 20)
+    assert restore(tmp_path / "b.tar.gz", tmp_path / "new") == made
+    names = sorted(p.relative_to(tmp_path / "new").as_posix() for p in (tmp_path / "new").iterdir())
+    assert names == ["assay.db", "testsets"]
+    assert (tmp_path / "new/testsets/mine.yaml").read_text() == "name: mine\n"
+    old, new = CorpusStore(home / "assay.db"), CorpusStore(tmp_path / "new/assay.db")
+    assert list(old.added_since(0, 20)) == list(new.added_since(0, 20))
+    old.close()
+    new.close()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.tar.gz", "home", "new"]
+
+
+def test_vectors_are_kept_if_wanted(home: Path, tmp_path: Path) -> None:
+    (home / "vectors").mkdir()
+    with sqlite3.connect(home / "vectors" / "m.db") as held:
+        held.execute("CREATE TABLE v (x)")
+        held.execute("INSERT INTO v VALUES (7)")
+    held.close()
+    assert "vectors/m.db" not in back_up(home, tmp_path / "without").files
+    assert "vectors/m.db" in back_up(home, tmp_path / "with", vectors=True).files
+    restore(tmp_path / "with", tmp_path / "new")
+    copy = sqlite3.connect(tmp_path / "new/vectors/m.db")
+    assert copy.execute("SELECT x FROM v").fetchall() == [(7,)]
+    copy.close()
+
+
+def test_a_backup_under_load_holds_a_prefix_of_the_writes(home: Path, tmp_path: Path) -> None:
+    """Promise 17: whatever is being written, a backup is the state after one of the commits."""
+    stop = threading.Event()
+
+    def write() -> None:
+        store = CorpusStore(home / "assay.db")
+        at = 20
+        while not stop.is_set():
+            store.put([document(f"d{at + more}", f"text {at + more}") for more in range(5)])
+            at += 5
+        store.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        made = [back_up(home, tmp_path / f"b{at}") for at in range(4)]
+    finally:
+        stop.set()
+        writer.join()
+    assert made[-1].documents > 20
+    for at, backup in enumerate(made):
+        restore(tmp_path / f"b{at}", tmp_path / f"new{at}")
+        store = CorpusStore(tmp_path / f"new{at}" / "assay.db")
+        rows = [row.chunk.doc_id for page in store.added_since(0, 10**9) for row in page]
+        store.close()
+        assert (backup.documents - 20) % 5 == 0
+        assert list(dict.fromkeys(rows)) == [f"d{n}" for n in range(backup.documents)]
+
+
+def test_nothing_is_overwritten(home: Path, tmp_path: Path) -> None:
+    back_up(home, tmp_path / "b")
+    with pytest.raises(UsageError, match="is there already"):
+        back_up(home, tmp_path / "b")
+    with pytest.raises(UsageError, match="is not empty"):
+        restore(tmp_path / "b", home)
+    with pytest.raises(MissingFileError, match="no workspace"):
+        back_up(tmp_path / "nowhere", tmp_path / "c")
+    with pytest.raises(MissingFileError, match="no folder"):
+        back_up(home, tmp_path / "nowhere" / "c")
+    with pytest.raises(MissingFileError, match="no file"):
+        restore(tmp_path / "nothing", tmp_path / "new")
+
+
+def _flip(data: bytes) -> bytes:
+    return (
+        data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 0xFF]) + data[len(data) // 2 + 1 :]
+    )
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _flip,
+        lambda data: data[: len(data) // 2],
+        lambda _: b"",
+        lambda _: b"x",
+    ],
+    ids=["flipped", "half", "empty", "no archive"],
+)
+def test_a_damaged_backup_is_refused_and_leaves_nothing(
+    home: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    file = tmp_path / "b"
+    back_up(home, file)
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(FormatError, match=str(file)):
+        restore(file, tmp_path / "new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b", "home"]
+
+
+def _archive(path: Path, *entries: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> None:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in entries:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            entry.type = kind if name != "manifest.json" else tarfile.REGTYPE
+            archive.addfile(entry, BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "/etc/passwd", "testsets/../../x", "index/x", "assay.db-wal", "a"]
+)
+def test_names_that_no_workspace_has(tmp_path: Path, name: str) -> None:
+    files = {"assay.db": [0, ""], name: [1, ""]}
+    manifest = {"format": 1, "assay": "1", "created_at": "", "last_change": 0, "documents": 0}
+    text = json.dumps({**manifest, "runs": 0, "files": files}).encode()
+    _archive(tmp_path / "b", ("manifest.json", text), (name, b"x"))
+    with pytest.raises(FormatError, match="names files that no workspace has"):
+        restore(tmp_path / "b", tmp_path / "new")
+    text = json.dumps({**manifest, "runs": 0, "files": {"assay.db": [0, ""]}}).encode()
+    _archive(tmp_path / "b", ("manifest.json", text), (name, b"x"))
+    with pytest.raises(FormatError, match="does not belong"):
+        restore(tmp_path / "b", tmp_path / "new")
+    _archive(tmp_path / "b", ("manifest.json", text), ("assay.db", b""), kind=tarfile.SYMTYPE)
+    with pytest.raises(FormatError, match="does not belong"):
+        restore(tmp_path / "b", tmp_path / "new")
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"format": 9}', b"\xff"])
+def test_a_manifest_that_is_none(tmp_path: Path, text: bytes) -> None:
+    _archive(tmp_path / "b", ("manifest.json", text))
+    with pytest.raises(FormatError, match="manifest"):
+        restore(tmp_path / "b", tmp_path / "new")
