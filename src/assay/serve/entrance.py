@@ -21,6 +21,8 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OTHER_BODIES = {
     "/v1/documents": ("application/x-ndjson", "text/plain", "text/markdown"),
     "/v1/testsets": ("application/yaml", "text/yaml"),
+    "/v1/testsets/validate": ("application/yaml", "text/yaml"),
+    "/v1/evaluate": ("application/yaml", "text/yaml"),
     "/sign-in": ("application/x-www-form-urlencoded",),
 }
 """Where something else than JSON may be sent."""

@@ -92,11 +92,19 @@ def busy(detail: str, *, status: int = 503, code: str = "overloaded", after: int
 
 def of_error(error: AssayError) -> Problem:
     """An error of ours as a problem; those of storage say nothing about files of this machine."""
-    faults = (Fault("input", error.message),) if isinstance(error, PlacedError) else ()
+    faults = _faults(error)
     headers = {"retry-after": "1"} if error.http_status in {429, 503} else {}
     return Problem(
         error.http_status, error.code, error.message, error.hint, faults, headers=headers
     )
+
+
+def _faults(error: AssayError) -> tuple[Fault, ...]:
+    """One entry per problem of a file, or the place of the only one."""
+    listed = getattr(error, "problems", None)
+    if listed is not None:
+        return tuple(Fault(str(one.query_id or one.line or "input"), one.message) for one in listed)
+    return (Fault("input", error.message),) if isinstance(error, PlacedError) else ()
 
 
 def of_http(error: HTTPException) -> Problem:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import AssayError
+from assay.search.options import configured
+from assay.serve.problems import ProblemError
 
 if TYPE_CHECKING:
     from assay.serve.service import Service
@@ -13,12 +15,18 @@ if TYPE_CHECKING:
 def faults(service: Service) -> dict[str, str]:
     """The parts that are not ready, each with the reason; empty where all is well."""
     found: dict[str, str] = {}
-    checks = {"store": service.workspace.store.last_change, "index": service.workspace.generation}
-    for name, check in checks.items():
-        try:
-            check()
-        except AssayError as error:
-            found[name] = error.message
     if service.stopping.is_set():
         found["service"] = "shutting down"
-    return found
+    try:
+        service.workspace.store.last_change()
+    except AssayError as error:
+        found["store"] = error.message
+        return found
+    try:
+        searcher = service.open_searcher()
+    except ProblemError as problem:
+        found["index"] = problem.problem.detail
+        return found
+    wanted = configured(service.config).components
+    states = searcher.components
+    return found | {name: states[name] for name in wanted if states[name] != "ready"}

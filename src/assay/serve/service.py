@@ -8,30 +8,43 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.config import Configuration
+from assay.errors import AssayError
 from assay.serve.admission import Gate, RateLimiter
 from assay.serve.auth import Keyring
 from assay.serve.exchange import Exchange
+from assay.serve.jobs import Jobs
 from assay.serve.logs import service_log
 from assay.serve.metrics import Metrics
+from assay.serve.performing import perform
+from assay.serve.problems import ProblemError
+from assay.serve.quality import QualityCollector, newest_quality
+from assay.serve.query_recorder import QueryRecorder
 from assay.serve.settings import ServiceSettings, service_settings
+from assay.store.jobs import Job, JobStore
 from assay.store.keys import KeyStore
+from assay.store.query_log import QueryLog
 from assay.workspace import Workspace
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
+
+    from assay.search.response import SearchResponse
+    from assay.search.searcher import Searcher
 
 T = TypeVar("T")
 
 STREAM_SECONDS = 3_600.0
 WORK_SLOTS, WORK_QUEUE = 4, 64
 EVALUATION_QUEUE = 8
+RETRY_OPENING_S = 2.0
 _GATES = {
     "/v1/search": "search",
     "/v1/search/why": "search",
@@ -56,6 +69,26 @@ class Service:
         store = KeyStore(config.home / "assay.db")
         self._stack.callback(store.close)
         self.keyring = Keyring(store, loopback=self.settings.loopback)
+        log_of_queries = (
+            None if self.settings.query_log == "off" else QueryLog(config.home / "assay.db")
+        )
+        self._recorder = QueryRecorder(log_of_queries, self.settings)
+        self._stack.callback(self._recorder.close)
+        self.jobs = Jobs(
+            JobStore(config.home / "assay.db"),
+            lambda job, control: perform(self.workspace, job, control, self._searches_wait),
+            lock=config.home / "jobs",
+            slots=self.settings.evaluation_slots,
+            log=self.log,
+            ended=self._job_ended,
+        )
+        self._stack.callback(self.jobs.close)
+        self.metrics.registry.register(
+            QualityCollector(lambda: newest_quality(self.workspace.runs))
+        )
+        self.streams = 0
+        self._opening = threading.Lock()
+        self._fault: tuple[float, str] | None = None
         self.gates = {
             "search": Gate("search", self.settings.search_slots, self.settings.search_queue),
             "evaluation": Gate("evaluation", self.settings.evaluation_slots, EVALUATION_QUEUE),
@@ -72,6 +105,37 @@ class Service:
     async def work(self, task: Callable[[], T]) -> T:
         """Do something that would hold up other requests on a thread of its own."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, task)
+
+    async def search(self, query: str, **options: Any) -> SearchResponse:
+        """Search and count it."""
+        searcher = await self.searcher()
+        response = await searcher.asearch(query, **options)
+        self.metrics.searched(response)
+        return response
+
+    def log_query(self, response: SearchResponse) -> None:
+        """Remember what a person searched for, where the settings want that."""
+        self._recorder.add(response)
+
+    async def searcher(self) -> Searcher:
+        """What answers searches; refused where the index cannot be opened."""
+        ready = self.workspace.__dict__.get("searcher")
+        if ready is not None:
+            return ready  # type: ignore[no-any-return]
+        return await self.work(self.open_searcher)
+
+    def open_searcher(self) -> Searcher:
+        """Open the index and the models; a failure is remembered for a moment."""
+        with self._opening:
+            if self._fault and time.monotonic() - self._fault[0] < RETRY_OPENING_S:
+                raise _not_ready(self._fault[1])
+            try:
+                searcher = self.workspace.searcher
+            except AssayError as error:
+                self._fault = (time.monotonic(), error.message)
+                raise _not_ready(error.message) from error
+            self._fault = None
+            return searcher
 
     def gate(self, path: str) -> Gate | None:
         """Which line a request stands in; None where it is answered at once."""
@@ -103,10 +167,26 @@ class Service:
     async def start(self) -> None:
         """The server is about to accept requests."""
         self.log.info("started", home=str(self.config.home), open=self.keyring.open)
+        self.jobs.start()
+        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
     async def stop(self) -> None:
         """Every request has been answered."""
         self.log.info("stopped")
+
+    def _searches_wait(self) -> bool:
+        return bool(self.gates["search"].waiting)
+
+    def _job_ended(self, job: Job) -> None:
+        if job.kind == "evaluation":
+            self.metrics.evaluated(job.state.value)
+
+    def _warm_up(self) -> None:
+        """Open the index before somebody asks; a bad one is named by ``/readyz``, not here."""
+        try:
+            self.open_searcher()
+        except ProblemError as problem:
+            self.log.warning("not ready", problem=problem.problem.detail)
 
     def stop_soon(self) -> None:
         """The end begins: streams should come to theirs."""
@@ -116,3 +196,13 @@ class Service:
         """Let go of every file and thread."""
         self.stopping.set()
         self._stack.close()
+
+
+def _not_ready(reason: str) -> ProblemError:
+    return ProblemError(
+        503,
+        "not_ready",
+        f"searches cannot be answered: {reason}",
+        hint="GET /readyz says what is missing",
+        headers={"retry-after": "5"},
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from assay.config import configure
+from assay.ingest import read_corpus
 from assay.serve.app import create_app
 from assay.serve.logs import service_log
 from assay.serve.service import Service
+from assay.workspace import Workspace
+from tests.unit.serve.small import DOCUMENTS
 
+SETTINGS = {"dense_model": "none", "splade_model": "none", "query_log": "text"}
 MakeService = Callable[..., Service]
 
 
@@ -30,7 +36,7 @@ def make_service(tmp_path: Path, log: io.StringIO) -> Iterator[MakeService]:
     made: list[Service] = []
 
     def make(**settings: Any) -> Service:
-        flags = {"home": tmp_path, "dense_model": "none", "splade_model": "none", **settings}
+        flags = {"home": tmp_path, **SETTINGS, **settings}
         service = Service(configure(flags, environ={}, folder=tmp_path), service_log(log))
         made.append(service)
         return service
@@ -51,6 +57,33 @@ def client_of(service: Service, **options: Any) -> TestClient:
 def client(make_service: MakeService) -> Iterator[TestClient]:
     """A client of a service with an empty workspace."""
     with client_of(make_service()) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a few documents, indexed for words only."""
+    home = tmp_path_factory.mktemp("small")
+    corpus = home / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in DOCUMENTS), encoding="utf-8")
+    with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as workspace:
+        workspace.ingest(read_corpus(corpus))
+        workspace.update_index()
+    return home
+
+
+@pytest.fixture
+def home(small_home: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may change."""
+    place = tmp_path / "home"
+    shutil.copytree(small_home, place)
+    return place
+
+
+@pytest.fixture
+def small(make_service: MakeService, home: Path) -> Iterator[TestClient]:
+    """A client of a service over the small workspace."""
+    with client_of(make_service(home=home)) as client:
         yield client
 
 

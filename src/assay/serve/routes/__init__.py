@@ -4,6 +4,26 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from assay.serve.routes import reference, status
+from assay.serve.routes import (
+    documents,
+    evaluate,
+    jobs,
+    reference,
+    runs,
+    search,
+    status,
+    testsets,
+    workflow,
+)
 
-ROUTERS: tuple[APIRouter, ...] = (status.router, reference.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    search.router,
+    evaluate.router,
+    workflow.router,
+    runs.router,
+    testsets.router,
+    documents.router,
+    jobs.router,
+    status.router,
+    reference.router,
+)

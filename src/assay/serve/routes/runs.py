@@ -1,0 +1,208 @@
+"""Which evaluations are there, what came out of them, and which is better?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Path, Query
+from fastapi.responses import JSONResponse
+
+from assay.evaluation.ab import ab
+from assay.evaluation.baseline import side_of_run
+from assay.evaluation.compare_runs import compare_runs
+from assay.evaluation.gate import gate
+from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.stored_run import StoredRun
+from assay.measures.parse import parse_measures
+from assay.model.run_store import RunFilter
+from assay.model.runs import RunStatus
+from assay.report.runs import as_json
+from assay.serve.routing import Admin, Evaluator, Reader, ServiceOf, refusals
+from assay.serve.routing import router as new_router
+from assay.serve.runs_exchange import outcome_json, pack, push, stored_run, unpack
+from assay.serve.service import Service
+from assay.serve.wire.base import Id, Json
+from assay.serve.wire.runs import (
+    AbRequest,
+    CompareRequest,
+    DeletedAnswer,
+    GateRequest,
+    OutcomesAnswer,
+    PushAnswer,
+    PushedRun,
+    Ref,
+    RunBody,
+    RunsAnswer,
+    TagAnswer,
+)
+from assay.serve.wire.search import Whole
+
+router = new_router("runs", prefix="/v1")
+
+Run = Annotated[Ref, Path()]
+Limit = Annotated[int, Whole, Query(ge=1, le=1_000, description="How many.")]
+Offset = Annotated[int, Whole, Query(ge=0, le=10_000_000, description="How many to pass over.")]
+GATE_LIMITS = ("Recall@10=5%",)
+GATE_SHOWN = "Recall@10 nDCG@10"
+
+
+@router.get("/runs", response_model=RunsAnswer, responses=refusals())
+async def list_runs(
+    service: ServiceOf,
+    caller: Reader,
+    suite: Annotated[Id | None, Query(description="Runs of this test set.")] = None,
+    status: Annotated[
+        Literal["running", "interrupted", "complete", "failed"] | None, Query()
+    ] = None,
+    tag: Annotated[Id | None, Query(description="The run with this tag.")] = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> JSONResponse:
+    """Runs, newest first."""
+    del caller
+    chosen = RunFilter(suite=suite, status=RunStatus(status) if status else None, tag=tag)
+    page = await service.work(
+        lambda: service.workspace.runs.runs(chosen, limit=limit, offset=offset)
+    )
+    return JSONResponse({"total": page.total, "runs": [as_json(info) for info in page.runs]})
+
+
+@router.post("/runs", response_model=PushAnswer, status_code=201, responses=refusals(409))
+async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Store a run that was made elsewhere; the same one again changes nothing."""
+    del caller
+    run = unpack(pushed.model_dump())
+    new = await service.work(lambda: push(service.workspace.runs, run))
+    answer = {"run_id": run.info.run_id, "new": new}
+    return JSONResponse(answer, 201, {"location": f"/v1/runs/{run.info.run_id}"})
+
+
+@router.get("/runs/{ref}", response_model=RunBody, responses=refusals(404))
+async def show_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """One run and its aggregate."""
+    del caller
+    return JSONResponse(as_json(await service.work(lambda: service.workspace.runs.run(ref))))
+
+
+@router.get("/runs/{ref}/queries", response_model=OutcomesAnswer, responses=refusals(404))
+async def run_queries(
+    ref: Run,
+    service: ServiceOf,
+    caller: Reader,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> JSONResponse:
+    """What happened to each query of a run."""
+    del caller
+    run = await service.work(lambda: stored_run(service.workspace.runs, ref))
+    page = run.outcomes[offset : offset + limit]
+    return JSONResponse(
+        {
+            "run_id": run.name,
+            "total": len(run.outcomes),
+            "outcomes": [outcome_json(one) for one in page],
+        }
+    )
+
+
+@router.get("/runs/{ref}/export", response_model=PushedRun, responses=refusals(404))
+async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """A whole run, in the form that another service takes."""
+    del caller
+    run = await service.work(lambda: stored_run(service.workspace.runs, ref))
+    return JSONResponse(await service.work(lambda: pack(run)))
+
+
+@router.delete("/runs/{ref}", response_model=DeletedAnswer, responses=refusals(404))
+async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONResponse:
+    """Delete a run and everything that is stored of it."""
+    del caller
+    info = await service.work(lambda: service.workspace.runs.delete(ref))
+    return JSONResponse({"deleted": info.run_id})
+
+
+@router.put("/runs/{ref}/tags/{tag}", response_model=TagAnswer, responses=refusals(404))
+async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Give a run a name of its own, such as baseline."""
+    del caller
+    info = await service.work(lambda: service.workspace.runs.tag(ref, tag))
+    return JSONResponse({"run_id": info.run_id, "tags": list(info.tags)})
+
+
+@router.delete("/tags/{tag}", response_model=DeletedAnswer, responses=refusals(404))
+async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Forget a tag; the run stays."""
+    del caller
+
+    def forget() -> None:
+        service.workspace.runs.run(tag)
+        service.workspace.runs.untag(tag)
+
+    await service.work(forget)
+    return JSONResponse({"deleted": tag})
+
+
+@router.post("/compare", response_model=Json, responses=refusals(404, 409))
+async def compare(asked: CompareRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Set two runs of one test set side by side: deltas, and wins and losses per query."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        a, b = _pair(service, asked.a, asked.b)
+        return compare_runs(
+            a,
+            b,
+            measures=asked.measures or (),
+            archive=service.workspace.archived,
+            strict_chunker_version=asked.strict_chunker_version,
+        ).to_dict()
+
+    return JSONResponse(await service.work(work))
+
+
+@router.post("/ab", response_model=Json, responses=refusals(404, 409))
+async def ab_test(asked: AbRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Test run b against run a: differences, p-values, intervals, latency, a verdict."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        a, b = _pair(service, asked.a, asked.b)
+        given: dict[str, Any] = {
+            name: value
+            for name in ("measures", "alpha", "margin")
+            if (value := getattr(asked, name)) is not None
+        }
+        return ab(
+            a,
+            b,
+            archive=service.workspace.archived,
+            strict_chunker_version=asked.strict_chunker_version,
+            **given,
+        ).to_dict()
+
+    return JSONResponse(await service.work(work))
+
+
+@router.post("/gate", response_model=Json, responses=refusals(404, 409))
+async def gate_run(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Hold a run against a baseline; ``outcome`` is pass, fail or inconclusive."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        limits = parse_limits(asked.limits or GATE_LIMITS)
+        measures = tuple(
+            dict.fromkeys([*(one.measure for one in limits), *parse_measures(GATE_SHOWN)])
+        )
+        baseline, current = _pair(service, asked.baseline, asked.current)
+        return gate(
+            side_of_run(baseline, measures),
+            side_of_run(current, measures),
+            limits,
+            non_inferiority=asked.non_inferiority,
+        ).to_dict()
+
+    return JSONResponse(await service.work(work))
+
+
+def _pair(service: Service, a: str, b: str) -> tuple[StoredRun, StoredRun]:
+    return service.workspace.stored_run(a), service.workspace.stored_run(b)

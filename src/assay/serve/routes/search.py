@@ -1,0 +1,58 @@
+"""Which chunks answer a question best, and why is another one not among them?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse
+
+from assay.search.response import SearchResponse
+from assay.serve.answers import search_body, server_timing
+from assay.serve.problems import ProblemError
+from assay.serve.routing import Reader, ServiceOf, refusals
+from assay.serve.routing import router as new_router
+from assay.serve.wire.search import SearchAnswer, SearchParameters, WhyAnswer, WhyParameters
+
+router = new_router("search", prefix="/v1")
+
+
+@router.get("/search", response_model=SearchAnswer, responses=refusals(404, 409))
+async def search(
+    asked: Annotated[SearchParameters, Query()],
+    request: Request,
+    service: ServiceOf,
+    caller: Reader,
+) -> JSONResponse:
+    """Search documents, with every score explained."""
+    del caller
+    response = await service.search(asked.q, **asked.changes())
+    _same_generation(asked, response)
+    service.log_query(response)
+    exchange = request.scope["assay.exchange"]
+    body = search_body(response, asked.k) | {"request_id": exchange.request_id}
+    return JSONResponse(body, headers={"server-timing": server_timing(response)})
+
+
+@router.get("/search/why", response_model=WhyAnswer, responses=refusals(404))
+async def why(
+    asked: Annotated[WhyParameters, Query()], service: ServiceOf, caller: Reader
+) -> JSONResponse:
+    """Why a document or chunk is not among the results, or where it is."""
+    del caller
+    searcher = await service.searcher()
+    found: Any = await service.work(
+        lambda: searcher.why(asked.q, asked.document, **asked.changes())
+    )
+    return JSONResponse(found.to_dict())
+
+
+def _same_generation(asked: SearchParameters, response: SearchResponse) -> None:
+    """Pages of one list must come from one index."""
+    if asked.generation is not None and asked.generation != response.generation:
+        raise ProblemError(
+            409,
+            "index_moved_on",
+            f"the index is at generation {response.generation} now",
+            hint="begin with the first page again",
+        )

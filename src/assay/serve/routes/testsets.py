@@ -1,0 +1,115 @@
+"""Which test sets are there, and is this one sound?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from assay.errors import Problem
+from assay.evaluation.testset.load import parse_test_set
+from assay.model.testset_json import to_plain
+from assay.serve import datasets
+from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
+from assay.serve.routing import router as new_router
+from assay.serve.wire.base import Id
+from assay.serve.wire.testsets import (
+    StoredAnswer,
+    TestSetAnswer,
+    TestSetsAnswer,
+    ValidationAnswer,
+)
+
+router = new_router("test sets", prefix="/v1")
+
+EXAMPLE = {
+    "name": "headaches",
+    "version": "v1",
+    "queries": [
+        {
+            "query_id": "q001",
+            "query_text": "pembrolizumab adverse events",
+            "query_type": "exact_term",
+            "relevant_docs": [{"doc_id": "PMC123:chunk_5", "grade": 3}],
+        }
+    ],
+}
+UPLOAD: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            kind: {"schema": {"type": "object"}, "example": EXAMPLE}
+            for kind in ("application/json",)
+        },
+    }
+}
+
+
+@router.get("/testsets", response_model=TestSetsAnswer, responses=refusals())
+async def list_sets(service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Every test set that loads by name."""
+    del caller
+    rows = await service.work(lambda: datasets.listing(service.config.home))
+    return JSONResponse({"test_sets": rows})
+
+
+@router.post(
+    "/testsets",
+    response_model=StoredAnswer,
+    status_code=201,
+    responses=refusals(409),
+    openapi_extra=UPLOAD,
+)
+async def store_set(request: Request, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Store a test set under its own name: YAML or JSON, in any form that assay reads."""
+    del caller
+    body = await request.body()
+    found, new = await service.work(lambda: datasets.upload(service.config.home, body))
+    answer = {
+        "name": found.name,
+        "version": found.version,
+        "checksum": found.checksum,
+        "queries": len(found.queries),
+        "new": new,
+    }
+    return JSONResponse(answer, 201, {"location": f"/v1/testsets/{found.name}"})
+
+
+@router.post(
+    "/testsets/validate",
+    response_model=ValidationAnswer,
+    responses=refusals(),
+    openapi_extra=UPLOAD,
+)
+async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Check a test set without storing it; every problem is listed."""
+    del caller
+    body = await request.body()
+    reading = await service.work(lambda: parse_test_set(body))
+    found = reading.test_set
+    return JSONResponse(
+        {
+            "sound": found is not None,
+            "form": reading.form,
+            "queries": len(found.queries) if found else None,
+            "problems": _faults(reading.problems),
+            "warnings": _faults(reading.warnings),
+        }
+    )
+
+
+@router.get("/testsets/{name}", response_model=TestSetAnswer, responses=refusals(404))
+async def show_set(name: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """One test set with its queries and judgments."""
+    del caller
+    found = await service.work(lambda: datasets.load(service.config.home, name))
+    return JSONResponse({**to_plain(found), "checksum": found.checksum})
+
+
+def _faults(problems: Iterable[Problem]) -> list[dict[str, str]]:
+    return [
+        {"where": str(one.query_id or one.line or "input"), "message": one.message}
+        for one in problems
+    ]

@@ -1,0 +1,89 @@
+"""What do routes about documents, the index and the models take and answer?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay import limits
+from assay.serve.wire.base import Answer, Json, Wire
+
+
+class IngestRequest(Wire):
+    """Documents as JSON, in the form of one line of a JSON-lines corpus each."""
+
+    documents: Annotated[
+        list[Annotated[Json, Field(max_length=100)]],
+        Field(
+            min_length=1,
+            max_length=limits.MAX_BATCH_IDS,
+            examples=[
+                [{"doc_id": "note-1", "title": "A note", "text": "Aspirin eased the headache."}]
+            ],
+        ),
+    ]
+    profile: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,40}$")] = "auto"
+
+
+class WrittenAnswer(Answer):
+    """What was written; the index has it already."""
+
+    added: int
+    replaced: int
+    unchanged: int
+    deleted: int
+    chunks: int
+    generation: int
+
+
+class IndexRequest(Wire):
+    """What to do with the index: bring it up to date, or write it anew in one piece."""
+
+    action: Literal["update", "compact", "rebuild"] = "update"
+
+
+class IndexWritten(Answer):
+    """The generation that was written."""
+
+    generation: int
+    rows: int
+    segments: int
+
+
+class CheckAnswer(Answer):
+    """What is wrong with the index."""
+
+    sound: bool
+    problems: list[str]
+
+
+class ModelRow(Answer):
+    """One model."""
+
+    name: str
+    role: str
+    about: str
+    dimension: int
+    licence: str
+    requires_gpu: bool
+    here: bool
+
+
+class ModelsAnswer(Answer):
+    """Every model that is known."""
+
+    models: list[ModelRow]
+
+
+class MeasureRow(Answer):
+    """One measure and what it is."""
+
+    name: str
+    help: str
+
+
+class MeasuresAnswer(Answer):
+    """Every measure that is known."""
+
+    measures: list[MeasureRow]

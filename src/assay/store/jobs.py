@@ -1,0 +1,248 @@
+"""Which long pieces of work were asked for, how far is each, and what came of it?
+
+A job is known by its id; the same id or the same idempotency key with another request is refused,
+with the same request it names the work that is already there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from assay import limits
+from assay.errors import BusyError, ConflictError, MissingFileError
+from assay.store.database import open_database, writing
+from assay.store.moments import now
+from assay.store.schema import jobs
+
+
+class JobState(StrEnum):
+    """How far a job is; an interrupted one goes on when a service starts again."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    COMPLETE = "complete"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({JobState.COMPLETE, JobState.FAILED, JobState.CANCELLED})
+WAITING = (JobState.QUEUED, JobState.RUNNING, JobState.INTERRUPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One piece of work; ``request`` holds all that is needed to do it, also after a restart."""
+
+    job_id: str
+    kind: str
+    state: JobState
+    request: Mapping[str, Any]
+    owner: str
+    done: int
+    total: int
+    run_id: str | None
+    result: Mapping[str, Any] | None
+    problem: Mapping[str, Any] | None
+    created_at: str
+    updated_at: str
+
+
+class JobStore:
+    """The jobs of one workspace. What a method has returned from is on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._engine = open_database(path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+    def create(
+        self,
+        job_id: str,
+        kind: str,
+        request: Mapping[str, Any],
+        *,
+        owner: str,
+        idempotency_key: str | None = None,
+        total: int = 0,
+    ) -> tuple[Job, bool]:
+        """Enter a job; with the one that was there already, and False, where it is the same."""
+        text = json.dumps(request, sort_keys=True, ensure_ascii=False)
+        digest = hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
+        with writing(self._engine, self.path) as connection:
+            known = _known(connection, job_id, owner, idempotency_key)
+            if known is not None:
+                if known.digest != digest:
+                    raise _other(known.job_id, job_id)
+                return _job(known), False
+            _refuse_too_many(connection)
+            moment = now()
+            connection.execute(
+                insert(jobs),
+                {
+                    "job_id": job_id,
+                    "kind": kind,
+                    "state": JobState.QUEUED.value,
+                    "request": text,
+                    "digest": digest,
+                    "owner": owner,
+                    "idempotency_key": idempotency_key,
+                    "done": 0,
+                    "total": total,
+                    "created_at": moment,
+                    "updated_at": moment,
+                },
+            )
+            _forget_old(connection)
+        return self.get(job_id), True
+
+    def get(self, job_id: str) -> Job:
+        """The job with this id."""
+        with self._engine.connect() as connection:
+            row = connection.execute(select(jobs).where(jobs.c.job_id == job_id)).one_or_none()
+        if row is None:
+            raise MissingFileError(f"there is no job {job_id!r:.140}")
+        return _job(row)
+
+    def page(self, limit: int, offset: int) -> tuple[list[Job], int]:
+        """Jobs, newest first, and how many there are in all."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(jobs)
+                .order_by(jobs.c.created_at.desc(), jobs.c.job_id)
+                .limit(limit)
+                .offset(offset)
+            ).all()
+            total = connection.execute(select(func.count()).select_from(jobs)).scalar_one()
+        return [_job(row) for row in rows], total
+
+    def take(self) -> Job | None:
+        """The next job in line, now running; None where nothing waits."""
+        with writing(self._engine, self.path) as connection:
+            row = connection.execute(
+                select(jobs.c.job_id)
+                .where(jobs.c.state == JobState.QUEUED.value)
+                .order_by(jobs.c.created_at, jobs.c.job_id)
+                .limit(1)
+            ).one_or_none()
+            if row is None:
+                return None
+            _set(connection, row.job_id, state=JobState.RUNNING.value)
+        return self.get(row.job_id)
+
+    def progress(self, job_id: str, done: int, total: int, run_id: str | None = None) -> None:
+        """Note how far a job is."""
+        with writing(self._engine, self.path) as connection:
+            extra = {} if run_id is None else {"run_id": run_id}
+            _set(connection, job_id, done=done, total=total, **extra)
+
+    def end(
+        self,
+        job_id: str,
+        state: JobState,
+        *,
+        run_id: str | None = None,
+        result: Mapping[str, Any] | None = None,
+        problem: Mapping[str, Any] | None = None,
+    ) -> Job:
+        """Note how a job ended, or that it was interrupted."""
+        with writing(self._engine, self.path) as connection:
+            values: dict[str, Any] = {"state": state.value}
+            values |= {} if run_id is None else {"run_id": run_id}
+            values |= {} if result is None else {"result": json.dumps(result, allow_nan=False)}
+            values |= {} if problem is None else {"problem": json.dumps(problem)}
+            _set(connection, job_id, **values)
+        return self.get(job_id)
+
+    def cancel_waiting(self, job_id: str) -> bool:
+        """Cancel a job that has not begun; False where it has."""
+        with writing(self._engine, self.path) as connection:
+            changed = connection.execute(
+                update(jobs)
+                .where(
+                    jobs.c.job_id == job_id,
+                    jobs.c.state.in_([JobState.QUEUED.value, JobState.INTERRUPTED.value]),
+                )
+                .values(state=JobState.CANCELLED.value, updated_at=now())
+            )
+        return bool(changed.rowcount)
+
+    def requeue(self) -> int:
+        """Put what was interrupted, by a signal or by a crash, in line again; how many."""
+        with writing(self._engine, self.path) as connection:
+            changed = connection.execute(
+                update(jobs)
+                .where(jobs.c.state.in_([JobState.RUNNING.value, JobState.INTERRUPTED.value]))
+                .values(state=JobState.QUEUED.value, updated_at=now())
+            )
+        return changed.rowcount
+
+
+def _known(
+    connection: Connection, job_id: str, owner: str, idempotency_key: str | None
+) -> Row[Any] | None:
+    same = jobs.c.job_id == job_id
+    if idempotency_key is not None:
+        same |= (jobs.c.owner == owner) & (jobs.c.idempotency_key == idempotency_key)
+    return connection.execute(select(jobs).where(same).limit(1)).one_or_none()
+
+
+def _other(known: str, asked: str) -> ConflictError:
+    what = f"the id {asked}" if known == asked else "the Idempotency-Key"
+    return ConflictError(
+        f"{what} stands for another request already", hint="use another one for other work"
+    )
+
+
+def _refuse_too_many(connection: Connection) -> None:
+    waiting = connection.execute(
+        select(func.count()).where(jobs.c.state.in_([state.value for state in WAITING]))
+    ).scalar_one()
+    if waiting >= limits.MAX_WAITING_JOBS:
+        raise BusyError(f"{waiting} jobs wait already", hint="try again when some have ended")
+
+
+def _forget_old(connection: Connection) -> None:
+    ended = jobs.c.state.in_([state.value for state in ENDED])
+    oldest = (
+        select(jobs.c.job_id)
+        .where(ended)
+        .order_by(jobs.c.created_at.desc())
+        .limit(-1)
+        .offset(limits.MAX_KEPT_JOBS)
+    )
+    connection.execute(delete(jobs).where(jobs.c.job_id.in_(oldest)))
+
+
+def _set(connection: Connection, job_id: str, **values: Any) -> None:
+    connection.execute(
+        update(jobs).where(jobs.c.job_id == job_id).values(updated_at=now(), **values)
+    )
+
+
+def _job(row: Row[Any]) -> Job:
+    return Job(
+        job_id=row.job_id,
+        kind=row.kind,
+        state=JobState(row.state),
+        request=json.loads(row.request),
+        owner=row.owner,
+        done=row.done,
+        total=row.total,
+        run_id=row.run_id,
+        result=None if row.result is None else json.loads(row.result),
+        problem=None if row.problem is None else json.loads(row.problem),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

@@ -1,0 +1,134 @@
+"""What did people search for, without knowing who they are?
+
+Words are kept only where the settings say so, and only after obvious identifiers were taken out.
+Old rows go by age and by number. Searches that evaluations make never come here. This is where the
+candidates of a test-set refresh come from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import delete, func, insert, select
+
+from assay.store.database import open_database, writing
+from assay.store.moments import days_ago
+from assay.store.schema import query_log
+
+_LABELS = "mrn|nhs|ssn|patient (?:id|no|number)"
+_IDENTIFIERS = (
+    (re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"), "[email]"),
+    (re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE), "[link]"),
+    (re.compile(r"\b\d{3}-\d{2}-\d{4}\b"), "[number]"),
+    (re.compile(r"\b\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}\b"), "[date]"),
+    (re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b"), "[date]"),
+    (re.compile(rf"\b(?:{_LABELS})\W{{0,3}}[\w-]*\d[\w-]*", re.IGNORECASE), "[number]"),
+    (re.compile(r"(?<!\w)\+?\(?\d[\d ()./-]{7,}\d\b"), "[number]"),
+    (re.compile(r"\b(?:mr|mrs|ms|miss|dr|prof)\.? +[A-Z][\w'-]+(?: +[A-Z][\w'-]+)?"), "[name]"),
+    (re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? +[A-Z][\w'-]+(?: +[A-Z][\w'-]+)?"), "[name]"),
+)  # fmt: skip
+_KEPT = re.compile(r"\b(?:PMC|PMID:?|NCT|DOI:?)\s?[\d./-]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery:
+    """One search: when, what (None where words are not kept) and how it went."""
+
+    at: str
+    query: str | None
+    query_type: str
+    results: int
+    top_score: float | None
+    degraded: bool
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCount:
+    """One wording and what is known of it over time; case and blanks do not tell two apart."""
+
+    query: str
+    times: int
+    zero_results: int
+    mean_top_score: float | None
+    last_at: str
+
+
+def scrub(text: str) -> str:
+    """The text without what names a person; numbers of papers and trials stay."""
+    kept: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        kept.append(found[0])
+        return f"\x00{len(kept) - 1}\x00"
+
+    masked = _KEPT.sub(keep, text.replace("\x00", " "))
+    for pattern, word in _IDENTIFIERS:
+        masked = pattern.sub(word, masked)
+    return re.sub(r"\x00(\d+)\x00", lambda found: kept[int(found[1])], masked)
+
+
+class QueryLog:
+    """The log of one workspace."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._engine = open_database(path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+    def add(self, entries: Sequence[LoggedQuery]) -> None:
+        """Write entries in one transaction."""
+        rows = [
+            {
+                "at": entry.at,
+                "query": None if entry.query is None else scrub(entry.query),
+                "query_type": entry.query_type,
+                "results": entry.results,
+                "top_score": entry.top_score,
+                "degraded": int(entry.degraded),
+                "latency_ms": entry.latency_ms,
+            }
+            for entry in entries
+        ]
+        if rows:
+            with writing(self._engine, self.path) as connection:
+                connection.execute(insert(query_log), rows)
+
+    def trim(self, *, days: float, rows: int) -> int:
+        """Delete what is too old or too much; how many rows went."""
+        with writing(self._engine, self.path) as connection:
+            old = connection.execute(delete(query_log).where(query_log.c.at < days_ago(days)))
+            newest = connection.execute(select(func.max(query_log.c.seq))).scalar() or 0
+            many = connection.execute(delete(query_log).where(query_log.c.seq <= newest - rows))
+        return old.rowcount + many.rowcount
+
+    def count(self) -> int:
+        """How many searches are in the log."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(query_log)).scalar_one()
+
+    def wordings(self, *, since: str = "", limit: int = 10_000) -> list[QueryCount]:
+        """Every wording that was kept, most frequent first."""
+        key = func.lower(func.trim(query_log.c.query))
+        times = func.count()
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(
+                    func.min(query_log.c.query),
+                    times,
+                    func.sum(query_log.c.results == 0),
+                    func.avg(query_log.c.top_score),
+                    func.max(query_log.c.at),
+                )
+                .where(query_log.c.query.is_not(None), query_log.c.at >= since)
+                .group_by(key)
+                .order_by(times.desc(), key)
+                .limit(limit)
+            )
+            return [QueryCount(*row) for row in found]

@@ -1,0 +1,131 @@
+"""Do the files for operators hold what this release shows, also where nothing can run them?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from assay.serve.metrics import Metrics
+from assay.serve.quality import GAUGES
+
+ROOT = Path(__file__).resolve().parents[2]
+OPS = ROOT / "ops"
+NAME = re.compile(r"\bmedicalkg_[a-z_]+")
+ENDINGS = re.compile(r"_(bucket|total|count|sum)$")
+
+
+def shown_names() -> set[str]:
+    """Every name that the service shows, without the endings of counters and histograms."""
+    text = Metrics().text().decode()
+    return {ENDINGS.sub("", name) for name in NAME.findall(text)} | set(GAUGES)
+
+
+@pytest.mark.parametrize(
+    "path", ["prometheus/alerts.yml", "prometheus/alerts_test.yml", "grafana/assay.json"]
+)
+def test_every_series_that_is_asked_for_is_shown(path: str) -> None:
+    asked = {ENDINGS.sub("", name) for name in NAME.findall((OPS / path).read_text())}
+    assert asked
+    assert asked <= shown_names()
+
+
+@pytest.mark.req("E11")
+def test_the_alerts_of_the_contract_are_there() -> None:
+    groups = yaml.safe_load((OPS / "prometheus" / "alerts.yml").read_text())["groups"]
+    rules = {rule["alert"]: rule for group in groups for rule in group["rules"]}
+    recall = rules["AssayRecallLow"]
+    assert recall["expr"] == 'medicalkg_retrieval_recall_at_k{k="10"} < 0.75'
+    assert recall["for"] == "15m"
+    assert rules["AssayNdcgLow"]["expr"] == 'medicalkg_retrieval_ndcg_at_k{k="10"} < 0.70'
+    assert rules["AssaySearchSlow"]["expr"].endswith("> 0.6")
+    assert rules["AssayComponentErrors"]["expr"].strip().endswith("> 0.05")
+    assert all(rule["annotations"]["summary"] for rule in rules.values())
+
+
+@pytest.mark.req("E11")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["promtool", "test", "rules", "prometheus/alerts_test.yml"],
+        ["promtool", "check", "rules", "prometheus/alerts.yml"],
+        ["promtool", "check", "config", "prometheus/prometheus.yml"],
+        ["amtool", "check-config", "prometheus/alertmanager.yml"],
+    ],
+    ids=lambda command: " ".join(command[:3]),
+)
+def test_the_tools_of_prometheus_agree(command: list[str]) -> None:
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not here (Debian: prometheus, prometheus-alertmanager)")
+    done = subprocess.run(command, cwd=OPS, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_dashboard_has_a_source_and_no_panel_twice() -> None:
+    board = json.loads((OPS / "grafana" / "assay.json").read_text())
+    identities = [panel["id"] for panel in board["panels"]]
+    assert len(set(identities)) == len(identities)
+    assert all(panel["datasource"]["uid"] == "${source}" for panel in board["panels"])
+    places = [(p["gridPos"]["x"], p["gridPos"]["y"]) for p in board["panels"]]
+    assert len(set(places)) == len(places)
+
+
+def instructions() -> list[str]:
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines() if line.strip() and line[0] != "#"]
+
+
+def test_the_image_is_built_as_linters_ask() -> None:
+    lines = instructions()
+    stages = [line for line in lines if line.startswith("FROM ")]
+    assert all(re.search(r":\d[\w.-]*", stage) for stage in stages)  # a version, never latest
+    for line in lines:
+        if " pip install" in line or "/pip install" in line:
+            assert "--no-cache-dir" in line
+        assert not re.match(r"(ADD|MAINTAINER)\b", line)
+        assert not re.search(r"\b(sudo|curl|wget)\b", line)
+    locked = next(line for line in lines if "base.lock" in line and line.startswith("RUN"))
+    assert "--require-hashes" in locked
+    final = lines[lines.index(stages[-1]) :]
+    users = [line for line in final if line.startswith("USER ")]
+    assert users
+    assert users[-1] == "USER 10001:10001"
+    assert final.index(users[-1]) < next(
+        i for i, x in enumerate(final) if x.startswith("ENTRYPOINT")
+    )
+    for word in ("HEALTHCHECK", "EXPOSE", "STOPSIGNAL", "ENTRYPOINT", "CMD"):
+        assert any(line.startswith(word) for line in final), word
+    assert all("[" in line for line in final if line.startswith(("CMD", "ENTRYPOINT", "VOLUME")))
+
+
+def test_nothing_but_what_is_needed_goes_into_the_image() -> None:
+    kept = (ROOT / ".dockerignore").read_text().splitlines()
+    assert kept[0] == "*"
+    copied = re.findall(
+        r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE
+    )
+    for name in " ".join(copied).split():
+        assert f"!{name}" in kept
+        assert (ROOT / name).exists()
+
+
+def test_containers_are_confined() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    for service in services.values():
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert not service["user"].startswith("0")
+        assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+
+
+def test_the_unit_is_confined_and_starts_a_command_that_exists() -> None:
+    unit = (OPS / "systemd" / "assay.service").read_text()
+    for line in ("NoNewPrivileges=true", "ProtectSystem=strict", "User=assay", "PrivateTmp=true"):
+        assert line in unit
+    assert re.search(r"^ExecStart=\S+/assay --home \S+ serve$", unit, re.MULTILINE)

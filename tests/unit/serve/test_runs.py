@@ -1,0 +1,99 @@
+"""Can runs be listed, tagged, compared, gated, and carried from one service to another?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.unit.serve.conftest import MakeService, assert_problem, client_of
+from tests.unit.serve.small import TEST_SET
+
+
+@pytest.fixture
+def pair(small: TestClient) -> TestClient:
+    """A client whose service has two runs, a and b."""
+    for name, depth in (("run_a", "1"), ("run_b", "100")):
+        response = small.post(f"/v1/evaluate?evaluation_id={name}&depth={depth}", json=TEST_SET)
+        assert response.status_code == 200, response.text
+    return small
+
+
+def test_runs_are_listed_shown_tagged_and_deleted(pair: TestClient) -> None:
+    listed = pair.get("/v1/runs").json()
+    assert [run["run_id"] for run in listed["runs"]] == ["run_b", "run_a"]
+    assert pair.get("/v1/runs?suite=small&status=complete&limit=1").json()["total"] == 2
+    assert pair.get("/v1/runs/latest").json()["run_id"] == "run_b"
+    assert pair.put("/v1/runs/run_a/tags/baseline").json()["tags"] == ["baseline"]
+    assert pair.get("/v1/runs/baseline").json()["run_id"] == "run_a"
+    page = pair.get("/v1/runs/run_a/queries?limit=2").json()
+    assert page["total"] == 3
+    assert [one["query_id"] for one in page["outcomes"]] == ["q1", "q2"]
+    assert pair.delete("/v1/tags/baseline").json() == {"deleted": "baseline"}
+    assert_problem(pair.delete("/v1/tags/baseline"), 404)
+    assert pair.delete("/v1/runs/run_a").json() == {"deleted": "run_a"}
+    assert_problem(pair.get("/v1/runs/run_a"), 404)
+
+
+@pytest.mark.req("K11")
+def test_compare_ab_and_gate(pair: TestClient) -> None:
+    compared = pair.post("/v1/compare", json={"a": "run_a", "b": "run_b"}).json()
+    assert compared["run_b"] == "run_b"
+    assert {one["kind"] for one in compared["per_query"]} <= {"Win", "Loss", "Draw", "Regression"}
+    tested = pair.post("/v1/ab", json={"a": "run_a", "b": "run_b", "measures": ["MRR"]}).json()
+    assert tested["verdict"] in {"better", "worse", "equivalent", "inconclusive"}
+    gated = pair.post("/v1/gate", json={"baseline": "run_b", "current": "run_a"}).json()
+    assert gated["exit_code"] == 3  # a depth of 1 loses more than 5 % of Recall@10
+    passed = pair.post("/v1/gate", json={"baseline": "run_a", "current": "run_b"}).json()
+    assert passed["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("compare", {"a": "run_a", "b": "nothing-like-it"}, 404),
+        ("compare", {"a": "run_a"}, 422),
+        ("compare", {"a": "../a", "b": "run_b"}, 422),
+        ("ab", {"a": "run_a", "b": "run_b", "alpha": 0}, 422),
+        ("ab", {"a": "run_a", "b": "run_b", "measures": ["Beauty@3"]}, 400),
+        ("gate", {"baseline": "run_a", "current": "run_b", "limits": ["Recall@10=much"]}, 400),
+        ("gate", {"baseline": "run_a", "current": "run_b", "limits": []}, 422),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    pair: TestClient, path: str, body: dict[str, Any], status: int
+) -> None:
+    assert_problem(pair.post(f"/v1/{path}", json=body), status)
+
+
+@pytest.mark.req("W10")
+def test_a_run_travels_to_another_service(
+    pair: TestClient, make_service: MakeService, tmp_path: Path
+) -> None:
+    packed = pair.get("/v1/runs/run_b/export").json()
+    with client_of(make_service(home=tmp_path / "other")) as other:
+        first = other.post("/v1/runs", json=packed)
+        assert (first.status_code, first.json()) == (201, {"run_id": "run_b", "new": True})
+        assert other.post("/v1/runs", json=packed).json()["new"] is False
+        assert other.get("/v1/runs/run_b/export").json() == packed
+        changed = {**packed, "outcomes": packed["outcomes"][:1]}
+        assert_problem(other.post("/v1/runs", json=changed), 409, "conflict")
+
+
+def test_a_run_that_makes_no_sense_is_refused(pair: TestClient) -> None:
+    packed = pair.get("/v1/runs/run_b/export").json()
+    broken: list[dict[str, Any]] = [
+        {**packed, "info": {}},
+        {**packed, "format": "other"},
+        {**packed, "info": {**packed["info"], "run_id": "../x"}},
+        {**packed, "info": {**packed["info"], "status": "running"}},
+        {**packed, "info": {**packed["info"], "test_set_checksum": "0"}},
+        {**packed, "test_set": {}},
+        {**packed, "outcomes": [{"query_id": "q1"}]},
+        {**packed, "outcomes": [{**packed["outcomes"][0], "query_id": "stranger"}]},
+        {**packed, "outcomes": [{"query_id": "q1", "result": {"ids": 3}, "stages": None}]},
+    ]
+    for body in broken:
+        assert_problem(pair.post("/v1/runs", json=body), 422)
