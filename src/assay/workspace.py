@@ -239,6 +239,7 @@ class Workspace:
             generation=str(generation.manifest.generation),
             components=found,
             chunks=self.store.chunks_by_key,
+            labels=self.store.labels_by_key,
             find=find,
             absent=absent,
             size=len(generation.chunk_ids),

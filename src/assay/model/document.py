@@ -92,6 +92,15 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkLabels:
+    """What a chunk is about, without its text."""
+
+    section_label: str
+    intent_hint: str
+    is_table: bool
+
+
+@dataclass(frozen=True, slots=True)
 class KeyedChunk:
     """A chunk under the number by which indexes know it; a key is never used for another chunk."""
 

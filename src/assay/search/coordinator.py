@@ -61,7 +61,9 @@ async def gather(
     outcomes = dict(zip(requests, await asyncio.gather(*map(one, requests)), strict=True))
     failed = {name: found for name, found in outcomes.items() if found.failure is not None}
     for name, found in failed.items():
-        log.warning("%s_%s: left out of fusion: %s", name, found.failure, found.reason)
+        # what is known to be gone is not worth a line for every search
+        level = logging.DEBUG if found.failure is Failure.UNAVAILABLE else logging.WARNING
+        log.log(level, "%s_%s: left out of fusion: %s", name, found.failure, found.reason)
     return Answers(
         lists={name: found.value for name, found in outcomes.items() if found.value is not None},
         failures={name: found.failure for name, found in failed.items() if found.failure},

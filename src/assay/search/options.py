@@ -101,7 +101,7 @@ def read_weights(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for part in text.split(","):
         name, equals, number = (piece.strip() for piece in part.partition("="))
-        if not equals or name in weights or not _NUMBER.fullmatch(number):
+        if not equals or not name or name in weights or not _NUMBER.fullmatch(number):
             raise UsageError(
                 f"weights: {part!r:.60} is not a component and its number, once each",
                 hint="as in bm25=0.3,splade=0.2,dense=0.5",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
-from assay.model.document import Chunk
+from assay.model.document import Chunk, ChunkLabels
 from assay.search.boost import Lexicon
 from assay.search.check import changed, check
 from assay.search.coordinator import Answers
@@ -23,8 +23,6 @@ from assay.search.question import Question
 from assay.search.ranking import Ranking, explained, rank
 from assay.search.rerank import Reranked
 from assay.search.response import SearchResponse
-
-Chunks = Callable[[Sequence[int]], Mapping[int, Chunk]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,8 @@ class Prepared:
     answers: Answers
     generation: str
     lexicon: Lexicon
-    chunks: Chunks
+    chunks: Callable[[Sequence[int]], Mapping[int, Chunk]]
+    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
     started: float
     warnings: tuple[str, ...] = ()
 
@@ -52,7 +51,7 @@ class Prepared:
         }
         if not lists:
             raise all_failed(self.answers)
-        return rank(self.question, lists, options, self.lexicon, self.chunks)
+        return rank(self.question, lists, options, self.lexicon, self.labels)
 
     def refuse(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
@@ -144,5 +143,5 @@ def _warnings(
     if reranked is not None and reranked.error is not None:
         found.append(f"not reranked: {reranked.reason}")
     if gone:
-        found.append(f"{gone} results were deleted since this generation was indexed")
+        found.append(f"left out, since deleted after this generation was indexed: {gone}")
     return tuple(found)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.model.document import Chunk
+from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
@@ -63,15 +63,15 @@ def rank(
     lists: Mapping[str, Sequence[Hit]],
     options: SearchOptions,
     lexicon: Lexicon,
-    chunks: Callable[[Sequence[int]], Mapping[int, Chunk]],
+    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]],
 ) -> Ranking:
-    """Fuse and boost; chunks are looked at only where the query asks for a kind of them."""
+    """Fuse and boost; labels are looked at only where the query asks for a kind of them."""
     started = time.perf_counter()
     query_type = options.query_type or classify(question.written)
     fused = fuse(lists, options, query_type)
     between = time.perf_counter()
     detected = detect(question.written, lexicon, options.query_intent) if options.boosts else ()
-    traits = chunks([one.key for one in fused]) if detected else {}
+    traits = labels([one.key for one in fused]) if detected else {}
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon)
     pool = tuple(Candidate(one, at, one.score) for at, one in enumerate(boosted, start=1))
     seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}

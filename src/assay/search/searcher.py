@@ -16,8 +16,8 @@ from typing import Any
 
 from assay import limits
 from assay.errors import AssayError
-from assay.model.document import Chunk
-from assay.model.query import Hit
+from assay.model.document import Chunk, ChunkLabels
+from assay.model.query import Filters, Hit
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Lexicon, default_lexicon
 from assay.search.cache import Cache
@@ -37,6 +37,7 @@ from assay.search.why import Why, explain_absence
 log = logging.getLogger("assay.search")
 
 WARM_UP = "warm up"
+WARM_UP_S = 10.0
 REFRESH_EVERY_S = 1.0
 
 
@@ -77,6 +78,7 @@ class Searcher:
             limits.MAX_CACHED_LISTS
         )
         self._chunks: Cache[int, Chunk] = Cache(limits.MAX_CACHED_CHUNKS)
+        self._labels: Cache[int, ChunkLabels] = Cache(limits.MAX_CACHED_LABELS)
         self._loop = BackgroundLoop()
         self._refreshing = threading.Lock()
         self._stale = ""
@@ -180,11 +182,9 @@ class Searcher:
     def _opened(self) -> Snapshot:
         """The newest generation, asked once so that the first question does not pay for it."""
         snapshot = self._source.open()
-        for component in snapshot.components.values():
-            try:
-                component.search(WARM_UP, 1)
-            except Exception as problem:
-                log.warning("%s failed its first search: %s", component.name, problem)
+        request = Request(WARM_UP, 1, Filters())
+        requests = dict.fromkeys(snapshot.components, request)
+        self._loop.run(gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S))
         return snapshot
 
     def _options(self, options: SearchOptions | None, changes: dict[str, Any]) -> SearchOptions:
@@ -226,6 +226,7 @@ class Searcher:
             generation=snapshot.generation,
             lexicon=self._lexicon,
             chunks=lambda keys: self._chunks.all_of(keys, snapshot.chunks),
+            labels=lambda keys: self._labels.all_of(keys, snapshot.labels),
             started=started,
             warnings=self._warnings(snapshot),
         )

@@ -15,7 +15,7 @@ from assay.encode.encoders import open_dense, open_reranker
 from assay.encode.runtime import start
 from assay.encode.shelf import Shelf
 from assay.encode.splade import OnnxSplade
-from tests.unit.encode.conftest import REAL
+from tests.conftest import REAL
 
 dense = cache(open_dense)
 rerank = cache(open_reranker)

@@ -1,0 +1,28 @@
+"""A workspace with real models, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from assay.config import configure
+from assay.encode.shelf import Shelf
+from assay.search.searcher import Searcher
+from assay.workspace import Workspace
+from tests.e2e.clinic import chunks
+from tests.unit.search.corpus import documents
+
+
+@pytest.fixture(scope="session")
+def clinic(tmp_path_factory: pytest.TempPathFactory, real_shelf: Shelf) -> Iterator[Workspace]:
+    home = tmp_path_factory.mktemp("clinic") / "home"
+    with Workspace(configure({"home": home}, environ={}, folder=home.parent)) as opened:
+        opened.ingest(documents(chunks()))
+        opened.update_index()
+        yield opened
+
+
+@pytest.fixture
+def search(clinic: Workspace) -> Searcher:
+    return clinic.searcher

@@ -1,0 +1,77 @@
+"""Components that misbehave: real ones underneath, a fault in front."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from assay.model.query import Component, Filters, Hit
+from assay.search.options import SearchOptions
+from assay.search.rerank import Rerankers
+from assay.search.searcher import Searcher, Source
+from assay.search.snapshot import Snapshot
+
+FAULTS = ("slow", "hang", "raise", "nan", "empty")
+SLOW_S = 0.4
+
+
+class Faulty:
+    """A component with a fault that can be switched on; ``release`` lets hung calls end."""
+
+    def __init__(self, inner: Component, fault: str = "") -> None:
+        self._inner = inner
+        self.fault = fault
+        self.calls = 0
+        self.release = threading.Event()
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        self.calls += 1
+        fault = self.fault
+        if fault == "hang":
+            self.release.wait(60)
+        elif fault == "slow":
+            time.sleep(SLOW_S)
+        elif fault == "raise":
+            raise RuntimeError("the disk is on fire")
+        elif fault == "empty":
+            return []
+        hits = self._inner.search(query, k, filters)
+        if fault == "nan":
+            hits[0] = replace(hits[0], score=math.nan)
+        return hits
+
+
+class Rig:
+    """A searcher over real components, each behind a switch."""
+
+    def __init__(self, snapshot: Snapshot, rerankers: Rerankers, **options: object) -> None:
+        self.parts = {name: Faulty(inner) for name, inner in snapshot.components.items()}
+        faulty: Mapping[str, Component] = self.parts
+        broken = replace(snapshot, components=faulty)
+        self.searcher = Searcher(
+            Source(lambda: broken.generation, lambda: broken),
+            rerankers,
+            defaults=SearchOptions(**options),  # type: ignore[arg-type]
+        )
+
+    def __enter__(self) -> Rig:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for part in self.parts.values():
+            part.release.set()
+        self.searcher.close()
+
+
+def no_reranker() -> Rerankers:
+    def load(name: str) -> object:
+        raise AssertionError("nothing is reranked here")
+
+    return Rerankers(load, lambda name: True)  # type: ignore[arg-type]

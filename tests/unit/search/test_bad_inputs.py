@@ -1,0 +1,164 @@
+"""Is every bad input answered with an error that names the field, and never with a crash?"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from assay.errors import InputError, LimitError, UsageError
+from assay.search.check import changed, make_filters
+from assay.search.options import SearchOptions, read_weights
+from assay.workspace import Workspace
+from tests.unit.search.corpus import filled
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    with filled(tmp_path_factory.mktemp("bad") / "home") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("", InputError),
+        (" \t\n\u3000\x07", InputError),
+        ("x" * (1 << 20), LimitError),
+        ("heart\x00failure", InputError),
+        ("heart \ud800 failure", InputError),
+        (7, InputError),
+        (None, InputError),
+    ],
+)
+def test_queries_that_are_none(here: Workspace, query: Any, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="query:"):
+        here.search(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "💊🫀 heart",
+        "(a+)+$ heart [",
+        "((((((((((a|a)*)*)*)*)*",
+        'AND OR NOT "unclosed title:x^2 +[a TO b] \\ *?~',
+        "%s %(x)s {0} ${jndi}",
+        "'; DROP TABLE chunks; --",
+        "قلب שלום heart",
+        "ﬁbrosis ＨＥＡＲＴ x²",
+        "heart\u2028failure\u0085dose",
+        "e" + "\u0301" * 2000,
+        "the of and",
+        "a" * 8_192,
+    ],
+)
+def test_odd_queries_are_answered(here: Workspace, query: str) -> None:
+    answer = here.search(query)
+    assert not answer.degraded
+    json.dumps(answer.to_dict(), allow_nan=False).encode()
+
+
+def test_look_alikes_and_capitals_ask_the_same(here: Workspace) -> None:
+    plain = here.search("heart failure")
+    for query in ("HEART failure", "ｈｅａｒｔ　failure", " heart\tfailure\n"):
+        assert [hit.chunk for hit in here.search(query).results] == [
+            hit.chunk for hit in plain.results
+        ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"k": -1},
+        {"k": 0},
+        {"k": 10**9},
+        {"k": 2.0},
+        {"k": True},
+        {"k": "10"},
+        {"offset": -1},
+        {"offset": 10**9},
+        {"depth": 0},
+        {"depth": 10**7},
+        {"components": ""},
+        {"components": []},
+        {"components": "bm25,bm25"},
+        {"components": "xyz"},
+        {"components": [f"c{at}" for at in range(1_000)]},
+        {"components": 7},
+        {"components": "BM25"},
+        {"fusion_method": "RRF"},
+        {"fusion_method": None},
+        {"rrf_k": -1},
+        {"rrf_k": 0},
+        {"rrf_k": 10**18},
+        {"rrf_k": 1.5},
+        {"weights": {"bm25": 0.5, "dense": 0.5}},
+        {"weights": {"bm25": 0, "splade": 0, "dense": 0}},
+        {"weights": {"bm25": -1, "splade": 1, "dense": 1}},
+        {"weights": {"bm25": 1, "splade": 1, "dense": 1, "magic": 1}},
+        {"weights": {"bm25": math.nan, "splade": 1, "dense": 1}},
+        {"weights": {"bm25": math.inf, "splade": 1, "dense": 1}},
+        {"weights": {"bm25": "nan", "splade": 1, "dense": 1}},
+        {"weights": [0.3, 0.3, 0.4]},
+        {"normalization": "softmax"},
+        {"query_type": "sonnet"},
+        {"query_intent": "poetry"},
+        {"rerank": "yes"},
+        {"boosts": 1},
+        {"rerank_depth": 0},
+        {"component_timeout_ms": 0},
+        {"component_timeout_ms": math.nan},
+        {"component_timeout_ms": 10**9},
+        {"rerank_timeout_ms": -5},
+        {"filters": {"speaker_role": "ALIEN"}},
+        {"filters": {"ingestion_mode": "SOMETIMES"}},
+        {"filters": {"colour": "red"}},
+        {"filters": "PATIENT"},
+        {"tau": 1},
+    ],
+    ids=lambda options: json.dumps(options, default=str)[:40],
+)
+def test_options_that_cannot_be(here: Workspace, options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as caught:
+        here.search("heart", **options)
+    (name,) = options
+    shown = {"filters": ("filters", "speaker_role", "ingestion_mode")}.get(name, (name,))
+    assert any(part in caught.value.message for part in shown)
+    assert len(caught.value.message) < 250
+
+
+def test_every_option_may_be_given_as_people_write_it() -> None:
+    options = changed(
+        SearchOptions(),
+        components="dense, bm25",
+        fusion_method="weighted",
+        weights={"bm25": 1, "dense": 3},
+        normalization="dbsf",
+        query_type="paraphrase",
+        filters={"speaker_role": ["PATIENT"], "is_table": False},
+    )
+    assert options.components == ("bm25", "dense")
+    assert options.filters == make_filters(is_table=False, speaker_role="PATIENT")
+    assert changed(options) == options
+    json.loads(options.identity())
+
+
+@pytest.mark.parametrize(
+    "text", ["bm25", "bm25=", "=1", "bm25=1;dense=2", "bm25=nan", "bm25=1,bm25=2", "bm25=1e9", ""]
+)
+def test_weights_that_are_not_weights(text: str) -> None:
+    with pytest.raises(UsageError, match="weights"):
+        read_weights(text)
+
+
+def test_weights_as_text() -> None:
+    assert read_weights("bm25=.3, splade = 0.2,dense=1") == {
+        "bm25": 0.3,
+        "splade": 0.2,
+        "dense": 1.0,
+    }
+    assert read_weights("default") == {}

@@ -1,0 +1,118 @@
+"""Is the step named at which a document falls out of the results?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from assay.model.document import Chunk
+from assay.search.rerank import Rerankers
+from assay.search.searcher import Searcher, Source
+from assay.search.why import Verdict
+from assay.workspace import Workspace
+from tests.unit.search.corpus import documents, filled
+
+WORDS = ["dose", "rash", "heart", "pain", "fever", "cough", "sleep", "vision"]
+
+
+def rows() -> list[Chunk]:
+    """Forty chunks; the smaller the number, the more often they say dose."""
+    return [
+        Chunk(
+            chunk_id=f"d{at:02}:chunk_0",
+            doc_id=f"d{at:02}",
+            text=" ".join(["dose"] * max(0, 30 - at) + [WORDS[at % 8]] * at + ["patient"]),
+            title=f"Report {at}",
+            section_label="results" if at % 2 else "methods",
+            is_table=at == 25,
+        )
+        for at in range(40)
+    ]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    with filled(tmp_path_factory.mktemp("why") / "home", rows()) as opened:
+        yield opened
+
+
+def test_a_document_that_is_not_in_the_index(here: Workspace) -> None:
+    why = here.searcher.why("dose", "nowhere")
+    assert why.verdict is Verdict.NOT_IN_INDEX
+    assert "assay index update" in why.sentence
+
+
+def test_a_document_that_was_ingested_but_not_indexed(tmp_path: Path) -> None:
+    with filled(tmp_path / "home", rows()[:5]) as opened:
+        opened.ingest(documents([Chunk("new:chunk_0", "new", "dose", "New")]))
+        assert opened.searcher.why("dose", "new").verdict is Verdict.NOT_IN_INDEX
+        opened.update_index()
+        opened.searcher.refresh()
+        assert opened.searcher.why("dose", "new").verdict is Verdict.IN_RESULTS
+
+
+def test_a_document_that_the_filters_leave_out(here: Workspace) -> None:
+    why = here.searcher.why("dose", "d01", filters={"section_label": "methods"})
+    assert why.verdict is Verdict.FILTERED_OUT
+    assert why.sentence.endswith("section_label is results, not methods")
+
+
+@pytest.mark.parametrize("name", ["d38", "d38:chunk_0"])
+def test_a_document_that_no_component_found(here: Workspace, name: str) -> None:
+    why = here.searcher.why("dose", name, k=2, depth=3, components="bm25,dense")
+    assert why.verdict is Verdict.NOT_FOUND
+    assert why.components["bm25"].score is None  # it says nothing of a dose
+    everything = here.components(here.generation())["dense"].search("dose", 100)
+    rank = next(at for at, hit in enumerate(everything, 1) if hit.chunk_id == "d38:chunk_0")
+    assert why.components["dense"].rank == rank
+    assert why.components["dense"].score == everything[rank - 1].score
+    assert "best 3" in why.sentence
+
+
+def test_a_document_below_the_page(here: Workspace) -> None:
+    why = here.searcher.why("dose", "d20", k=2)
+    assert why.verdict is Verdict.BELOW_K
+    results = here.search("dose", k=40).results
+    hit = next(hit for hit in results if hit.chunk.doc_id == "d20")
+    assert (why.rank, why.score) == (hit.rank, hit.score)
+    assert why.needed == results[1].score
+
+
+def test_a_document_that_one_component_had_high(here: Workspace) -> None:
+    query = "dose"
+    best = here.components(here.generation())["dense"].search(query, 1)[0]
+    why = here.searcher.why(query, best.chunk_id, k=1, query_intent="tabular")
+    assert why.verdict is Verdict.LOST_IN_FUSION
+    assert why.components["dense"].rank == 1
+
+
+def test_a_document_that_is_there(here: Workspace) -> None:
+    first = here.search("dose").results[0].chunk.doc_id
+    why = here.searcher.why("dose", first)
+    assert (why.verdict, why.rank) == (Verdict.IN_RESULTS, 1)
+    json.dumps(why.to_dict(), allow_nan=False)
+
+
+class Backwards:
+    """A reranker that prefers what stood last."""
+
+    model_id = "backwards"
+
+    def score(self, query: str, passages: list[str], *, stop: object = None) -> NDArray[np.float32]:
+        return np.arange(len(passages), dtype=np.float32)
+
+
+def test_a_document_that_the_reranker_moved_down(here: Workspace) -> None:
+    searcher = Searcher(
+        Source(lambda: "1", here.snapshot), Rerankers(lambda name: Backwards(), lambda name: False)
+    )
+    first = here.search("dose").results[0].chunk.doc_id
+    why = searcher.why("dose", first, k=3, rerank=True, reranker="backwards")
+    searcher.close()
+    assert why.verdict is Verdict.RERANKED_AWAY
+    assert (why.rank_boosted, why.rank) == (1, 20)
