@@ -12,9 +12,21 @@ from assay.config import Configuration
 from assay.errors import AssayError
 
 QUERIES = (
-    "hyperkalemia adverse events table",
-    "who can join the trial if they have brain metastases",
-    "lung inflammation caused by immunotherapy",
+    (
+        "a question for a table",
+        "hyperkalemia adverse events table",
+        "The query asks for figures, so tables are lifted over sentences.",
+    ),
+    (
+        "a question for one kind of section",
+        "who can join the trial if they have brain metastases",
+        "Nobody wrote 'eligibility', but that is what is asked for.",
+    ),
+    (
+        "a question in other words than the documents",
+        "drip antibiotic for a serious kidney infection",
+        "Words alone (bm25) put it lower; meaning (dense) and weighted terms (splade) find it.",
+    ),
 )
 PARTS = ("trials", "labels", "articles", "interviews", "reviews.jsonl")
 SHOWN = 3
@@ -25,6 +37,7 @@ Try next:
   assay score --qrels QRELS --run A --run B     is B better than A? with a verdict
   assay models pull                             the models that search uses
   assay ingest PATH                             your own documents
+  assay search "YOUR QUESTION" --explain        where each part of a score comes from
   assay index info                              what is indexed, and how fresh it is
   assay measures                                every measure and its parameters"""
 
@@ -55,7 +68,7 @@ def command(
     emit_text("2. Is the second run better?\n")
     _score(config, qrels, *runs)
     if search:
-        emit_text("3. Search: words, weighted terms and meaning find different things\n")
+        emit_text("3. Search: words, weighted terms and meaning, fused and explained\n")
         _search(config)
     emit_text(NEXT)
 
@@ -70,12 +83,14 @@ def _score(
 
 
 def _search(config: Configuration) -> None:
-    """Ingest the shipped corpus into a workspace of its own and ask every component."""
+    """Ingest the shipped corpus into a workspace of its own and ask it three questions."""
     from dataclasses import replace
 
     from assay.cli.progress import staged_progress
+    from assay.cli.search import show
     from assay.ingest import read_corpus
-    from assay.workspace import Workspace
+    from assay.report.search import account
+    from assay.workspace import COMPONENTS, Workspace
 
     config = _with_models(replace(config, home=config.home / "demo"))
     corpus = Path(str(files("assay") / "data" / "corpus"))
@@ -88,14 +103,15 @@ def _search(config: Configuration) -> None:
         emit_text(
             f"{counts['documents']} documents in {counts['chunks']} chunks, in {config.home}\n"
         )
-        components = workspace.components(workspace.generation())
-        for query in QUERIES:
-            emit_text(f"  {query}")
-            for name, component in components.items():
-                hits = component.search(query, SHOWN)
-                found = "  ".join(f"{hit.chunk_id} ({hit.score:.2f})" for hit in hits)
-                emit_text(f"    {name:7} {found}")
-            emit_text("")
+        for about, query, lesson in QUERIES:
+            emit_text(f'── {about}: "{query}"')
+            answer = workspace.search(query, k=SHOWN)
+            show(answer, config.color)
+            if len(answer.components_used) == len(COMPONENTS):
+                emit_text(lesson)
+            for hit in answer.results[:1]:
+                emit_text("Why the first one is first:")
+                emit_text("\n".join(f"  {line}" for line in account(hit)) + "\n")
 
 
 def _with_models(config: Configuration) -> Configuration:

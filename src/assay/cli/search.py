@@ -65,7 +65,6 @@ def command(
 ) -> int:
     """Search documents, with every score explained."""
     from assay.search.check import make_filters
-    from assay.search.options import read_weights
     from assay.workspace import Workspace
 
     config = configuration(
@@ -96,7 +95,6 @@ def command(
         ingestion_mode=mode or (),
         doc_id=doc or (),
     )
-    read_weights(config.weights)
     with Workspace(config) as workspace:
         if why is not None:
             return _why(workspace.searcher.why(query, why, **options), json_output)
@@ -122,7 +120,7 @@ def _why(why: Any, json_output: bool) -> int:
     return 0
 
 
-def show(response: "SearchResponse", color: str, *, explain: bool) -> None:
+def show(response: "SearchResponse", color: str, *, explain: bool = False) -> None:
     """Print an answer for people; what is missing from it goes to stderr."""
     from assay.report import search as words
 

@@ -97,7 +97,8 @@ async def rerank(
         reranker = await asyncio.to_thread(rerankers.get, options.reranker)
     except GpuNotAvailableError as error:
         log.warning("%s, falling back to fusion", error.message)
-        return Reranked(model, error="gpu_unavailable", reason=str(error))
+        reason = f"{error.message}; a model that runs without one can be named as reranker"
+        return Reranked(model, error="gpu_unavailable", reason=reason)
     except AssayError as error:
         log.warning("Reranker unavailable, falling back to fusion: %s", error)
         return Reranked(model, error=str(Failure.UNAVAILABLE), reason=str(error))

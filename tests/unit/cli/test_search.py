@@ -1,0 +1,144 @@
+"""The command search: what people read, what programs read, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import run
+from tests.unit.search.corpus import filled
+
+WORDS_ONLY = ("--components", "bm25")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A workspace; the command finds no model in it, since it asks for none."""
+    folder = tmp_path_factory.mktemp("cli") / "home"
+    with filled(folder):
+        pass
+    return str(folder)
+
+
+@pytest.fixture(autouse=True)
+def no_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ASSAY_MODELS", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_person_reads_what_was_found_by_whom_and_why(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["--home", home, "search", "asthma adverse events", *WORDS_ONLY, "-k", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 of 10 candidates · bm25 · one component" in shown
+    assert 'asks for tables: lifted ×2.8 ("adverse events")' in shown
+    assert "Report on asthma attack" in shown
+    assert "bm25 1" in shown
+    assert len(shown.splitlines()) < 25
+
+
+def test_explain_accounts_for_every_score(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["search", "heart failure results", *WORDS_ONLY, "-k", "1", "--explain"]
+    assert run(["--home", home, *arguments]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "fused 0.0164 = bm25 0.0164 (rank 1, its score" in shown
+    assert "boost results ×" in shown
+
+
+def test_json_has_the_fields_of_the_api(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--home", home, "search", "asthma", *WORDS_ONLY, "--json", "-k", "2"]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert set(body) >= {
+        "results",
+        "fusion_metadata",
+        "components_used",
+        "component_errors",
+        "degraded",
+        "timings_ms",
+        "generation",
+    }
+    assert set(body["results"][0]) >= {
+        "doc_id",
+        "chunk_id",
+        "score",
+        "component_scores",
+        "ranks",
+        "normalized",
+        "contributions",
+        "boosts",
+        "text",
+        "spans",
+    }
+    assert body["fusion_metadata"]["method"] == "rrf"
+    assert body["components_used"] == ["bm25"]
+
+
+def test_a_missing_model_is_loud_and_ends_with_4(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["--home", home, "search", "asthma"]) == 4
+    captured = capsys.readouterr()
+    assert "DEGRADED: splade_unavailable, dense_unavailable" in captured.err
+    assert "assay models pull" in captured.err
+    assert "Report on asthma attack" in captured.out
+
+
+def test_why(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--home", home, "search", "asthma", *WORDS_ONLY, "--why"]
+    assert run([*arguments, "nothing-of-the-kind"]) == 0
+    assert "not in index" in capsys.readouterr().out
+    assert run([*arguments, "doc0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] in ("in_results", "not_found")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["-k", "0"], "k:"),
+        (["-k", "1000000000"], "k:"),
+        (["--components", "xyz"], "components"),
+        (["--fusion", "RRF"], "--fusion"),
+        (["--weights", "bm25"], "weights"),
+        (["--weights", "bm25=0", *WORDS_ONLY], "weights"),
+        (["--rrf-k", "0"], "--rrf-k"),
+        (["--intent", "poetry", *WORDS_ONLY], "query_intent"),
+        (["--speaker", "ALIEN"], "speaker_role"),
+        (["--mode", "never"], "ingestion_mode"),
+        (["--query-type", "sonnet"], "query_type"),
+        (["--synonyms", "no-such-file"], "no-such-file"),
+    ],
+)
+def test_what_cannot_be_ends_with_2_and_names_it(
+    home: str, capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
+) -> None:
+    assert run(["--home", home, "search", "asthma", *arguments]) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_without_a_workspace_it_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["--home", str(tmp_path / "none"), "search", "asthma"]) == 2
+    assert "assay ingest" in capsys.readouterr().err
+
+
+def test_filters_and_pages(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ["--home", home, "search", "report", *WORDS_ONLY, "--json"]
+
+    def results(*more: str) -> list[dict[str, object]]:
+        assert run([*base, *more]) == 0
+        found: list[dict[str, object]] = json.loads(capsys.readouterr().out)["results"]
+        return found
+
+    assert {row["section_label"] for row in results("--section", "methods")} == {"methods"}
+    assert {row["is_table"] for row in results("--tables")} == {True}
+    assert {row["is_table"] for row in results("--no-tables")} == {False}
+    assert {row["doc_id"] for row in results("--doc", "doc1", "--doc", "doc2")} == {"doc1", "doc2"}
+    assert {row["speaker_role"] for row in results("--speaker", "PATIENT")} == {"PATIENT"}
+    assert {row["source"] for row in results("--source", "label")} == {"label"}
+    assert {row["ingestion_mode"] for row in results("--mode", "LIVE")} == {"LIVE"}
+    whole = [row["chunk_id"] for row in results("-k", "6")]
+    assert [row["chunk_id"] for row in results("-k", "3", "--offset", "3")] == whole[3:]
