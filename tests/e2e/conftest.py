@@ -17,7 +17,8 @@ from tests.unit.search.corpus import documents
 @pytest.fixture(scope="session")
 def clinic(tmp_path_factory: pytest.TempPathFactory, real_shelf: Shelf) -> Iterator[Workspace]:
     home = tmp_path_factory.mktemp("clinic") / "home"
-    with Workspace(configure({"home": home}, environ={}, folder=home.parent)) as opened:
+    patient = {"home": home, "component_timeout_ms": 20_000}  # the machine may be busy
+    with Workspace(configure(patient, environ={}, folder=home.parent)) as opened:
         opened.ingest(documents(chunks()))
         opened.update_index()
         yield opened

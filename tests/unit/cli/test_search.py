@@ -25,6 +25,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(autouse=True)
 def no_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ASSAY_MODELS", str(tmp_path))
+    monkeypatch.setenv("ASSAY_COMPONENT_TIMEOUT_MS", "20000")  # the machine may be busy
     monkeypatch.chdir(tmp_path)
 
 

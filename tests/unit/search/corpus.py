@@ -17,7 +17,8 @@ from assay.workspace import Workspace
 
 def workspace(home: Path, **settings: object) -> Workspace:
     """A workspace without documents, with encoders that need no model."""
-    opened = Workspace(configure({"home": home, **settings}, environ={}, folder=home.parent))
+    flags = {"home": home, "component_timeout_ms": 20_000, **settings}  # machines may be busy
+    opened = Workspace(configure(flags, environ={}, folder=home.parent))
     for name, encoder in (("dense_encoder", HashingDense()), ("sparse_encoder", HashingSparse())):
         opened.__dict__[name] = encoder  # what cached_property would have loaded
     return opened
