@@ -3,7 +3,7 @@
 Judgments are as complete as the pool they were made from. Run this after a component, a model or a
 chunker has changed, read what it prints, and judge it::
 
-    python -m bench.pool test_set_v1 --home .assay/demo [--rerank] [--text]
+    python -m bench.pool test_set_v1 --home .assay/demo [--rerank MODEL] [--text]
 
 Every component alone, both fusions with and without boosts and, with ``--rerank``, the
 cross-encoder are asked for their best chunks (``--depth``, 20).
@@ -23,6 +23,7 @@ from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.search.options import COMPONENTS, FusionMethod
 
 DEPTH = 20
+PATIENCE_MS = 60_000.0  # a pool with a component missing would be no pool
 
 
 def main() -> None:
@@ -31,7 +32,7 @@ def main() -> None:
     parser.add_argument("test_set")
     parser.add_argument("--home", type=Path, required=True, help="a workspace with an index")
     parser.add_argument("--depth", type=int, default=DEPTH)
-    parser.add_argument("--rerank", action="store_true", help="ask the cross-encoder too (slow)")
+    parser.add_argument("--rerank", metavar="MODEL", help="ask this cross-encoder too (slow)")
     parser.add_argument("--text", action="store_true", help="print the text of each chunk")
     given = parser.parse_args()
     missing = 0
@@ -39,13 +40,13 @@ def main() -> None:
         for query in assay.load_test_set(given.test_set).queries:
             judged = {judgment.id for judgment in query.relevant_docs}
             pool: dict[str, Chunk] = {}
-            for changes in ways(rerank=given.rerank):
+            for changes in ways(given.rerank):
                 found = workspace.search(
                     query.query_text,
                     k=given.depth,
                     query_type=query.query_type,
                     filters=filters(query),
-                    component_timeout_ms=60_000.0,
+                    component_timeout_ms=PATIENCE_MS,
                     **changes,
                 )
                 pool |= {hit.chunk.chunk_id: hit.chunk for hit in found.results}
@@ -59,15 +60,15 @@ def main() -> None:
     print(f"{missing} chunks are not judged")
 
 
-def ways(*, rerank: bool) -> Iterator[dict[str, Any]]:
+def ways(reranker: str | None) -> Iterator[dict[str, Any]]:
     """The searches whose results are pooled."""
     for name in COMPONENTS:
         yield {"components": (name,), "boosts": False}
     for method in FusionMethod:
         for boosts in (False, True):
             yield {"fusion_method": method, "boosts": boosts}
-    if rerank:
-        yield {"rerank": True, "rerank_timeout_ms": 600_000.0}
+    if reranker:
+        yield {"rerank": True, "reranker": reranker, "rerank_timeout_ms": PATIENCE_MS}
 
 
 def filters(query: GoldenQuery) -> Filters:
