@@ -26,6 +26,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── GpuNotAvailableError       gpu_unavailable     503  exit 1
     ├── CorruptModelError          model_corrupt       503  exit 1
     ├── PullError                  pull_failed         502  exit 1
+    ├── AnswererError              answerer_failed     502  exit 1
     ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
     ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
     └── MissingDependencyError     missing_dependency  501  exit 1
@@ -179,6 +180,13 @@ class TooManyErrorsError(AssayError):
     """So many queries of an evaluation failed that going on makes no sense."""
 
     code = "too_many_errors"
+    http_status = 502
+
+
+class AnswererError(AssayError):
+    """A language model that was to answer did not, or not in a form that can be read."""
+
+    code = "answerer_failed"
     http_status = 502
 
 

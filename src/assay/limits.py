@@ -61,6 +61,10 @@ MAX_CONFIG_BYTES = _limit("MAX_CONFIG_BYTES", 256 * _KIB, "the configuration fil
 MAX_TEST_SET_QUERIES = _limit("MAX_TEST_SET_QUERIES", 200_000, "golden queries in one test set")
 MAX_GOLDEN_GRADE = _limit("MAX_GOLDEN_GRADE", 3, "the grade of one judgment in a test set")
 
+# Answers
+MAX_PROMPT_CHARS = _limit("MAX_PROMPT_CHARS", 24_000, "characters of sources that a model is shown")
+MAX_ANSWER_BYTES = _limit("MAX_ANSWER_BYTES", 1 * _MIB, "one reply of a language model")
+
 # What one call may ask for
 MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query")
 MAX_RRF_K = _limit("MAX_RRF_K", 10_000, "the constant k of reciprocal rank fusion")

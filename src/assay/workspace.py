@@ -22,6 +22,7 @@ from assay.index import check as checks
 from assay.index.manifest import Manifest, load
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import Encoders, update
+from assay.model.answers import Passage
 from assay.model.query import Component
 from assay.model.run_store import RunStore
 from assay.store.corpus import CorpusStore, Written
@@ -30,6 +31,7 @@ from assay.store.runs import SqlRunStore
 if TYPE_CHECKING:
     from assay.evaluation.matching import Place
     from assay.evaluation.stored_run import StoredRun
+    from assay.model.answers import Answer, Answerer
     from assay.model.document import Chunk, Document, KeyedChunk
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
     from assay.search.options import SearchOptions
@@ -291,6 +293,27 @@ class Workspace:
         searcher = await asyncio.to_thread(lambda: self.searcher)
         return await searcher.asearch(query, options, **changes)
 
+    @cached_property
+    def answerer(self) -> Answerer:
+        """Who turns results into an answer, as configured."""
+        from assay.answers.opening import open_answerer
+
+        config = self.config
+        return open_answerer(
+            config.answerer,
+            dense_model=config.dense_model,
+            model=config.answer_model,
+            key_variable=config.answer_key_variable,
+            seconds=config.answer_seconds,
+        )
+
+    def answer(
+        self, question: str, options: SearchOptions | None = None, **changes: Any
+    ) -> tuple[Answer, SearchResponse]:
+        """What the corpus says to a question, and the search that the answer rests on."""
+        response = self.search(question, options, **changes)
+        return self.answerer.answer(question, passages_of(response)), response
+
     def index_info(self) -> dict[str, Any]:
         """The index card: what is in it, how fresh it is, which models made it."""
         self.require()
@@ -310,6 +333,11 @@ class Workspace:
         return checks.problems(
             self.index_folder, self.store.counts()["chunks"], self.store.last_change()
         )
+
+
+def passages_of(response: SearchResponse) -> list[Passage]:
+    """The results of a search as answerers see them."""
+    return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in response.results]
 
 
 def _requires_gpu(model: str) -> bool:

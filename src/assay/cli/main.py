@@ -52,6 +52,11 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "models", "assay.cli.models", "List, pull and check the models that turn text into vectors."
     ),
+    Entry(
+        "answer",
+        "assay.cli.answer",
+        "Answer a question from the corpus with citations, or say that it cannot be answered.",
+    ),
     Entry("testset", "assay.cli.testset", "Check, split, compare and convert test sets."),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),

@@ -54,6 +54,10 @@ class Configuration:
     reranker: str
     rerank_timeout_ms: float
     component_timeout_ms: float
+    answerer: str
+    answer_model: str
+    answer_key_variable: str
+    answer_seconds: float
     color: str
     host: str
     port: int

@@ -226,6 +226,23 @@ _SERVICE_ROWS = (
 
 ON_OFF = Choice(("on", "off"))
 
+_ANSWER_ROWS = (
+    Setting(
+        "answerer",
+        Text(),
+        "extractive",
+        "who answers: extractive, the address of an OpenAI-compatible service, module:function",
+    ),
+    Setting("answer_model", Text(), "none", "model that answers at that address"),
+    _service(
+        "answer_key_variable",
+        Text(),
+        "OPENAI_API_KEY",
+        "variable that holds the key of the address",
+    ),
+    _service("answer_seconds", Real(0.01, 3_600), "60", "time in which a service answers"),
+)
+
 _SEARCH_ROWS = (
     Setting(
         "components",
@@ -328,6 +345,7 @@ _ROWS = (
         changes_results=False,
     ),
     *_SEARCH_ROWS,
+    *_ANSWER_ROWS,
     *_SERVICE_ROWS,
 )
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Protocol
+
+from assay.model.document import Chunk
 
 
 class Expect(Enum):
@@ -22,3 +26,23 @@ class Answer:
     citations: tuple[str, ...] = ()
     grounded: bool = True
     refusal_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One result of a search, as an answerer sees it; best first in any list of them."""
+
+    chunk: Chunk
+    score: float = 0.0
+    component_scores: Mapping[str, float | None] = field(default_factory=dict)
+
+
+class Answerer(Protocol):
+    """Says what passages answer to a question, citing chunk ids, or refuses with a reason."""
+
+    @property
+    def name(self) -> str:
+        """Names everything that changes an answer, for the record of a run."""
+
+    def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
+        """The answer; an error of the answerer is an ``AssayError``."""

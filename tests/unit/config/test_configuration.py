@@ -40,6 +40,10 @@ OTHER_VALUE = {
     "reranker": "ms-marco-minilm-l12-v2",
     "rerank_timeout_ms": 500,
     "component_timeout_ms": 100,
+    "answerer": "my_answers:say",
+    "answer_model": "tiny",
+    "answer_key_variable": "MY_KEY",
+    "answer_seconds": "5",
     "color": "never",
     "host": "0.0.0.0",
     "port": "1",
@@ -59,7 +63,7 @@ OTHER_VALUE = {
     "server": "localhost:8321",
 }
 DEFAULT_JSON = (
-    '{"alpha":0.05,"boosts":"on","ci_method":"bca","components":"bm25,splade,dense",'
+    '{"alpha":0.05,"answer_model":"none","answerer":"extractive","boosts":"on","ci_method":"bca","components":"bm25,splade,dense",'
     '"confidence":0.95,"dense_model":"bge-small-en-v1.5","depth":100,"fusion":"rrf",'
     '"lexicon":"none","margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}",'
     '"normalization":"min-max","per_type_weights":"off","rerank":"off",'

@@ -1,0 +1,146 @@
+"""Which weights tell questions that the passages answer from those that they do not?
+
+Every golden query of the demo is asked twice: with what search found, and with every relevant chunk
+taken away, which is what a question without an answer looks like from inside. The model is fitted
+on the evaluation part of the set and on half of the off-topic questions; the held-out part, the
+other half and the questions of ``test_set_v1_extras`` are only looked at.
+
+    python -m bench.answer_gate --home FOLDER [--off-topic queries.jsonl.gz ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import assay
+from assay.answers.extractive import PASSAGES, ExtractiveAnswerer
+from assay.answers.gate import Signals, signals
+from assay.model.answers import Answer, Expect, Passage
+from assay.model.document import SpeakerRole
+from assay.model.query import Filters
+from assay.model.testset import GoldenQuery, SpeakerFilter
+from assay.workspace import Workspace, open_workspace
+
+DEEP = 100
+OFF_TOPIC = 25  # questions of each file
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question with passages; ``kind`` says whether they can answer it, ``fit`` who sees it."""
+
+    kind: str
+    fit: bool
+    read: Signals
+
+
+def found(workspace: Workspace, query: str, speaker: SpeakerFilter) -> list[Passage]:
+    roles = () if speaker is SpeakerFilter.ALL else (SpeakerRole(speaker.value),)
+    hits = workspace.search(query, k=DEEP, filters=Filters(speaker_role=roles)).results
+    return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in hits]
+
+
+def examples(workspace: Workspace, off_topic: Sequence[Path]) -> Iterator[Example]:
+    golden = assay.load_test_set("test_set_v1")
+    extras = assay.load_test_set("test_set_v1_extras")
+    for query in (*golden.queries, *extras.queries):
+        passages = found(workspace, query.query_text, query.speaker_filter)
+        fit = query.expect is Expect.EVIDENCE and query.query_id not in golden.held_out_ids
+        kind = "answerable" if query.expect is Expect.EVIDENCE else query.expect.value
+        yield Example(kind, fit, signals(query.query_text, passages[:PASSAGES]))
+        if query.expect is Expect.EVIDENCE:
+            relevant = {item.id for item in query.relevant_docs if item.grade > 0}
+            rest = [one for one in passages if one.chunk.chunk_id not in relevant]
+            yield Example("taken away", fit, signals(query.query_text, rest[:PASSAGES]))
+    for path in off_topic:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            texts = [
+                json.loads(line)["text"] for line, _ in zip(lines, range(OFF_TOPIC), strict=False)
+            ]
+        for number, text in enumerate(texts):
+            passages = found(workspace, text, SpeakerFilter.ALL)
+            yield Example("off topic", number % 2 == 0, signals(text, passages[:PASSAGES]))
+
+
+def report(rows: list[Example], names: tuple[str, ...]) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    table = np.array([[getattr(row.read, name) or 0.0 for name in names] for row in rows])
+    wanted = np.array([row.kind == "answerable" for row in rows])
+    seen = np.array([row.fit for row in rows])
+    mean, spread = table[seen].mean(0), table[seen].std(0)
+    model = LogisticRegression(class_weight="balanced").fit(
+        (table[seen] - mean) / spread, wanted[seen]
+    )
+    sure = model.predict_proba((table - mean) / spread)[:, 1]
+    weights = model.coef_[0] / spread
+    bias = model.intercept_[0] - float((weights * mean).sum())
+    print({name: round(float(weight), 2) for name, weight in zip(names, weights, strict=True)})
+    print(f"bias {bias:.2f}")
+    for label, part in (("fitted", seen), ("not seen", ~seen)):
+        for kind in dict.fromkeys(row.kind for row in rows):
+            chosen = part & np.array([row.kind == kind for row in rows])
+            if chosen.any():
+                share = float((sure[chosen] >= 0.5).mean())
+                print(f"  {label:9} {kind:12} answered {share:.2f} of {chosen.sum()}")
+
+
+def answers(workspace: Workspace) -> None:
+    """The measures of the embedded answerer on both shipped sets."""
+    from assay.measures.answers import AnswerRecord
+
+    answerer = ExtractiveAnswerer(workspace.config.dense_model)
+    records, taken = [], []
+    golden = [
+        query
+        for name in ("test_set_v1", "test_set_v1_extras")
+        for query in assay.load_test_set(name).queries
+    ]
+    for query in golden:
+        passages = found(workspace, query.query_text, query.speaker_filter)
+        said: Answer = answerer.answer(query.query_text, passages)
+        taken.append((query, said))
+        records.append(_record(query, said, len(passages), AnswerRecord))
+    for measure, outcome in assay.score_answers(records).items():
+        print(f"  {measure}: {outcome.value}")
+    refused = sum(not said.grounded for query, said in taken if query.expect is Expect.EVIDENCE)
+    print(f"  refused although answerable: {refused} of 50")
+
+
+def _record(query: GoldenQuery, said: Answer, results: int, kind: type) -> assay.AnswerRecord:
+    record: assay.AnswerRecord = kind(
+        query.query_id,
+        query.expect,
+        said,
+        results,
+        must_contain=query.must_contain,
+        forbidden=query.forbidden,
+        known_citations=frozenset(said.citations),
+    )
+    return record
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", type=Path, required=True, help="workspace with the demo corpus")
+    parser.add_argument("--off-topic", type=Path, nargs="*", default=[])
+    given = parser.parse_args()
+    with open_workspace(given.home) as workspace:
+        rows = list(examples(workspace, given.off_topic))
+        print("words and meaning:")
+        report(rows, ("closeness", "covered", "known"))
+        print("words alone:")
+        report(rows, ("covered", "known"))
+        print("the embedded answerer:")
+        answers(workspace)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""How does a Python function become an answerer?
+
+It takes the question and the passages and returns an ``Answer``, a text, or a mapping with
+``text``, ``citations``, ``grounded`` and ``refusal_reason``; it may be a coroutine function.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import InputError
+from assay.model.answers import Answer, Passage
+
+_KEYS = ("text", "citations", "grounded", "refusal_reason")
+
+
+@dataclass(frozen=True, slots=True)
+class CallableAnswerer:
+    """Asks a function; what it returns is checked."""
+
+    function: Callable[[str, Sequence[Passage]], Any]
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The function's own name, or the label that it was given."""
+        module = getattr(self.function, "__module__", "?")
+        return self.label or f"{module}:{getattr(self.function, '__qualname__', '?')}"
+
+    def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
+        """What the function says."""
+        said = self.function(question, passages)
+        if inspect.isawaitable(said):
+            said = asyncio.run(_awaited(said))
+        return read_answer(said, self.name)
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def read_answer(said: Any, who: str) -> Answer:
+    """An answer from what a function or a service returned."""
+    if isinstance(said, Answer):
+        return said
+    if isinstance(said, str):
+        return Answer(said)
+    if not isinstance(said, Mapping):
+        raise InputError(f"{who} returned a {type(said).__name__}, not an answer", hint=_hint())
+    if unknown := sorted(str(key) for key in said if key not in _KEYS):
+        raise InputError(f"{who} returned unknown keys: {', '.join(unknown)}", hint=_hint())
+    text, citations = said.get("text", ""), said.get("citations", ())
+    grounded, reason = said.get("grounded", True), said.get("refusal_reason")
+    cited = isinstance(citations, (list, tuple)) and all(isinstance(one, str) for one in citations)
+    explained = reason is None or isinstance(reason, str)
+    if not isinstance(text, str) or not cited or not isinstance(grounded, bool) or not explained:
+        raise InputError(f"{who} returned an answer of the wrong form", hint=_hint())
+    return Answer(text, tuple(citations), grounded, reason)
+
+
+def _hint() -> str:
+    return "return {text: str, citations: [chunk ids], grounded: bool, refusal_reason: str or None}"

@@ -1,0 +1,71 @@
+"""What does the corpus say to a question, and on which chunks does that rest?"""
+
+from typing import Annotated, Any
+
+import typer
+
+from assay.cli.console import emit_json, emit_text, note
+from assay.cli.options import JsonFlag, configuration
+
+DEGRADED = 4
+
+
+def command(
+    ctx: typer.Context,
+    question: Annotated[str, typer.Argument(help="A question, in plain words.")],
+    answerer: Annotated[
+        str | None,
+        typer.Option(help="extractive, address of an OpenAI-compatible service, module:function."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--answer-model", help="Model of such a service.")
+    ] = None,
+    speaker: Annotated[list[str] | None, typer.Option(help="PATIENT or CLINICIAN only.")] = None,
+    json_output: JsonFlag = False,
+) -> int:
+    """Answer a question from the corpus with citations, or say that it cannot be answered."""
+    from dataclasses import asdict
+
+    from assay.search.check import make_filters
+    from assay.workspace import Workspace
+
+    config = configuration(ctx, answerer=answerer, answer_model=model)
+    with Workspace(config) as workspace:
+        said, response = workspace.answer(
+            question, filters=make_filters(speaker_role=speaker or ())
+        )
+        name = workspace.answerer.name
+    known = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
+    sources: list[dict[str, Any]] = [
+        {
+            "chunk_id": one,
+            "doc_id": known[one].doc_id if one in known else None,
+            "title": known[one].title if one in known else None,
+            "text": known[one].text if one in known else None,
+        }
+        for one in said.citations
+    ]
+    if json_output:
+        emit_json(
+            {
+                "question": question,
+                "answerer": name,
+                "answer": asdict(said),
+                "sources": sources,
+                "degraded": response.degraded,
+                "component_errors": list(response.component_errors),
+            }
+        )
+    else:
+        emit_text(said.text if said.grounded else f"no answer: {said.refusal_reason}")
+        for number, source in enumerate(sources, 1):
+            emit_text(f"{'' if number > 1 else chr(10)}[{number}] {_reference(source)}")
+        if response.degraded:
+            note(f"note: searched without {', '.join(response.component_errors)}")
+    return DEGRADED if response.degraded else 0
+
+
+def _reference(source: dict[str, Any]) -> str:
+    if source["doc_id"] is None:
+        return f"{source['chunk_id']}  (there is no such source)"
+    return f"{source['chunk_id']}  {source['title']}".rstrip()

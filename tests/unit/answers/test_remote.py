@@ -1,0 +1,147 @@
+"""Is a language model asked, waited for and read with care? Against a real server."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from assay import limits
+from assay.answers import remote
+from assay.answers.remote import RemoteAnswerer
+from assay.errors import AnswererError, UsageError
+from assay.model.answers import Answer
+from assay.testing.answerer import PASSAGES, QUESTION
+from tests.unit.answers.model_server import DEFAULT, ModelServer, completion, fails, says
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "FIRST_WAIT", 0.01)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def test_the_question_goes_out_with_numbered_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "secret")
+    with ModelServer() as server:
+        answerer = RemoteAnswerer(server.url, "tiny", "MY_KEY")
+        assert answerer.answer(QUESTION, PASSAGES) == Answer(DEFAULT, ("label-1:chunk_2",))
+    ((path, headers, body),) = server.requests
+    assert path == "/v1/chat/completions"
+    assert headers["Authorization"] == "Bearer secret"
+    assert (body["model"], body["temperature"], body["stream"]) == ("tiny", 0, False)
+    asked = body["messages"][1]["content"]
+    assert "[1] EXAMPLOL" in asked
+    assert "[2] " in asked
+    assert asked.endswith(f"Question: {QUESTION}")
+    assert "secret" not in repr(answerer)
+    assert "secret" not in answerer.name
+
+
+def test_without_a_key_none_is_sent() -> None:
+    with ModelServer() as server:
+        RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+    assert "Authorization" not in server.requests[0][1]
+
+
+def test_a_refusal() -> None:
+    with ModelServer(says("NOT ANSWERABLE: the sources speak of adults only.")) as server:
+        said = RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+    assert said == Answer("", (), False, "the sources speak of adults only.")
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_what_may_pass_is_tried_again(status: int) -> None:
+    with ModelServer(fails(status), fails(status, "0")) as server:
+        assert RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES).grounded
+    assert len(server.requests) == 3
+
+
+def test_it_gives_up_after_three_attempts() -> None:
+    with (
+        ModelServer(*[fails(503)] * 5) as server,
+        pytest.raises(AnswererError, match=r"after 3 attempts: HTTP 503.*no luck"),
+    ):
+        RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "address"), (400, "")])
+def test_what_will_not_pass_is_told_at_once(status: int, hint: str) -> None:
+    with (
+        ModelServer(fails(status)) as server,
+        pytest.raises(AnswererError, match=f"HTTP {status}") as caught,
+    ):
+        RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+    assert hint in (caught.value.hint or "")
+    assert len(server.requests) == 1
+
+
+def test_a_slow_service_is_left_at_the_deadline() -> None:
+    slow = (200, {}, completion(DEFAULT), 1.0)
+    with ModelServer(*[slow] * 3) as server:
+        begin = time.monotonic()
+        with pytest.raises(AnswererError, match="did not answer"):
+            RemoteAnswerer(server.url, "tiny", seconds=0.2).answer(QUESTION, PASSAGES)
+        assert time.monotonic() - begin < 0.8
+
+
+def test_a_wait_beyond_the_deadline_is_not_waited_for() -> None:
+    with ModelServer(fails(429, "3600")) as server:
+        begin = time.monotonic()
+        with pytest.raises(AnswererError, match="after 1 attempt: HTTP 429"):
+            RemoteAnswerer(server.url, "tiny", seconds=5).answer(QUESTION, PASSAGES)
+        assert time.monotonic() - begin < 2
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(AnswererError, match="after 3 attempts: ConnectError"):
+        RemoteAnswerer("http://127.0.0.1:1/v1", "tiny").answer(QUESTION, PASSAGES)
+
+
+def test_an_endless_reply_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_ANSWER_BYTES", 100)
+    with (
+        ModelServer(says("x" * 1000)) as server,
+        pytest.raises(AnswererError, match="more than an answer holds"),
+    ):
+        RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+
+
+BAD = {
+    "not JSON": b"<html>",
+    "cut off": completion(DEFAULT)[:-5],
+    "no choices": b"{}",
+    "empty choices": b'{"choices": []}',
+    "a list": b"[]",
+    "a number": completion(5),
+    "NaN": b'{"choices": NaN}',
+}
+
+
+@pytest.mark.parametrize("body", BAD.values(), ids=BAD)
+def test_a_reply_of_another_form(body: bytes) -> None:
+    with ModelServer((200, {}, body, 0.0)) as server, pytest.raises(AnswererError):
+        RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+
+
+def test_a_reply_without_text_is_a_refusal() -> None:
+    with ModelServer(says(None)) as server:
+        said = RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+    assert said.refusal_reason == "the model replied nothing"
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://x", "localhost:1", "http://user:pw@host/v1", "http://h/v1?key=x"]
+)
+def test_addresses_that_are_refused(url: str) -> None:
+    with pytest.raises(UsageError):
+        RemoteAnswerer(url, "tiny")
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with (
+        ModelServer((302, {"Location": "http://127.0.0.1:1/"}, b"", 0.0)) as server,
+        pytest.raises(AnswererError, match="HTTP 302"),
+    ):
+        RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
