@@ -6,8 +6,9 @@ import json
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeAlias
 
+Reply: TypeAlias = tuple[int, dict[str, str], bytes, float]
 DEFAULT = "The dose is 5 mg once daily [1]."
 
 
@@ -20,7 +21,7 @@ def completion(content: Any) -> bytes:
 class ModelServer:
     """Replies in turn with ``(status, headers, body, seconds to wait)``; then with ``DEFAULT``."""
 
-    def __init__(self, *replies: tuple[int, dict[str, str], bytes, float]) -> None:
+    def __init__(self, *replies: Reply) -> None:
         self.replies = list(replies)
         self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         outer = self
@@ -29,7 +30,7 @@ class ModelServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 outer.requests.append((self.path, dict(self.headers), json.loads(body)))
-                plain = (200, {}, completion(DEFAULT), 0.0)
+                plain: Reply = (200, {}, completion(DEFAULT), 0.0)
                 status, headers, data, wait = outer.replies.pop(0) if outer.replies else plain
                 time.sleep(wait)
                 try:
@@ -63,10 +64,10 @@ class ModelServer:
         self._server.server_close()
 
 
-def says(content: Any) -> tuple[int, dict[str, str], bytes, float]:
+def says(content: Any) -> Reply:
     return 200, {}, completion(content), 0.0
 
 
-def fails(status: int, retry_after: str | None = None) -> tuple[int, dict[str, str], bytes, float]:
+def fails(status: int, retry_after: str | None = None) -> Reply:
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return status, headers, b'{"error": {"message": "no luck"}}', 0.0

@@ -12,7 +12,7 @@ from assay.answers.remote import RemoteAnswerer
 from assay.errors import AnswererError, UsageError
 from assay.model.answers import Answer
 from assay.testing.answerer import PASSAGES, QUESTION
-from tests.unit.answers.model_server import DEFAULT, ModelServer, completion, fails, says
+from tests.unit.answers.model_server import DEFAULT, ModelServer, Reply, completion, fails, says
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def test_what_will_not_pass_is_told_at_once(status: int, hint: str) -> None:
 
 
 def test_a_slow_service_is_left_at_the_deadline() -> None:
-    slow = (200, {}, completion(DEFAULT), 1.0)
+    slow: Reply = (200, {}, completion(DEFAULT), 1.0)
     with ModelServer(*[slow] * 3) as server:
         begin = time.monotonic()
         with pytest.raises(AnswererError, match="did not answer"):
