@@ -23,7 +23,7 @@ def command(
     speaker: Annotated[list[str] | None, typer.Option(help="PATIENT or CLINICIAN only.")] = None,
     json_output: JsonFlag = False,
 ) -> int:
-    """Answer a question from the corpus with citations, or say that it cannot be answered."""
+    """Answer a question from the corpus with sources, or refuse to."""
     from dataclasses import asdict
 
     from assay.search.check import make_filters

@@ -55,7 +55,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "answer",
         "assay.cli.answer",
-        "Answer a question from the corpus with citations, or say that it cannot be answered.",
+        "Answer a question from the corpus with sources, or refuse to.",
     ),
     Entry("testset", "assay.cli.testset", "Check, split, compare and convert test sets."),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
