@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.chunker_match import Archive, matching, no_archive
+from assay.evaluation.chunker_match import Archive, no_archive
 from assay.evaluation.compare_runs import CompareReport, common_queries, compare_runs
 from assay.evaluation.comparison import DEFAULT_MARGIN, Contrast, contrast_pairs
 from assay.evaluation.latency_change import LatencyChange, latency_change
@@ -104,7 +104,8 @@ def ab(
         a, b, measures=measures, archive=archive, strict_chunker_version=strict_chunker_version
     )
     queries = common_queries(a, b).queries
-    match = matching(a, b, queries, archive=archive)
+    match = compared.matching
+    assert match is not None
     one, other = (
         run_scores(
             run,

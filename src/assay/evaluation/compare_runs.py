@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -73,6 +73,7 @@ class CompareReport:
     per_query: tuple[QueryComparison, ...]
     differences: tuple[Difference, ...] = ()
     warnings: tuple[str, ...] = ()
+    matching: Matching | None = field(default=None, compare=False, repr=False)
 
     @property
     def counts(self) -> dict[ComparisonKind, int]:
@@ -156,6 +157,7 @@ def compare_runs(
         ),
         differences=found,
         warnings=(*common.warnings, *match.notes),
+        matching=match,
     )
 
 
@@ -169,7 +171,7 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
         )
     warnings = [_self_warning(a)] if a.name == b.name else []
     for run in (a, b):
-        warnings += _state_warnings(run)
+        warnings += state_warnings(run)
     queries = [query for query in b.queries if query.query_id in a.by_query]
     if a.test_set.checksum != b.test_set.checksum:
         before = a.test_set.by_id
@@ -241,7 +243,8 @@ def _self_warning(run: StoredRun) -> str:
     return f"{run.name} is compared with itself"
 
 
-def _state_warnings(run: StoredRun) -> list[str]:
+def state_warnings(run: StoredRun) -> list[str]:
+    """What a reader must know of a run before believing its numbers."""
     found = []
     if run.info.status is not RunStatus.COMPLETE:
         found.append(f"{run.name} is not complete (it is {run.info.status.value})")

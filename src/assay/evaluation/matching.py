@@ -140,6 +140,16 @@ def judge_outcomes(
     )
 
 
+def graded_ranks(
+    query: GoldenQuery, outcome: QueryOutcome, rule: Rule, archive: Mapping[str, Place]
+) -> dict[int, int]:
+    """The grade of each result that brings something judged, by its rank."""
+    grades: dict[int, int] = {}
+    for rank, grade in _found(_ordered(outcome.results), targets(query, rule, archive)):
+        grades[rank] = max(grade, grades.get(rank, grade))
+    return grades
+
+
 def first_hits(hits: JudgedHits) -> dict[str, int]:
     """The rank of each query's first relevant result; queries without one are not in it."""
     relevant = hits.grade >= 1

@@ -1,0 +1,59 @@
+"""How does a result become a page of HTML that needs nothing but itself?
+
+Templates escape everything that is put into them. A page carries its style, its pictures are
+inline SVG, and it works without a script, in light and dark, on screen and on paper.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from assay.evaluation.scores import shown
+from assay.report.scores import between, p_value
+from assay.version import __version__
+
+
+@cache
+def environment() -> Environment:
+    """The templates of reports, with the filters by which numbers are written."""
+    made = Environment(
+        loader=PackageLoader("assay.report", "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "value": shown,
+        "signed": signed,
+        "between": between,
+        "p": p_value,
+        "ms": milliseconds,
+        "tone": tone,
+    }
+    made.globals["version"] = __version__
+    return made
+
+
+def render(name: str, **values: Any) -> str:
+    """A template, filled in."""
+    return environment().get_template(name).render(**values)
+
+
+def signed(value: float | None) -> str:
+    """A difference as people read it."""
+    return "—" if value is None else f"{round(value, 4) + 0.0:+.4f}"
+
+
+def milliseconds(value: float | None, *, sign: bool = False) -> str:
+    """A time, or with ``sign`` a difference of times."""
+    return "—" if value is None else f"{value:{'+' if sign else ''}.1f} ms"
+
+
+def tone(value: float | None) -> str:
+    """Whether a difference is good or bad news."""
+    rounded = 0.0 if value is None else round(value, 4)
+    return "good" if rounded > 0 else "bad" if rounded < 0 else ""

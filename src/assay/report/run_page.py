@@ -1,0 +1,84 @@
+"""How does the report on one run look as a page?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.evaluation.matching import Rule, graded_ranks
+from assay.evaluation.run_report import FIELDS, RunReport
+from assay.model.runs import QueryOutcome
+from assay.model.testset import GoldenQuery
+from assay.report.pages import render
+from assay.report.svg import Bar, heat_bars
+
+DEPTH = 10
+CHARTED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One query with its ranking."""
+
+    query: GoldenQuery
+    value: float
+    outcome: QueryOutcome
+    grades: dict[int, int]
+
+
+def run_page(report: RunReport) -> str:
+    """One file of HTML."""
+    run, scores = report.run, report.scores
+    by_id = run.test_set.by_id
+    charted = [str(measure) for measure in scores.measures[:CHARTED]]
+    return render(
+        "run.html",
+        report=report,
+        fields=FIELDS,
+        level=f"{scores.sampling.level:.0%}",
+        charted=charted,
+        charts={
+            name: {
+                measure: heat_bars(
+                    [
+                        Bar(group, part[measure], f"{len(part.queries)} queries")
+                        for group, part in groups.items()
+                    ]
+                )
+                for measure in charted
+            }
+            for name, groups in report.groups.items()
+        },
+        worst=[
+            Shown(
+                by_id[query],
+                value,
+                run.by_query[query],
+                graded_ranks(by_id[query], run.by_query[query], Rule.EXACT, {}),
+            )
+            for query, value in report.worst
+        ],
+        depth=DEPTH,
+        facts=facts(report),
+    )
+
+
+def facts(report: RunReport) -> list[tuple[str, str]]:
+    """Where the numbers come from, in pairs."""
+    info, sampling = report.run.info, report.scores.sampling
+    return [
+        ("run", info.run_id),
+        (
+            "test set",
+            f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}",
+        ),
+        ("configuration", f"sha256 {info.config_hash[:16]}"),
+        *((f"  {key}", str(value)) for key, value in sorted(info.config.items())),
+        ("engine", f"{info.engine}, generation {info.generation or '—'}"),
+        *((f"model {name}", value) for name, value in sorted(info.models.items())),
+        ("chunkers", ", ".join(info.chunker_versions) or "—"),
+        ("commit", info.commit_hash or "—"),
+        (
+            "intervals",
+            f"{sampling.method}, {sampling.resamples} resamples, seed {sampling.seed}",
+        ),
+    ]
