@@ -100,7 +100,7 @@ class Workspace:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         from assay.evaluation.matching import Place
 
-        found = self.store.places(chunk_ids, versions)
+        found = self.store.archived_places(chunk_ids, versions)
         return {chunk_id: Place(*place) for chunk_id, place in found.items()}
 
     def exists(self) -> bool:

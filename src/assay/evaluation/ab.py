@@ -25,7 +25,7 @@ NO_TYPE = "(none)"
 class ABResult:
     """B against a: one contrast per measure, per measure and query type, and the latency.
 
-    The p-values of the whole set are corrected together, those of the types together.
+    P-values are corrected over the measures: those of the whole set, and those of each type.
     """
 
     compared: CompareReport
@@ -55,7 +55,7 @@ class ABResult:
                 + "."
             )
         lines += _types(self.by_type, self.primary.measure)
-        if (cost := _cost(self.latency)) is not None:
+        if (cost := _cost(self.latency, self.alpha)) is not None:
             lines.append(cost)
         return " ".join(lines)
 
@@ -137,9 +137,9 @@ def _by_type(
     if not any(query in types for query in a.queries):
         return {}
     parts_a, parts_b = a.by(types), b.by(types)
-    found = contrast_pairs([(parts_a[kind], parts_b[kind]) for kind in parts_a], alpha, margin)
-    width = len(a.columns)
-    return {kind: found[at * width : (at + 1) * width] for at, kind in enumerate(parts_a)}
+    return {
+        kind: contrast_pairs([(parts_a[kind], parts_b[kind])], alpha, margin) for kind in parts_a
+    }
 
 
 def _word(contrast: Contrast) -> Verdict:
@@ -172,15 +172,14 @@ def _types(by_type: Mapping[str, tuple[Contrast, ...]], measure: Measure) -> lis
     return [f"By type: {', '.join(decided)}."] if decided else []
 
 
-def _cost(latency: LatencyChange) -> str | None:
-    change, interval = latency.difference, latency.interval
+def _cost(latency: LatencyChange, alpha: float) -> str | None:
+    change = latency.difference
     if change.mean is None or change.p50 is None or change.p95 is None:
         return None
-    sure = interval.low is not None and interval.high is not None
-    noise = sure and (interval.low or 0.0) <= 0.0 <= (interval.high or 0.0)
-    word = "slower" if change.mean > 0 else "faster"
-    head = "Latency is about the same" if noise or change.mean == 0 else f"B is {word}"
+    head = "Latency is about the same"
+    if latency.p is not None and latency.p < alpha and latency.median_change:
+        head = f"B is {'slower' if latency.median_change > 0 else 'faster'}"
     return (
         f"{head}: mean {change.mean:+.1f} ms, P50 {change.p50:+.1f} ms, P95 {change.p95:+.1f} ms "
-        f"(A: mean {latency.a.mean:.1f} ms)."
+        f"(A: mean {latency.a.mean:.1f} ms, P50 {latency.a.p50:.1f} ms)."
     )

@@ -12,6 +12,9 @@ from assay.measures.parse import parse_measure
 
 WORTH_SAYING = 0.03  # a difference between groups that a reader should hear of
 FEW_QUERIES = 10
+TOO_FEW = 3  # groups smaller than this say nothing
+HEADLINES = 2  # of the measures, the first ones are spoken of
+NO_GROUP = "(none)"
 
 Value = float | None
 
@@ -65,14 +68,18 @@ def insights(
     groups: Mapping[str, Sequence[Group]],
     targets: Sequence[Target] = (),
 ) -> tuple[Insight, ...]:
-    """Sentences about targets, then about groups; ``groups`` by what they are groups of."""
+    """Sentences about targets, then about groups; ``groups`` by what they are groups of.
+
+    The first measures of ``overall`` are the ones by which groups are compared.
+    """
     found = [
         _target(target, value)
         for target in targets
         if (value := overall.get(str(target.measure))) is not None
     ]
     for kind, members in groups.items():
-        found += _groups(kind, [group for group in members if group.queries])
+        large = [g for g in members if g.queries >= TOO_FEW and g.name != NO_GROUP]
+        found += _groups(kind, large, list(overall)[:HEADLINES])
     return tuple(found)
 
 
@@ -86,10 +93,10 @@ def _target(target: Target, value: float) -> Insight:
     )
 
 
-def _groups(kind: str, members: Sequence[Group]) -> list[Insight]:
+def _groups(kind: str, members: Sequence[Group], names: Sequence[str]) -> list[Insight]:
     """The best and the worst group by each measure that tells them apart."""
     found = []
-    for name in dict.fromkeys(name for group in members for name in group.values):
+    for name in names:
         known = [(group, v) for group in members if (v := group.values.get(name)) is not None]
         if len(known) < 2:
             continue

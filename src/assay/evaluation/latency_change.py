@@ -13,6 +13,7 @@ from assay.evaluation.stored_run import StoredRun
 from assay.model.arrays import FloatArray
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.interval import Interval
+from assay.stats.wilcoxon import wilcoxon
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,19 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class LatencyChange:
-    """Both runs' times and b − a; ``interval`` is that of the mean difference."""
+    """Both runs' times and b − a; ``interval`` is that of the mean difference.
+
+    ``median_change`` and ``p`` (Wilcoxon) look at single queries, so that one that had to wait for
+    a cold start does not decide.
+    """
 
     n: int
     a: Times
     b: Times
     difference: Times
     interval: Interval
+    median_change: float | None
+    p: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -48,6 +55,8 @@ class LatencyChange:
             "b": self.b.to_dict(),
             "difference": self.difference.to_dict(),
             "ci": ends if self.interval.defined else None,
+            "median_change": _round(self.median_change),
+            "p_wilcoxon": self.p,
         }
 
 
@@ -79,6 +88,8 @@ def latency_change(
             resamples=sampling.resamples,
             seed=sampling.seed,
         ),
+        median_change=float(np.median(times[:, 1] - times[:, 0])) if len(times) else None,
+        p=wilcoxon(times[:, 0], times[:, 1]).p,
     )
 
 

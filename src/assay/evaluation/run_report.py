@@ -18,7 +18,7 @@ from assay.measures.base import Measure
 from assay.measures.classification import Outcome
 
 WORKFLOW_MEASURES = "P@{1,3,5,10} Recall@{1,3,5,10} MAP nDCG@10"
-REPORT_MEASURES = "nDCG@10 Recall@{5,10,20} MRR P@5 MAP"
+REPORT_MEASURES = "nDCG@10 Recall@{10,5,20} MRR P@5 MAP"
 WORST = 10
 FIELDS = {
     "query_type": "query type",

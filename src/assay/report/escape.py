@@ -12,7 +12,9 @@ def markdown_cell(text: str) -> str:
     """Text for one cell of a Markdown table: no breaks, no markup, no mention, no link."""
     text = " ".join(text.split())
     text = re.sub(r"([\\`*_{}\[\]<>|#!~])", r"\\\1", text)
-    return text.replace("@", "@\u200b") if re.search(r"(^|\s)@", text) else text
+    # a blank of no width keeps sites from making mentions and links of bare text
+    text = re.sub(r"(?<![A-Za-z0-9])@(?=\w)", "@\u200b", text)
+    return re.sub(r"://|(?i:www)\.", lambda found: f"{found[0][:-1]}\u200b{found[0][-1]}", text)
 
 
 def csv_cell(text: str) -> str:

@@ -40,7 +40,7 @@ def run_page(report: RunReport) -> str:
             name: {
                 measure: heat_bars(
                     [
-                        Bar(group, part[measure], f"{len(part.queries)} queries")
+                        Bar(group, part[measure], f"n = {len(part.queries)}")
                         for group, part in groups.items()
                     ]
                 )

@@ -60,7 +60,9 @@ def forest_plot(rows: Sequence[ForestRow], *, margin: float | None = None) -> Ma
     def x(value: float) -> float:
         return LABEL_WIDTH + PLOT_WIDTH * (value + reach) / (2 * reach)
 
-    parts = [_head(width, height, f"{len(rows)} differences with their confidence intervals")]
+    parts = [
+        _head(width, height, f"{len(rows)} differences with their confidence intervals", " wide")
+    ]
     if margin is not None:
         parts.append(
             f'<rect x="{x(-margin):.1f}" y="0" width="{x(margin) - x(-margin):.1f}" '
@@ -77,7 +79,7 @@ def forest_plot(rows: Sequence[ForestRow], *, margin: float | None = None) -> Ma
 def heat_bars(bars: Sequence[Bar]) -> Markup:
     """Values from 0 to 1 as bars whose color runs from bad to good."""
     width = LABEL_WIDTH + PLOT_WIDTH + NUMBERS_WIDTH
-    parts = [_head(width, ROW * len(bars) + 4, "values as bars")]
+    parts = [_head(width, ROW * len(bars) + 4, "values as bars", " wide")]
     for at, bar in enumerate(bars):
         y = ROW * at
         parts.append(_text(LABEL_WIDTH - 10, y + 17, bar.label, "end"))
@@ -91,7 +93,7 @@ def heat_bars(bars: Sequence[Bar]) -> Markup:
             parts.append(
                 f'<rect x="{LABEL_WIDTH}" y="{y + 4}" width="{PLOT_WIDTH * share:.1f}" '
                 f'height="{ROW - 8}" rx="3" '
-                f'style="fill:color-mix(in oklab, var(--good) {good}%, var(--bad))"/>'
+                f'style="fill:color-mix(in oklch, var(--good) {good}%, var(--bad))"/>'
             )
         shown = "—" if bar.value is None else f"{bar.value:.4f}"
         note = f"  {bar.note}" if bar.note else ""
@@ -192,9 +194,9 @@ def _forest_row(row: ForestRow, y: float, x: object) -> str:
     return "".join(parts)
 
 
-def _head(width: float, height: float, title: str) -> str:
+def _head(width: float, height: float, title: str, kind: str = "") -> str:
     return (
-        f'<svg class="chart" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'<svg class="chart{kind}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" role="img" aria-label="{escape(title)}">'
     )
 

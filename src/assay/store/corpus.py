@@ -179,7 +179,7 @@ class CorpusStore:
             )
             return [_chunk(row) for row in rows]
 
-    def places(
+    def archived_places(
         self, chunk_ids: Iterable[str], versions: frozenset[str]
     ) -> dict[str, tuple[str, tuple[Span, ...]]]:
         """Document and spans of chunks as these chunkers cut them, removed ones too."""

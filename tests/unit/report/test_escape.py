@@ -11,6 +11,10 @@ from assay.report.escape import csv_cell, markdown_cell, one_line
         ("[x](y)", r"\[x\](y)"),
         ("two\nlines", "two lines"),
         ("@team look", "@\u200bteam look"),
+        ("see (@team)", "see (@\u200bteam)"),
+        ("https://evil.example", "https:/\u200b/evil.example"),
+        ("WWW.evil.example", "WWW\u200b.evil.example"),
+        ("closes #12", r"closes \#12"),
     ],
 )
 def test_markdown(text: str, safe: str) -> None:

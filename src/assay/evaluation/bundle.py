@@ -1,0 +1,193 @@
+"""Which numbers do we report, and can anyone compute them again?
+
+``metrics_master.json`` is the one source of reported numbers: every value with its interval,
+protocol, split, seed, n, and the run it comes from. ``MANIFEST.sha256`` holds the checksum of every
+file of the bundle. ``verify`` computes everything again from the stored runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.evaluation.answering import score_answers
+from assay.evaluation.run_report import provenance
+from assay.evaluation.run_scores import query_field, run_scores
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import Scores, rounded
+from assay.evaluation.scoring import Protocol
+from assay.evaluation.stored import answer_records, outcomes_digest, score_outcomes
+from assay.evaluation.stored_run import StoredRun
+from assay.measures.base import Family, Measure
+from assay.measures.parse import parse_measures
+
+FORM = 1
+MASTER = "metrics_master.json"
+MANIFEST = "MANIFEST.sha256"
+DEFAULT_MEASURES = "nDCG@10 Recall@{5,10,20} MRR MAP"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is computed for every run of a bundle."""
+
+    measures: str
+    sampling: Sampling
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "measures": self.measures,
+            "method": self.sampling.method,
+            "level": self.sampling.level,
+            "resamples": self.sampling.resamples,
+            "seed": self.sampling.seed,
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Recipe:
+        """The recipe that ``to_dict`` wrote."""
+        sampling = Sampling(
+            entry["method"], float(entry["level"]), int(entry["resamples"]), int(entry["seed"])
+        )
+        return cls(str(entry["measures"]), sampling)
+
+
+def master(runs: Sequence[StoredRun], recipe: Recipe) -> dict[str, Any]:
+    """The content of ``metrics_master.json``: the same runs give the same bytes."""
+    return {
+        "form": FORM,
+        "recipe": recipe.to_dict(),
+        "runs": {
+            run.name: {
+                "suite": run.test_set.name,
+                "test_set_version": run.test_set.version,
+                "test_set_checksum": run.info.test_set_checksum,
+                "split": run.info.part,
+                "outcomes_sha256": outcomes_digest(run.outcomes),
+                "queries": len(run.outcomes),
+                "failed_queries": len(run.failed),
+                "degraded_queries": len(run.degraded),
+                "provenance": provenance(run),
+            }
+            for run in runs
+        },
+        "metrics": [entry for run in runs for entry in _entries(run, recipe)],
+    }
+
+
+def as_text(content: Mapping[str, Any]) -> str:
+    """The bytes of the master file, as text."""
+    return json.dumps(content, indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def manifest(files: Mapping[str, bytes]) -> str:
+    """The lines that ``sha256sum -c`` reads."""
+    return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
+
+
+def read_manifest(text: str) -> dict[str, str]:
+    """Checksums by the names of files."""
+    found = {}
+    for line in text.splitlines():
+        checksum, _, name = line.partition("  ")
+        if name:
+            found[name] = checksum
+    return found
+
+
+def differences(stated: Mapping[str, Any], computed: Mapping[str, Any]) -> list[str]:
+    """Every place where the stated content is not the computed one, in words."""
+    return list(_differences(stated, computed, ""))
+
+
+def _differences(stated: Any, computed: Any, place: str) -> Iterable[str]:
+    if isinstance(stated, Mapping) and isinstance(computed, Mapping):
+        for key in sorted({*stated, *computed}):
+            here = f"{place}.{key}" if place else str(key)
+            if key not in stated:
+                yield f"{here} is missing from the bundle"
+            elif key not in computed:
+                yield f"{here} is in the bundle and cannot be computed"
+            else:
+                yield from _differences(stated[key], computed[key], here)
+    elif isinstance(stated, list) and isinstance(computed, list) and len(stated) == len(computed):
+        for at, (one, other) in enumerate(zip(stated, computed, strict=True)):
+            yield from _differences(one, other, f"{place}[{_label(other, at)}]")
+    elif stated != computed:
+        yield f"{place} is {_short(stated)} in the bundle, {_short(computed)} from the runs"
+
+
+def _entries(run: StoredRun, recipe: Recipe) -> list[dict[str, Any]]:
+    asked = parse_measures(recipe.measures)
+
+    def family(kind: Family) -> list[Measure]:
+        return [measure for measure in asked if measure.definition.family is kind]
+
+    found: list[dict[str, Any]] = []
+    if ranking := family(Family.RANKING):
+        scores = run_scores(run, run.queries, ranking, sampling=recipe.sampling)
+        found += _of(run, scores, Protocol.POSITIVES_ONLY.value, "all")
+        types = query_field(run.queries, "query_type")
+        for kind, part in scores.by(types).items() if types else ():
+            found += _of(run, part, Protocol.POSITIVES_ONLY.value, kind)
+    if decisions := family(Family.DECISION):
+        scores = score_outcomes(
+            run.test_set, run.outcomes, decisions, protocol="all_queries", sampling=recipe.sampling
+        )
+        found += _of(run, scores, Protocol.ALL_QUERIES.value, "all")
+    if answers := family(Family.ANSWER):
+        records = answer_records(run.test_set, run.outcomes)
+        for measure, outcome in score_answers(records, answers).items():
+            found.append(
+                {
+                    "run": run.name,
+                    "measure": str(measure),
+                    "group": "all",
+                    "protocol": "answers",
+                    "split": run.info.part,
+                    "value": rounded(outcome.value),
+                    "reason": outcome.reason,
+                    "ci": None,
+                    "n": len(records),
+                    "seed": recipe.sampling.seed,
+                }
+            )
+    return found
+
+
+def _of(run: StoredRun, scores: Scores, protocol: str, group: str) -> list[dict[str, Any]]:
+    entries = []
+    for measure in scores.measures:
+        found, interval = scores.aggregate(measure), scores.interval(measure)
+        entries.append(
+            {
+                "run": run.name,
+                "measure": str(measure),
+                "group": group,
+                "protocol": protocol,
+                "split": run.info.part,
+                "value": rounded(found.mean),
+                "reason": found.reason,
+                "ci": (
+                    [rounded(interval.low), rounded(interval.high)] if interval.defined else None
+                ),
+                "n": found.n,
+                "seed": scores.sampling.seed,
+            }
+        )
+    return entries
+
+
+def _label(entry: object, at: int) -> str:
+    if isinstance(entry, Mapping) and "measure" in entry:
+        return f"{entry['run']} {entry['measure']} {entry['group']}"
+    return str(at)
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,157 @@
+"""How does the comparison of two runs read as tables, Markdown or CSV?"""
+
+from __future__ import annotations
+
+from assay.evaluation.ab import ABResult
+from assay.evaluation.compare_runs import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.comparison import Contrast
+from assay.evaluation.scores import shown
+from assay.report.escape import markdown_cell
+from assay.report.pages import milliseconds, signed
+from assay.report.scores import between, p_value
+from assay.report.tables import Table, comma_separated, markdown
+
+CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
+MOST_ROWS = 50
+CHANGED = (ComparisonKind.REGRESSION, ComparisonKind.LOSS, ComparisonKind.WIN)
+
+
+def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Table]:
+    """Aggregates with their deltas, what differs, then the queries that changed."""
+    flat_a, flat_b = report.aggregate_a.flat(), report.aggregate_b.flat()
+    rows = [
+        (key, shown(flat_a.get(key)), shown(flat_b.get(key)), signed(delta))
+        for key, delta in report.deltas.items()
+    ]
+    rows += [
+        (name.replace("_", " "), str(one), str(other), f"{other - one:+d}" if other - one else "0")
+        for name in ("total_queries", "failed_queries", "degraded_queries")
+        for one, other in [(getattr(report.aggregate_a, name), getattr(report.aggregate_b, name))]
+    ]
+    tables = [
+        Table(
+            ("measure", "a", "b", "b − a"),
+            tuple(rows),
+            title=f"{report.run_b} (b) against {report.run_a} (a), "
+            f"matched: {report.chunker_version_match.value}",
+        )
+    ]
+    if report.differences:
+        tables.append(
+            Table(
+                ("kind", "setting", "a", "b"),
+                tuple((d.kind, d.key, d.a, d.b) for d in report.differences),
+                title="What differs between the runs",
+                text_columns=frozenset({0, 1, 2, 3}),
+            )
+        )
+    for kind in CHANGED:
+        found = [query for query in report.per_query if query.kind is kind]
+        if found:
+            tables.append(_queries(kind, found, most))
+    return tables
+
+
+def counts_line(report: CompareReport) -> str:
+    """How many queries there are of each kind, in one line."""
+    counts = report.counts
+    names = {"Win": "wins", "Loss": "losses", "Draw": "draws", "Regression": "regressions"}
+    return ", ".join(f"{counts[kind]} {names[kind.value]}" for kind in ComparisonKind)
+
+
+def render_report_md(report: CompareReport) -> str:
+    """The comparison as one Markdown file, for people."""
+    lines = [
+        f"# Comparison: {markdown_cell(report.run_b)} against {markdown_cell(report.run_a)}",
+        "",
+        f"{counts_line(report)}; results matched: `{report.chunker_version_match.value}`.",
+    ]
+    if report.warnings:
+        lines += ["", *(f"> **Mind:** {markdown_cell(line)}" for line in report.warnings)]
+    return "\n".join([*lines, "", markdown(compare_tables(report)), ""])
+
+
+def compare_csv(report: CompareReport) -> str:
+    """One line for each query."""
+    return comma_separated(
+        CSV_HEADER,
+        [
+            (
+                report.run_a,
+                report.run_b,
+                query.query_id,
+                query.kind.value,
+                _rank(query.a_hit_rank, ""),
+                _rank(query.b_hit_rank, ""),
+                query.note or "",
+            )
+            for query in report.per_query
+        ],
+    )
+
+
+def ab_tables(result: ABResult) -> list[Table]:
+    """Each measure, each measure by type, and the latency."""
+    tables = [_contrasts(result.contrasts, "All queries", result)]
+    tables += [_contrasts(found, kind, result) for kind, found in result.by_type.items()]
+    latency = result.latency
+    rows = tuple(
+        (name, milliseconds(t.mean, sign=sign), milliseconds(t.p50, sign=sign),
+         milliseconds(t.p95, sign=sign))
+        for name, t, sign in (
+            ("a", latency.a, False), ("b", latency.b, False), ("b − a", latency.difference, True)
+        )
+    )  # fmt: skip
+    title = f"Latency of {latency.n} queries"
+    return [*tables, Table(("run", "mean", "P50", "P95"), rows, title=title)]
+
+
+def ab_markdown(result: ABResult) -> str:
+    """The A/B result as one Markdown file, with the comparison below it."""
+    head = f"# A/B: {markdown_cell(result.compared.run_b)} against "
+    head += markdown_cell(result.compared.run_a)
+    verdict = f"**{result.primary.ruling.verdict.value}**: {markdown_cell(result.verdict)}"
+    return "\n\n".join(
+        [head, verdict, markdown(ab_tables(result)), render_report_md(result.compared)]
+    )
+
+
+def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) -> Table:
+    level = f"{result.a.sampling.level:.0%}"
+    return Table(
+        ("measure", "a", "b", "b − a", f"{level} CI", "p (Holm)", "p (t)", "MDE", "verdict"),
+        tuple(
+            (
+                str(c.measure),
+                shown(c.baseline),
+                shown(c.value),
+                signed(c.difference),
+                between(c.interval, signed=True),
+                p_value(c.holm_p),
+                p_value(c.t_test.p),
+                shown(c.detectable),
+                c.ruling.verdict.value,
+            )
+            for c in contrasts
+        ),
+        title=f"{title} ({contrasts[0].n} queries)",
+        text_columns=frozenset({0, 8}),
+    )
+
+
+def _queries(kind: ComparisonKind, found: list[QueryComparison], most: int) -> Table:
+    plural = {"Win": "Wins", "Loss": "Losses", "Regression": "Regressions"}[kind.value]
+    return Table(
+        ("query", "rank in a", "rank in b", "note"),
+        tuple(
+            (q.query_id, _rank(q.a_hit_rank), _rank(q.b_hit_rank), q.note or "")
+            for q in found[:most]
+        ),
+        title=f"{plural} ({len(found)})",
+        text_columns=frozenset({0, 3}),
+        notes=(f"{len(found) - most} more are not shown",) if len(found) > most else (),
+    )
+
+
+def _rank(rank: int | None, none: str = "—") -> str:
+    return none if rank is None else str(rank)

@@ -1,0 +1,127 @@
+"""How does the evaluation of a workflow read: overall, by speaker, and in sentences?
+
+Takes plain mappings, so that numbers which came over HTTP read the same as those of a stored run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.evaluation.insights import Insight
+from assay.evaluation.run_report import RunReport
+from assay.evaluation.scores import shown
+from assay.report.escape import markdown_cell
+from assay.report.scores import between, csv_rows
+from assay.report.tables import Table, markdown
+
+SPEAKER_MEASURES = ("P@5", "Recall@5")
+
+
+def workflow_markdown(
+    *,
+    evaluation_id: str,
+    dataset: str,
+    date: str,
+    total_queries: int,
+    overall: Mapping[str, str],
+    speakers: Mapping[str, Mapping[str, str]],
+    insights: Sequence[Insight],
+    more: Sequence[Table] = (),
+    warnings: Sequence[str] = (),
+) -> str:
+    """The report of the evaluation workflow; values come as they are to be read."""
+    parts = [
+        f"# Evaluation Report: {markdown_cell(evaluation_id)}",
+        f"**Dataset**: {markdown_cell(dataset)}  \n**Date**: {markdown_cell(date)}  \n"
+        f"**Total Queries**: {total_queries}",
+    ]
+    parts += [f"> **Mind:** {markdown_cell(line)}" for line in warnings]
+    parts += [
+        "## Overall Metrics",
+        markdown([Table(("Metric", "Value"), tuple(overall.items()))]),
+    ]
+    if speakers:
+        names = tuple(dict.fromkeys(name for values in speakers.values() for name in values))
+        rows = tuple((who, *(v.get(n, "—") for n in names)) for who, v in speakers.items())
+        table = Table(("Speaker", *names), rows)
+        parts += ["## Speaker-Specific Performance", markdown([table])]
+    if insights:
+        lines = "\n".join(f"- {markdown_cell(insight.text)}" for insight in insights)
+        parts += ["## Insights", lines]
+    for table in more:
+        parts.append(markdown([table]))
+    return "\n\n".join(parts) + "\n"
+
+
+def run_markdown(report: RunReport) -> str:
+    """The report on a stored run."""
+    scores, run = report.scores, report.run
+    overall = {
+        str(m): f"{shown(scores[m])} {_ends(between(scores.interval(m)))}".strip()
+        for m in scores.measures
+    }
+    overall |= {str(m): shown(outcome.value) for m, outcome in report.answers.items()}
+    speakers = {
+        who: {
+            **{str(m): shown(part[m]) for m in _speaker_measures(report)},
+            "Queries": str(len(part.queries)),
+        }
+        for who, part in report.groups.get("speaker_filter", {}).items()
+    }
+    return workflow_markdown(
+        evaluation_id=run.name,
+        dataset=f"{run.test_set.name} {run.test_set.version}",
+        date=run.info.created_at,
+        total_queries=len(run.outcomes),
+        overall=overall,
+        speakers=speakers,
+        insights=report.insights,
+        more=[
+            _group_table(report, name, title)
+            for name, title in (("query_type", "Query type"), ("ingestion_mode", "Ingestion mode"))
+            if name in report.groups
+        ],
+        warnings=report.warnings,
+    )
+
+
+def run_csv(report: RunReport) -> str:
+    """Overall, by query type and by query: one long table."""
+    groups = report.groups.get("query_type", {})
+    name = report.scores.name
+    return csv_rows([report.scores], ci=True, per_query=True, groups={name: groups})
+
+
+def run_tables(report: RunReport) -> list[Table]:
+    """The same for a terminal."""
+    scores = report.scores
+    level = f"{scores.sampling.level:.0%}"
+    rows = [
+        (str(m), shown(scores[m]), between(scores.interval(m)), str(scores.aggregate(m).n))
+        for m in scores.measures
+    ]
+    rows += [(str(m), shown(outcome.value), "—", "") for m, outcome in report.answers.items()]
+    tables = [
+        Table(("measure", "mean", f"{level} CI", "n"), tuple(rows), title=report.run.name),
+    ]
+    return tables + [_group_table(report, name, name) for name in report.groups]
+
+
+def _group_table(report: RunReport, name: str, title: str) -> Table:
+    measures = report.scores.measures
+    return Table(
+        (title, *map(str, measures), "queries"),
+        tuple(
+            (group, *(shown(part[m]) for m in measures), str(len(part.queries)))
+            for group, part in report.groups[name].items()
+        ),
+    )
+
+
+def _speaker_measures(report: RunReport) -> list[str]:
+    known = [str(m) for m in report.scores.measures]
+    return [name for name in SPEAKER_MEASURES if name in known] or known[:2]
+
+
+def _ends(interval: str) -> str:
+    return "" if interval == "—" else interval

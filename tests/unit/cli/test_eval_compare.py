@@ -1,0 +1,212 @@
+"""Do compare, ab, gate, report and bundle do on the command line what they promise?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.ab_sides import parse_inline
+from assay.cli.main import run as cli
+from assay.errors import UsageError
+from assay.evaluation.stored_run import StoredRun
+from assay.model.runs import RunStatus
+from assay.store.runs import SqlRunStore
+from tests.unit.evaluation.stored import ranks
+
+GOOD: dict[str, int | None] = {f"q{at:02}": 1 + at % 3 for at in range(40)}
+WORSE: dict[str, int | None] = {**GOOD, **{f"q{at:02}": None for at in range(10)}}
+
+
+def put(store: SqlRunStore, run: StoredRun, tag: str) -> None:
+    store.begin(replace(run.info, status=RunStatus.RUNNING, tags=(tag,)), run.test_set)
+    store.append(run.name, run.outcomes)
+    store.finish(run.name, {})
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / ".assay"
+    folder.mkdir()
+    store = SqlRunStore(folder / "assay.db")
+    put(store, ranks("run-good", GOOD, types=True, config={"fusion_method": "rrf"}), "good")
+    put(store, ranks("run-worse", WORSE, types=True, config={"fusion_method": "weighted"}), "worse")
+    degraded = ranks("run-sick", GOOD, types=True)
+    outcomes = tuple(
+        replace(out, degraded=True, component_errors=("splade_timeout",))
+        for out in degraded.outcomes
+    )
+    put(store, replace(degraded, outcomes=outcomes), "sick")
+    store.close()
+    monkeypatch.setenv("ASSAY_HOME", str(folder))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:
+    assert cli(["eval", *arguments, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.req("K11")
+def test_compare(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "compare", "good", "worse", "-m", "nDCG@10")
+    assert found["counts"] == {"Win": 0, "Loss": 0, "Draw": 30, "Regression": 10}
+    assert found["deltas"]["chunker_version_match"] == "exact"
+    assert found["deltas"]["hit_at_10"] == -0.25
+    assert cli(["eval", "compare", "good", "worse", "--write-report"]) == 0
+    out = capsys.readouterr()
+    assert "0 wins, 0 losses, 30 draws, 10 regressions" in out.out
+    assert (home / "reports" / "compare-run-good-run-worse.html").exists()
+    assert (home / "reports" / "compare-run-good-run-worse.md").exists()
+    assert cli(["eval", "compare", "good", "worse", "--csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 41
+
+
+def test_compare_warns_of_degraded_runs(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli(["eval", "compare", "good", "sick"]) == 0
+    assert "DEGRADED" in capsys.readouterr().err
+
+
+def test_compare_names_a_run_that_is_not_there(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "compare", "good", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.req("K14")
+def test_strict_refuses_another_chunker(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = SqlRunStore(home / "assay.db")
+    put(store, ranks("run-cut", GOOD, types=True, versions=["text-2"]), "cut")
+    store.close()
+    assert cli(["eval", "compare", "good", "cut", "--strict-chunker-version"]) == 2
+    assert "text-2" in capsys.readouterr().err
+    assert answer(capsys, "compare", "good", "cut")["deltas"]["chunker_version_match"] != "exact"
+
+
+@pytest.mark.req("E8")
+def test_ab(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "ab", "good", "worse")
+    assert found["verdict"] == "worse"
+    assert found["latency"]["difference"]["mean"] == 0.0
+    assert set(found["by_query_type"]) == {"exact_term", "paraphrase", "complex_clinical"}
+    assert cli(["eval", "ab", "good", "worse", "--write-report"]) == 0
+    assert "B is worse than A on nDCG@10" in capsys.readouterr().out
+    assert (home / "reports" / "ab-run-good-run-worse.html").exists()
+    assert cli(["eval", "ab", "good", "sick"]) == 4
+
+
+def test_ab_of_a_configuration_asks_for_a_test_set(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "ab", "good", "fusion_method=rrf"]) == 2
+    assert "--testset" in capsys.readouterr().err
+
+
+def test_options_in_one_line() -> None:
+    text = "fusion_method=weighted,weights=bm25:0.3 dense:.7,components=bm25 dense,rerank=on,k=20"
+    assert parse_inline(text) == {
+        "fusion_method": "weighted",
+        "weights": {"bm25": 0.3, "dense": 0.7},
+        "components": ["bm25", "dense"],
+        "rerank": True,
+        "k": 20,
+    }
+    for bad in ("a=1,a=2", "=1", "a", "weights=bm25", "weights=bm25:x"):
+        with pytest.raises(UsageError):
+            parse_inline(bad)
+
+
+@pytest.mark.req("E9")
+def test_gate_exit_codes(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "gate", "--baseline", "good", "--current", "good")["outcome"] == "passed"
+    answer(capsys, "gate", "--baseline", "good", "--current", "worse", code=3)
+    answer(capsys, "gate", "--baseline", "good", "--current", "sick", code=4)
+    assert cli(["eval", "gate", "--baseline", "nowhere", "--current", "good"]) == 2
+    assert cli(["eval", "gate", "--baseline", "good", "--limit", "x"]) == 2
+    within = ["--limit", "Recall@10=25%"]
+    capsys.readouterr()
+    answer(capsys, "gate", "--baseline", "good", "--current", "worse", *within)
+
+
+@pytest.mark.req("E9")
+def test_gate_writes_report_junit_and_summary(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    (tmp_path / "summary.md").write_text("before\n")
+    files = ["--report", "out/report.md", "--junit", "out/junit.xml", "--step-summary"]
+    assert cli(["eval", "gate", "--baseline", "good", "--current", "worse", *files]) == 3
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8") == "before\n" + report
+    assert (tmp_path / "out" / "junit.xml").exists()
+
+
+@pytest.mark.req("E9")
+def test_a_report_in_json_is_a_baseline(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "report", "good", "--format", "json", "--out", "baseline.json"]) == 0
+    capsys.readouterr()
+    found = answer(capsys, "gate", "--baseline", "baseline.json", "--current", "worse", code=3)
+    assert found["failing_queries"][0]["query_id"] == "q00"
+    assert set(found["per_query_type"]) == {"exact_term", "paraphrase", "complex_clinical"}
+    flags = ["--baseline", "baseline.json", "--current", "good", "--non-inferiority"]
+    assert answer(capsys, "gate", *flags)["outcome"] == "passed"
+
+
+@pytest.mark.req("W7")
+@pytest.mark.parametrize("form", ["md", "html", "json", "csv", "table"])
+def test_reports(home: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    assert cli(["eval", "report", "good", "--format", form]) == 0
+    out = capsys.readouterr().out
+    assert {"md": "# Evaluation Report", "html": "<!doctype html>", "json": '"metrics"',
+            "csv": "run,group,query", "table": "nDCG@10"}[form] in out  # fmt: skip
+
+
+@pytest.mark.req("M6")
+def test_a_bundle_is_computed_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measures = "nDCG@10 Recall@10 AUROC Groundedness"
+    assert cli(["eval", "bundle", "good", "worse", "--out", "paper", "-m", measures]) == 0
+    capsys.readouterr()
+    master = json.loads(Path("paper/metrics_master.json").read_text(encoding="utf-8"))
+    entry = next(e for e in master["metrics"] if e["measure"] == "Recall@10" and e["ci"])
+    assert entry["protocol"] == "positives_only"
+    assert {"value", "ci", "n", "seed", "split", "run", "group"} <= set(entry)
+    by_protocol = {e["measure"]: e["protocol"] for e in master["metrics"]}
+    assert by_protocol["AUROC"] == "all_queries"
+    assert master["runs"]["run-good"]["provenance"]["config"] == {"fusion_method": "rrf"}
+    found = answer(capsys, "verify-bundle", "paper")
+    assert found["ok"]
+    assert found["metrics"] == len(master["metrics"])
+
+
+@pytest.mark.req("M6")
+def test_any_difference_in_a_bundle_fails(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli(["eval", "bundle", "worse", "--out", "paper"]) == 0
+    capsys.readouterr()
+    place = Path("paper/metrics_master.json")
+    text = place.read_text(encoding="utf-8")
+    place.write_text(text.replace('"value": 0.75', '"value": 0.76'), encoding="utf-8")
+    problems = answer(capsys, "verify-bundle", "paper", code=3)["problems"]
+    assert any("is not the file that the manifest" in line for line in problems)
+    assert any("is 0.76 in the bundle, 0.75 from the runs" in line for line in problems)
+    place.write_text(text, encoding="utf-8")
+    assert cli(["eval", "delete", "worse"]) == 0
+    capsys.readouterr()
+    assert "cannot be read" in answer(capsys, "verify-bundle", "paper", code=3)["problems"][0]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"recipe": {}, "runs": {}}'])
+def test_what_is_no_bundle_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    assert cli(["eval", "verify-bundle", "nowhere"]) == 2
+    Path("paper").mkdir()
+    Path("paper/MANIFEST.sha256").write_text("")
+    Path("paper/metrics_master.json").write_text(content)
+    assert cli(["eval", "verify-bundle", "paper"]) == 2
