@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from assay.evaluation.testset.diff import FieldChange, JudgmentChange, diff
 from assay.evaluation.testset.split import hold_out
@@ -12,11 +12,13 @@ from assay.model.testset import Judgment, QueryType, TestSet
 from tests.unit.evaluation.testset.samples import any_test_sets, fifty, golden
 
 
+@settings(max_examples=25, deadline=None)
 @given(any_test_sets())
 def test_a_set_does_not_differ_from_itself(test_set: TestSet) -> None:
     assert diff(test_set, replace(test_set, version="v2")).same
 
 
+@settings(max_examples=25, deadline=None)
 @given(any_test_sets(), any_test_sets())
 def test_sets_that_do_not_differ_have_the_same_queries(one: TestSet, other: TestSet) -> None:
     found = diff(one, other)

@@ -11,9 +11,15 @@ import pytest
 
 import assay
 from assay.errors import MissingFileError, ProblemsError
-from assay.evaluation.testset.load import find_test_set, list_test_sets, shipped_folder
+from assay.evaluation.testset.load import (
+    find_test_set,
+    list_test_sets,
+    read_test_set,
+    shipped_folder,
+)
 from assay.evaluation.testset.save import save_test_set
 from assay.evaluation.testset.schema import schema, schema_file, schema_text
+from assay.evaluation.testset.split import hold_out
 from tests.unit.evaluation.testset.samples import HEAD, QUERY, fifty
 
 
@@ -112,3 +118,35 @@ def test_the_schema_knows_every_key_that_is_read() -> None:
     judgments = queries["relevant_docs"]["items"]["properties"]
     assert set(judgments) == {*native.JUDGMENT_KEYS, native.NOTE_KEY}
     assert set(rows["held_out"]["properties"]) == set(native.HELD_OUT_KEYS)
+
+
+@pytest.mark.req("E4")
+def test_scenario_load_test_set_from_yaml() -> None:
+    """GIVEN test_set_v1 WHEN loaded by name THEN it has 50 queries, graded 0-3 and stratified."""
+    found = assay.load_test_set("test_set_v1")
+    assert len(found.queries) == 50
+    kinds = [str(query.query_type) for query in found.queries]
+    counts = {kind: kinds.count(kind) for kind in kinds}
+    assert counts == {"exact_term": 20, "paraphrase": 15, "complex_clinical": 15}
+    for query in found.queries:
+        assert query.query_id
+        assert query.query_text
+        assert all(item.id and item.grade in (0, 1, 2, 3) for item in query.relevant_docs)
+
+
+@pytest.mark.req("E4")
+def test_scenario_test_set_validation() -> None:
+    """Every query has a relevant document, all grades are from 0 to 3, query ids are unique."""
+    found = assay.load_test_set("test_set_v1")
+    assert all(query.judged for query in found.queries)
+    assert len(found.by_id) == 50
+    assert read_test_set(shipped_folder() / "test_set_v1.yaml").problems == ()
+
+
+@pytest.mark.req("E13")
+def test_scenario_held_out_validation_set() -> None:
+    """80 % (40 queries) are used for evaluation, 20 % (10 queries) are held out."""
+    found = assay.load_test_set("test_set_v1")
+    assert (len(found.evaluation_queries), len(found.held_out_queries)) == (40, 10)
+    assert found.held_out is not None
+    assert hold_out(found, seed=found.held_out.seed) == found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import assay
 from assay import limits
@@ -296,6 +296,7 @@ def test_lenient_reading_does_not_hide_bad_judgments() -> None:
     assert read(grade("9"), lenient=True).test_set is None
 
 
+@settings(max_examples=25, deadline=None)
 @given(test_set=any_test_sets())
 def test_yaml_and_json_read_back_as_the_same_set(test_set: TestSet) -> None:
     for text, source in (
