@@ -58,3 +58,4 @@ async def _cancel_the_rest() -> None:
     for task in left:
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_default_executor()

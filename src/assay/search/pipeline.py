@@ -36,7 +36,6 @@ class Prepared:
     lexicon: Lexicon
     chunks: Callable[[Sequence[int]], Mapping[int, Chunk]]
     labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
-    started: float
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:

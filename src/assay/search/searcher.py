@@ -7,6 +7,7 @@ the side and takes over between two questions; each answer comes from exactly on
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
@@ -50,6 +51,21 @@ class Source:
 
     newest: Callable[[], str]
     open: Callable[[], Snapshot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question on its way: what is wanted, and which generation answers."""
+
+    question: Question
+    options: SearchOptions
+    snapshot: Snapshot
+    started: float
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The same for questions with the same answer."""
+        return self.snapshot.generation, self.question.written, self.options.identity()
 
 
 class Searcher:
@@ -105,40 +121,25 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` replace single options."""
-        return self._loop.run(self.asearch(query, options, **changes))
+        asked = self._asked(query, options, changes)
+        return self._remembered(asked) or self._loop.run(self._answer(asked))
 
     async def asearch(
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine."""
-        started = time.perf_counter()
-        wanted = self._options(options, changes)
-        question = self._question(query, wanted)
-        self.refresh_aside()
-        snapshot = self._snapshot
-        key = (snapshot.generation, question.written, wanted.identity())
-        known = self._answers.get(key)
-        if known is not None:
-            total = round(1000 * (time.perf_counter() - started), 3)
-            return replace(known, cached=True, timings_ms={"total": total})
-        prepared = await self._prepare(question, wanted, snapshot, started)
-        ranking, reranked = await self._rank(prepared, wanted)
-        response = respond(prepared, wanted, ranking, reranked, started)
-        if not response.degraded and not response.warnings:
-            self._answers.put(key, response)
-        return response
+        asked = self._asked(query, options, changes)
+        return self._remembered(asked) or await self._answer(asked)
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
         """The lists of every component, to be fused as often as wanted."""
-        wanted = self._options(options, changes)
-        question = self._question(query, wanted)
-        return self._loop.run(self._prepare(question, wanted, self._snapshot, time.perf_counter()))
+        return self._loop.run(self._prepare(self._asked(query, options, changes)))
 
     def why(
         self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
-        return self._loop.run(self._why(query, document, self._options(options, changes)))
+        return self._loop.run(self._why(document, self._asked(query, options, changes)))
 
     def refresh(self) -> bool:
         """Move on to the newest generation, if there is one; whether that happened.
@@ -150,7 +151,7 @@ class Searcher:
                 return False
             try:
                 fresh = self._opened()
-            except AssayError as problem:
+            except (AssayError, OSError) as problem:
                 log.warning("the new generation cannot be opened: %s", problem)
                 self._stale = f"a newer generation cannot be opened: {problem}"
                 return False
@@ -176,7 +177,7 @@ class Searcher:
     def _refresh_quietly(self) -> None:
         try:
             self.refresh()
-        except AssayError as problem:
+        except (AssayError, OSError) as problem:
             log.warning("cannot look for a new generation: %s", problem)
 
     def _opened(self) -> Snapshot:
@@ -187,16 +188,33 @@ class Searcher:
         self._loop.run(gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S))
         return snapshot
 
-    def _options(self, options: SearchOptions | None, changes: dict[str, Any]) -> SearchOptions:
-        return changed(self.defaults if options is None else options, **changes)
+    def _asked(self, query: str, options: SearchOptions | None, changes: dict[str, Any]) -> _Asked:
+        started = time.perf_counter()
+        wanted = changed(self.defaults if options is None else options, **changes)
+        question = ask(query, self._synonyms if wanted.synonyms else None)
+        self.refresh_aside()
+        return _Asked(question, wanted, self._snapshot, started)
 
-    def _question(self, query: str, options: SearchOptions) -> Question:
-        return ask(query, self._synonyms if options.synonyms else None)
+    def _remembered(self, asked: _Asked) -> SearchResponse | None:
+        known = self._answers.get(asked.key)
+        if known is None:
+            return None
+        total = round(1000 * (time.perf_counter() - asked.started), 3)
+        return replace(known, cached=True, timings_ms={"total": total})
 
-    async def _prepare(
-        self, question: Question, options: SearchOptions, snapshot: Snapshot, started: float
-    ) -> Prepared:
+    async def _answer(self, asked: _Asked) -> SearchResponse:
+        prepared = await self._prepare(asked)
+        ranking, reranked = await self._rank(prepared, asked.options)
+        response = await asyncio.to_thread(
+            respond, prepared, asked.options, ranking, reranked, asked.started
+        )
+        if not response.degraded and not response.warnings:
+            self._answers.put(asked.key, response)
+        return response
+
+    async def _prepare(self, asked: _Asked) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
+        question, options, snapshot = asked.question, asked.options, asked.snapshot
         requests = {
             name: Request(question.for_component(name), options.depth, options.filters)
             for name in options.components
@@ -227,7 +245,6 @@ class Searcher:
             lexicon=self._lexicon,
             chunks=lambda keys: self._chunks.all_of(keys, snapshot.chunks),
             labels=lambda keys: self._labels.all_of(keys, snapshot.labels),
-            started=started,
             warnings=self._warnings(snapshot),
         )
 
@@ -238,12 +255,13 @@ class Searcher:
     async def _rank(
         self, prepared: Prepared, options: SearchOptions
     ) -> tuple[Ranking, Reranked | None]:
-        ranking = prepared.rank(options)
+        # labels and chunks come from the store, and an event loop must not wait for a disk
+        ranking = await asyncio.to_thread(prepared.rank, options)
         if not options.rerank or not ranking.pool:
             return ranking, None
         top = ranking.pool[: depth(options, self._rerankers.profile(options.reranker))]
         keys = [candidate.key for candidate in top]
-        chunks = prepared.chunks(keys)
+        chunks = await asyncio.to_thread(prepared.chunks, keys)
         passages = [_passage(chunks[key]) for key in keys]
         reranked = await rerank(
             prepared.question.written, passages, options, self._rerankers, self._rerank_lane
@@ -252,13 +270,13 @@ class Searcher:
             return ranking, reranked
         return ranking.reranked(dict(zip(keys, reranked.scores, strict=True))), reranked
 
-    async def _why(self, query: str, document: str, options: SearchOptions) -> Why:
-        snapshot = self._snapshot
-        question = self._question(query, options)
-        prepared = await self._prepare(question, options, snapshot, time.perf_counter())
-        before = prepared.rank(options)
-        after, _ = await self._rank(prepared, options)
-        return explain_absence(document, prepared, snapshot, before, after)
+    async def _why(self, document: str, asked: _Asked) -> Why:
+        prepared = await self._prepare(asked)
+        before = await asyncio.to_thread(prepared.rank, asked.options)
+        after, _ = await self._rank(prepared, asked.options)
+        return await asyncio.to_thread(
+            explain_absence, document, prepared, asked.snapshot, before, after
+        )
 
 
 def _passage(chunk: Chunk) -> str:
