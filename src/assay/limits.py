@@ -65,6 +65,12 @@ MAX_GOLDEN_GRADE = _limit("MAX_GOLDEN_GRADE", 3, "the grade of one judgment in a
 MAX_PROMPT_CHARS = _limit("MAX_PROMPT_CHARS", 24_000, "characters of sources that a model is shown")
 MAX_ANSWER_BYTES = _limit("MAX_ANSWER_BYTES", 1 * _MIB, "one reply of a language model")
 
+# Annotation
+MAX_CANDIDATES = _limit("MAX_CANDIDATES", 100_000, "wordings from which queries are drawn")
+MAX_POOL_DEPTH = _limit("MAX_POOL_DEPTH", 200, "results of each list that are pooled for judging")
+MAX_ROUND_ITEMS = _limit("MAX_ROUND_ITEMS", 100_000, "passages to judge in one round")
+MAX_COMMENT_CHARS = _limit("MAX_COMMENT_CHARS", 2_000, "an annotator's comment on one passage")
+
 # What one call may ask for
 MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query")
 MAX_RRF_K = _limit("MAX_RRF_K", 10_000, "the constant k of reciprocal rank fusion")

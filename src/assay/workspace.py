@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.search.response import SearchResponse
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
+    from assay.store.annotations import AnnotationStore
 
 BATCH_DOCUMENTS = 200
 NO_MODEL = "none"
@@ -87,6 +88,15 @@ class Workspace:
         runs = SqlRunStore(self.database)
         self._stack.callback(runs.close)
         return runs
+
+    @cached_property
+    def annotations(self) -> AnnotationStore:
+        """Rounds of judging."""
+        from assay.store.annotations import AnnotationStore
+
+        annotations = AnnotationStore(self.database)
+        self._stack.callback(annotations.close)
+        return annotations
 
     def stored_run(self, ref: str, *, stages: bool = False) -> StoredRun:
         """A run with its test set and outcomes; ``stages`` adds what each component found."""

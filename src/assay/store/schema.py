@@ -7,17 +7,31 @@ spans and chunker version, without their text: old runs that cite them can still
 ``eval_runs`` and ``eval_query_results`` hold evaluations. What is read for every score stands in
 ``result_json``; what components found, which is larger and read rarely, in ``stages_json``.
 
+``annotation_grades`` is a log: a later row replaces an earlier one of the same annotator and item,
+and undoing marks a row, so that nothing anybody said is ever lost.
+
 A change here needs a step in ``migrations/versions`` and a higher ``VERSION``; a test compares the
 tables that the steps build with these.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import REAL, Column, Double, ForeignKey, Index, Integer, MetaData, Table, Text
+from sqlalchemy import (
+    REAL,
+    Column,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+)
 from sqlalchemy.types import TypeEngine
 
 APPLICATION_ID = 0x61737379  # "assy"
-VERSION = 3
+VERSION = 4
 
 # SQLite's REAL has 64 bits, PostgreSQL's has 32
 REAL64: TypeEngine[float] = REAL().with_variant(Double(), "postgresql")
@@ -199,5 +213,95 @@ eval_held_out_uses = Table(
     Column("purpose", Text, nullable=False),
     Column("at", Text, nullable=False),
     sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
+
+annotation_rounds = Table(
+    "annotation_rounds",
+    metadata,
+    Column("round_id", Text, primary_key=True),
+    Column("purpose", Text, nullable=False),
+    Column("test_set", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("checksum", Text, nullable=False),
+    Column("first_annotator", Text, nullable=False),
+    Column("second_annotator", Text, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("source", Text, nullable=False),  # how queries were drawn and pooled, as JSON
+    Column("created_at", Text, nullable=False),
+    Column("closed_at", Text),
+    sqlite_strict=True,
+)
+
+_ROUND = "annotation_rounds.round_id"
+
+annotation_queries = Table(
+    "annotation_queries",
+    metadata,
+    Column("round_id", Text, ForeignKey(_ROUND, ondelete="CASCADE"), primary_key=True),
+    Column("query_id", Text, primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("query_text", Text, nullable=False),
+    Column("query_type", Text),
+    Column("origin", Text, nullable=False),
+    sqlite_strict=True,
+)
+
+annotation_items = Table(
+    "annotation_items",
+    metadata,
+    Column("round_id", Text, ForeignKey(_ROUND, ondelete="CASCADE"), primary_key=True),
+    Column("query_id", Text, primary_key=True),
+    Column("chunk_id", Text, primary_key=True),
+    Column("doc_id", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("section_label", Text, nullable=False),
+    Column("table_html", Text, nullable=False),
+    Column("spans", Text, nullable=False),
+    Column("chunker_version", Text, nullable=False),
+    Column("found_by", Text, nullable=False),  # rank by list, as JSON
+    sqlite_strict=True,
+)
+
+_ITEM = ("round_id", "query_id", "chunk_id")
+
+
+def _of_item() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        _ITEM, [f"annotation_items.{name}" for name in _ITEM], ondelete="CASCADE"
+    )
+
+
+annotation_grades = Table(
+    "annotation_grades",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("round_id", Text, nullable=False),
+    Column("query_id", Text, nullable=False),
+    Column("chunk_id", Text, nullable=False),
+    Column("annotator", Text, nullable=False),
+    Column("grade", Integer),  # none: cannot be judged
+    Column("comment", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("undone_at", Text),
+    _of_item(),
+    Index("annotation_grades_by_round", "round_id", "annotator"),
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
+
+annotation_decisions = Table(
+    "annotation_decisions",
+    metadata,
+    Column("round_id", Text, primary_key=True),
+    Column("query_id", Text, primary_key=True),
+    Column("chunk_id", Text, primary_key=True),
+    Column("grade", Integer),
+    Column("decided_by", Text, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    _of_item(),
     sqlite_strict=True,
 )

@@ -1,0 +1,125 @@
+"""What is judged in a round of annotation, by whom, and what did they say?
+
+A round is one effort: some queries, the pooled chunks of each, two people who judge all of them
+without seeing each other's grades, and decisions where they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from assay.model.judgments import Span
+from assay.model.testset import QueryType
+
+ItemKey: TypeAlias = tuple[str, str]  # query_id, chunk_id
+
+
+class Purpose(StrEnum):
+    """Why a round is held: for queries of a new version, or for results nobody has judged."""
+
+    REFRESH = "refresh"
+    HOLES = "holes"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundQuery:
+    """A query of a round; ``origin`` says where it comes from (log, strategy, how often asked)."""
+
+    query_id: str
+    query_text: str
+    query_type: QueryType | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One chunk to be judged for one query, as it read when it was pooled.
+
+    ``found_by`` holds the rank in each list that brought it; annotators never see it.
+    """
+
+    query_id: str
+    chunk_id: str
+    doc_id: str
+    text: str
+    title: str = ""
+    section_label: str = ""
+    table_html: str = ""
+    spans: tuple[Span, ...] = ()
+    chunker_version: str = ""
+    found_by: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> ItemKey:
+        """What tells this item from the others of its round."""
+        return self.query_id, self.chunk_id
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One effort of judging; ``seed`` decides the order in which each annotator sees the items."""
+
+    round_id: str
+    purpose: Purpose
+    test_set: str
+    version: str
+    checksum: str
+    annotators: tuple[str, str]
+    seed: int
+    created_at: str
+    source: Mapping[str, Any] = field(default_factory=dict)
+    closed_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What one annotator said of one item; None: it cannot be judged."""
+
+    query_id: str
+    chunk_id: str
+    annotator: str
+    grade: int | None
+    comment: str
+    at: str
+
+    @property
+    def key(self) -> ItemKey:
+        """The item that was graded."""
+        return self.query_id, self.chunk_id
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What counts where the annotators differ; ``rule`` is empty where a person decided."""
+
+    query_id: str
+    chunk_id: str
+    grade: int | None
+    by: str
+    rule: str = ""
+    comment: str = ""
+    at: str = ""
+
+    @property
+    def key(self) -> ItemKey:
+        """The item that was decided."""
+        return self.query_id, self.chunk_id
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an annotator sees: the question and a passage, no score, no origin, no other grade."""
+
+    round_id: str
+    query_id: str
+    query_text: str
+    chunk_id: str
+    title: str
+    section_label: str
+    text: str
+    table_html: str
+    number: int
+    total: int

@@ -1,0 +1,308 @@
+"""What is to be judged, who judged what, and what was decided?
+
+Grades are a log: a later one replaces an earlier one of the same annotator and item, undoing marks
+the last, and nothing is deleted. What a method has returned from is on the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from assay import limits
+from assay.errors import ConflictError, InputError, LimitError, MissingFileError, UsageError
+from assay.model.annotation import Decision, Grade, Item, ItemKey, Round, RoundQuery
+from assay.model.document import check_id
+from assay.store import annotation_rows as rows
+from assay.store.database import open_database, shown, writing
+from assay.store.moments import now
+from assay.store.schema import (
+    annotation_decisions,
+    annotation_grades,
+    annotation_items,
+    annotation_queries,
+    annotation_rounds,
+)
+from assay.store.upsert import insert_or_replace
+
+
+class AnnotationStore:
+    """The rounds of one workspace, in SQLite or PostgreSQL."""
+
+    def __init__(self, place: Path | str) -> None:
+        self._engine = open_database(place)
+        self._place = shown(self._engine)
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self._engine.dispose()
+
+    def create(self, held: Round, queries: Sequence[RoundQuery], items: Sequence[Item]) -> Round:
+        """Enter a round with everything that is to be judged, in one transaction."""
+        _check_round(held, queries, items)
+        with writing(self._engine, self._place) as connection:
+            if _found(connection, held.round_id) is not None:
+                raise ConflictError(
+                    f"there is a round {held.round_id!r} already", hint="choose another name"
+                )
+            connection.execute(insert(annotation_rounds), rows.round_row(held))
+            connection.execute(
+                insert(annotation_queries),
+                [rows.query_row(held.round_id, at, query) for at, query in enumerate(queries)],
+            )
+            connection.execute(
+                insert(annotation_items), [rows.item_row(held.round_id, item) for item in items]
+            )
+        return held
+
+    def rounds(self) -> tuple[Round, ...]:
+        """Every round, newest first."""
+        table = annotation_rounds
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(table).order_by(table.c.created_at.desc(), table.c.round_id)
+            )
+            return tuple(rows.round_of(row) for row in found)
+
+    def round(self, ref: str) -> Round:
+        """A round by its name; ``latest`` is the newest."""
+        if ref == "latest":
+            every = self.rounds()
+            if every:
+                return every[0]
+            raise MissingFileError(
+                "there is no round of annotation yet", hint="assay testset pool opens one"
+            )
+        with self._engine.connect() as connection:
+            return _required(connection, ref)
+
+    def queries(self, round_id: str) -> tuple[RoundQuery, ...]:
+        """The queries of a round, in the order in which they were drawn."""
+        table = annotation_queries
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(table).where(table.c.round_id == round_id).order_by(table.c.place)
+            )
+            return tuple(rows.query_of(row) for row in found)
+
+    def items(self, round_id: str) -> tuple[Item, ...]:
+        """Everything that is to be judged, by query and chunk."""
+        table = annotation_items
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(table)
+                .where(table.c.round_id == round_id)
+                .order_by(table.c.query_id, table.c.chunk_id)
+            )
+            return tuple(rows.item_of(row) for row in found)
+
+    def grade(
+        self,
+        round_id: str,
+        annotator: str,
+        key: ItemKey,
+        grade: int | None,
+        comment: str = "",
+    ) -> Grade:
+        """Enter what an annotator says; None: cannot be judged. The same again changes nothing."""
+        _check_grade(grade, comment)
+        with writing(self._engine, self._place) as connection:
+            held = _open_round(connection, round_id)
+            _check_annotator(held, annotator)
+            _check_item(connection, round_id, key)
+            before = _last_of_item(connection, round_id, annotator, key)
+            if before is not None and (before.grade, before.comment) == (grade, comment):
+                return rows.grade_of(before)
+            row = {
+                "round_id": round_id,
+                "query_id": key[0],
+                "chunk_id": key[1],
+                "annotator": annotator,
+                "grade": grade,
+                "comment": comment,
+                "at": now(),
+            }
+            connection.execute(insert(annotation_grades), row)
+        return Grade(*key, annotator, grade, comment, str(row["at"]))
+
+    def undo(self, round_id: str, annotator: str) -> Grade | None:
+        """Take back the annotator's last grade, whatever it was; None where there is none."""
+        table = annotation_grades
+        with writing(self._engine, self._place) as connection:
+            held = _open_round(connection, round_id)
+            _check_annotator(held, annotator)
+            last = connection.execute(
+                select(table)
+                .where(
+                    table.c.round_id == round_id,
+                    table.c.annotator == annotator,
+                    table.c.undone_at.is_(None),
+                )
+                .order_by(table.c.seq.desc())
+                .limit(1)
+            ).one_or_none()
+            if last is None:
+                return None
+            connection.execute(update(table).where(table.c.seq == last.seq).values(undone_at=now()))
+        return rows.grade_of(last)
+
+    def grades(self, round_id: str, annotator: str | None = None) -> tuple[Grade, ...]:
+        """The grades that hold now, in the order in which they were given."""
+        table = annotation_grades
+        newest = (
+            select(func.max(table.c.seq))
+            .where(table.c.round_id == round_id, table.c.undone_at.is_(None))
+            .group_by(table.c.annotator, table.c.query_id, table.c.chunk_id)
+        )
+        if annotator is not None:
+            newest = newest.where(table.c.annotator == annotator)
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(table).where(table.c.seq.in_(newest)).order_by(table.c.seq)
+            )
+            return tuple(rows.grade_of(row) for row in found)
+
+    def decide(self, round_id: str, decisions: Sequence[Decision]) -> None:
+        """Enter decisions in one transaction; a later one replaces an earlier one."""
+        for one in decisions:
+            _check_grade(one.grade, one.comment)
+        with writing(self._engine, self._place) as connection:
+            held = _open_round(connection, round_id)
+            for one in decisions:
+                _check_item(connection, round_id, one.key)
+                if not one.rule and _folded(one.by) in map(_folded, held.annotators):
+                    raise UsageError(
+                        f"{one.by} judged in {round_id} and cannot decide there",
+                        hint="a third person decides, or a rule",
+                    )
+            insert_or_replace(
+                connection,
+                annotation_decisions,
+                [rows.decision_row(round_id, one) for one in decisions],
+            )
+
+    def decisions(self, round_id: str) -> tuple[Decision, ...]:
+        """Every decision of a round, by query and chunk."""
+        table = annotation_decisions
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(table)
+                .where(table.c.round_id == round_id)
+                .order_by(table.c.query_id, table.c.chunk_id)
+            )
+            return tuple(rows.decision_of(row) for row in found)
+
+    def close_round(self, round_id: str) -> Round:
+        """End a round: its grades and decisions stay as they are."""
+        with writing(self._engine, self._place) as connection:
+            held = _required(connection, round_id)
+            if held.closed_at is None:
+                table = annotation_rounds
+                connection.execute(
+                    update(table).where(table.c.round_id == round_id).values(closed_at=now())
+                )
+            return _required(connection, round_id)
+
+
+def _check_round(held: Round, queries: Sequence[RoundQuery], items: Sequence[Item]) -> None:
+    check_id(held.round_id, "round")
+    first, second = (check_id(name, "annotator") for name in held.annotators)
+    if _folded(first) == _folded(second):
+        raise UsageError(
+            f"{first} cannot be both annotators", hint="two distinct people judge every passage"
+        )
+    if not items:
+        raise InputError("there is nothing to judge", hint="pool deeper, or draw other queries")
+    if len(items) > limits.MAX_ROUND_ITEMS:
+        raise LimitError(
+            f"{len(items):,} passages, and {limits.MAX_ROUND_ITEMS:,} are allowed in a round",
+            hint="fewer queries, or a smaller depth",
+        )
+    known = {query.query_id for query in queries}
+    assert all(item.query_id in known for item in items), "an item of no query"
+
+
+def _folded(name: str) -> str:
+    return name.casefold()
+
+
+def _check_grade(grade: int | None, comment: str) -> None:
+    whole = isinstance(grade, int) and not isinstance(grade, bool)
+    if grade is not None and not (whole and 0 <= grade <= limits.MAX_GOLDEN_GRADE):
+        raise InputError(
+            f"{grade!r:.40} is not a grade", hint=f"0 to {limits.MAX_GOLDEN_GRADE}, or cannot judge"
+        )
+    if len(comment) > limits.MAX_COMMENT_CHARS or "\0" in comment:
+        raise InputError(
+            "the comment is too long, or holds U+0000",
+            hint=f"{limits.MAX_COMMENT_CHARS} characters at most",
+        )
+
+
+def _check_annotator(held: Round, annotator: str) -> None:
+    if annotator not in held.annotators:
+        raise UsageError(
+            f"{annotator!r:.80} does not judge in {held.round_id}",
+            hint=f"its annotators are {' and '.join(held.annotators)}",
+        )
+
+
+def _check_item(connection: Connection, round_id: str, key: ItemKey) -> None:
+    query_id, chunk_id = key
+    table = annotation_items
+    wanted = select(table.c.doc_id).where(
+        table.c.round_id == round_id,
+        table.c.query_id == query_id,
+        table.c.chunk_id == chunk_id,
+    )
+    if connection.execute(wanted).first() is None:
+        raise MissingFileError(
+            f"{chunk_id!r:.80} is not to be judged for {query_id!r:.80} in {round_id}",
+            hint="only pooled passages are judged",
+        )
+
+
+def _found(connection: Connection, round_id: str) -> Round | None:
+    table = annotation_rounds
+    row = connection.execute(select(table).where(table.c.round_id == round_id)).one_or_none()
+    return None if row is None else rows.round_of(row)
+
+
+def _required(connection: Connection, round_id: str) -> Round:
+    held = _found(connection, round_id)
+    if held is None:
+        raise MissingFileError(
+            f"there is no round {round_id!r:.80}", hint="assay testset rounds lists them"
+        )
+    return held
+
+
+def _open_round(connection: Connection, round_id: str) -> Round:
+    held = _required(connection, round_id)
+    if held.closed_at is not None:
+        raise ConflictError(
+            f"the round {round_id} was closed on {held.closed_at[:10]}",
+            hint="its grades are part of a test set; open a new round",
+        )
+    return held
+
+
+def _last_of_item(
+    connection: Connection, round_id: str, annotator: str, key: ItemKey
+) -> Row[Any] | None:
+    table = annotation_grades
+    return connection.execute(
+        select(table)
+        .where(
+            table.c.round_id == round_id,
+            table.c.annotator == annotator,
+            table.c.query_id == key[0],
+            table.c.chunk_id == key[1],
+            table.c.undone_at.is_(None),
+        )
+        .order_by(table.c.seq.desc())
+        .limit(1)
+    ).one_or_none()
