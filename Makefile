@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score crash fuzz reproduce lock clean
+	bench-score bench-index crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -53,10 +53,13 @@ reproduce: setup ## run every experiment and compare its figures
 fuzz: setup ## feed broken files to the readers for a minute
 	@$(PY) -m tests.fuzz.fuzz_readers --seconds 60
 
-bench: bench-score ## run every benchmark
+bench: bench-score bench-index ## run every benchmark
 
 bench-score: setup-bench ## time scoring beside other tools
 	@$(PY) -m bench.score
+
+bench-index: setup-bench ## time the index beside other engines
+	@$(PY) -m bench.index
 
 setup-bench: setup ## add what the benchmarks need to .venv
 	$(call ensure,bench)

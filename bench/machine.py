@@ -10,9 +10,12 @@ PACKAGES = (
     *("assay", "numpy", "polars", "scipy", "pytrec-eval-terrier", "ir-measures"),
     *("ranx", "numba", "pandas", "pyarrow", "scikit-learn"),
 )
+INDEX_PACKAGES = (
+    *("assay", "tantivy", "faiss-cpu", "scipy", "bm25s", "lancedb", "qdrant-edge-py", "chromadb"),
+)
 
 
-def describe() -> dict[str, str]:
+def describe(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     """Processor, cores, memory, system and versions."""
     return {
         "processor": _field("/proc/cpuinfo", "model name") or platform.processor(),
@@ -20,7 +23,7 @@ def describe() -> dict[str, str]:
         "memory": _memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{name: _version(name) for name in PACKAGES},
+        **{name: _version(name) for name in packages},
     }
 
 

@@ -17,6 +17,7 @@ import sys
 from typing import Any
 
 from bench import runner
+from bench.document import write_part
 from bench.machine import describe
 from bench.score_report import render
 from bench.tools import IR_MEASURES, OURS, tools_for
@@ -25,7 +26,6 @@ from bench.workloads import QUICK_SIZES, SIZES, WORK, WORKLOADS, size_name
 SECTIONS = ("A", "B", "cli", "size", "stats")
 SOURCES = ("files", "dicts", "frames")
 RESULTS = os.path.join(WORK, "results.json")
-DOCUMENT = os.path.join(runner.ROOT, "BENCHMARKS.md")
 SHORT_S = 1.0  # what is shorter is run three times a round
 ENOUGH_S = 45.0  # what has taken longer is not repeated
 DATA_LIMIT = 400 << 20
@@ -52,8 +52,7 @@ def main() -> None:
     text = render(results, quick=options.quick)
     print(text)
     if options.write and not options.quick:
-        with open(DOCUMENT, "w") as document:
-            document.write(text)
+        write_part("bench.score", text)
 
 
 def _options() -> argparse.Namespace:

@@ -1,6 +1,6 @@
 """What does a reader of BENCHMARKS.md need to know beside the figures?"""
 
-HEAD = """# Benchmarks
+HEAD = """## Scoring and statistics
 
 Written by `python -m bench.score --write`, nothing by hand. `make bench-score` measures and prints
 the same tables; `--quick` tries it with small files, `--only A` (or `B`, `cli`, `size`, `stats`)

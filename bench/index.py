@@ -1,0 +1,139 @@
+"""How fast is the index beside LanceDB, qdrant-edge, Chroma and bm25s?
+
+``python -m bench.index [--quick] [--only bm25,splade,dense,graph,large,size] [--report] [--write]``
+
+Every measurement is a fresh process: one builds an index, others open and search it, on one core
+and on all. Results are kept in ``bench/work/index.json``; ``--write`` turns them into a part of
+BENCHMARKS.md. ``--quick`` is for trying the benchmark itself: 1,500 passages, nothing kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+from bench.document import write_part
+from bench.index_data import HERE, SPECS, available
+from bench.index_engines import ENGINES, KINDS
+from bench.index_plot import PLOT, plot
+from bench.index_report import render
+from bench.index_worker import index_folder
+from bench.machine import INDEX_PACKAGES, describe
+from bench.runner import ROOT
+
+SECTIONS = (*KINDS, "large", "size")
+SIZES = ("s10k", "s30k", "s100k", "s250k", "s500k")
+LARGE_PEERS = {
+    "bm25": ("qdrant-edge",),
+    "splade": ("qdrant-edge",),
+    "dense": ("LanceDB", "qdrant-edge"),
+    "graph": ("qdrant-edge",),
+}
+RESULTS = HERE.parent / "index.json"
+DEADLINE_S = 240
+
+
+def main() -> None:
+    options = _options()
+    chosen = options.only.split(",") if options.only else list(SECTIONS)
+    if unknown := set(chosen) - set(SECTIONS):
+        raise SystemExit(f"--only takes {', '.join(SECTIONS)}, not {', '.join(sorted(unknown))}")
+    results: dict[str, Any] = {} if options.quick else _stored()
+    for section in [] if options.report else chosen:
+        results[section] = {
+            "rows": _section(section, options.quick),
+            "when": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        }
+        results["machine"] = describe(INDEX_PACKAGES)
+        if not options.quick:
+            RESULTS.parent.mkdir(parents=True, exist_ok=True)
+            RESULTS.write_text(json.dumps(results, indent=1))
+    text = render(results)
+    print(text)
+    if options.write and not options.quick:
+        write_part("bench.index", text)
+        if "size" in results:
+            PLOT.write_text(plot(results["size"]["rows"]), encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.index", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="1,500 passages, nothing kept")
+    parser.add_argument("--only", help=f"sections, parted by commas: {','.join(SECTIONS)}")
+    parser.add_argument("--report", action="store_true", help="measure nothing, show what is kept")
+    parser.add_argument("--write", action="store_true", help="write into BENCHMARKS.md")
+    return parser.parse_args()
+
+
+def _stored() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    return found
+
+
+def _section(name: str, quick: bool) -> list[dict[str, Any]]:
+    if name == "size":
+        cases = [("assay", kind, size) for size in SIZES for kind in KINDS]
+    elif name == "large":
+        cases = [
+            (engine, kind, "s500k") for kind in KINDS for engine in ("assay", *LARGE_PEERS[kind])
+        ]
+    else:
+        workload = "real" if available("real") else "s100k"
+        cases = [(e.name, name, workload) for e in ENGINES.values() if name in e.kinds]
+    if quick:
+        cases = list(dict.fromkeys((engine, kind, "tiny") for engine, kind, _ in cases))
+    return [_measured(*case, all_cores=name != "size") for case in cases]
+
+
+def _measured(engine: str, kind: str, workload: str, *, all_cores: bool) -> dict[str, Any]:
+    """One row: what the build took, and the searches on one core and on all."""
+    print(f"{workload} {kind}: {engine}", file=sys.stderr, flush=True)
+    row: dict[str, Any] = {
+        "engine": engine,
+        "kind": kind,
+        "workload": workload,
+        "passages": SPECS[workload].passages,
+    }
+    folder = index_folder(engine, kind, workload)
+    shutil.rmtree(folder, ignore_errors=True)
+    _process(["-m", "bench.index_data", workload, kind])
+    try:
+        row |= _worker("build", engine, kind, workload)
+        row["one"] = _worker("search", engine, kind, workload, "1")
+        if all_cores:
+            row["all"] = _worker("search", engine, kind, workload, str(os.cpu_count()))
+    except RuntimeError as problem:
+        row["error"] = str(problem)
+    shutil.rmtree(folder, ignore_errors=True)
+    return row
+
+
+def _worker(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_process(["-m", "bench.index_worker", *arguments]))
+    return found
+
+
+def _process(arguments: list[str]) -> str:
+    """What a Python process of its own says; it imports nothing that this one did."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((os.path.join(ROOT, "src"), ROOT))}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", *arguments],
+            check=False, cwd=ROOT, env=environment, capture_output=True, text=True,
+            timeout=DEADLINE_S,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"not done after {DEADLINE_S} s") from None
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["no word"])[-1][:200])
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()
