@@ -7,9 +7,10 @@
 
 Vectors are synthetic in both. Dense ones have 384 numbers; spectrum, topics and mean are chosen so
 that the similarity of the 1st, 10th and 100th neighbour, the intrinsic dimension (22) and what a
-graph finds are those of bge-small-en-v1.5 on real abstracts. Sparse ones have the term frequencies
-that splade-tiny gives to real abstracts (252 terms a passage) and to real questions (69 terms, whose
-postings are 11 times as many as there are passages). A quarter of the passages passes the filter.
+graph finds are those of bge-small-en-v1.5 on real abstracts. Sparse ones have the term
+frequencies that splade-tiny gives to real abstracts (252 terms a passage) and to real questions (69
+terms, whose postings are 11 times as many as there are passages). A quarter of the passages passes
+the filter.
 """
 
 from __future__ import annotations
@@ -188,15 +189,11 @@ class Workload:
         table = vstack(
             [_sparse(min(BLOCK, count - start), SEED + start) for start in starts], format="csr"
         )
-        self._save(
-            sparse_data=table.data, sparse_indices=table.indices, sparse_indptr=table.indptr
-        )
+        self._save(sparse_data=table.data, sparse_indices=table.indices, sparse_indptr=table.indptr)
         terms, weights = _sparse_queries()
         self._save(query_terms=terms, query_weights=weights)
         columns = table.tocsc()
-        scores = [
-            columns[:, term] @ weight for term, weight in zip(terms, weights, strict=True)
-        ]
+        scores = [columns[:, term] @ weight for term, weight in zip(terms, weights, strict=True)]
         allowed = self.groups == 0
         self._save(
             sparse_truth=np.array([_top(score) for score in scores]),

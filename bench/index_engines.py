@@ -51,7 +51,7 @@ class Assay(Engine):
         import scipy.sparse  # noqa: F401
         import tantivy  # noqa: F401
 
-        import assay.index.reader  # noqa: F401
+        import assay.index.reader
         import assay.index.writer  # noqa: F401
 
     def build(self, folder: Path) -> None:

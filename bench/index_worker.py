@@ -26,7 +26,7 @@ ENOUGH_S = 4.0  # a phase ends after this long, or when every query was asked fi
 ROUNDS = 5
 WARM_UP = 20
 RECALL = 0.95
-SAMPLE = 100  # queries by which a graph's effort is chosen
+SAMPLE = 100  # queries by which recall is measured and a graph's effort chosen
 
 
 def index_folder(engine: str, kind: str, workload: str) -> Path:
@@ -87,7 +87,7 @@ def _effort(engine: Engine, filtered: bool) -> int:
 
 def _recall(engine: Engine, effort: int, filtered: bool) -> float | None:
     """None for words, where engines cut and weigh them differently."""
-    return None if engine.kind == "bm25" else _share(engine, effort, filtered, QUERIES)
+    return None if engine.kind == "bm25" else _share(engine, effort, filtered, SAMPLE)
 
 
 def _share(engine: Engine, effort: int, filtered: bool, queries: int) -> float:
@@ -110,8 +110,8 @@ def _latency(ask: Callable[[int], Any], cores: int) -> dict[str, float]:
     taken: list[float] = []
     start = time.perf_counter()
     with ThreadPoolExecutor(cores) as pool:
-        for _ in range(ROUNDS):
-            asked = range(QUERIES)
+        for batch in range(ROUNDS * QUERIES // SAMPLE):
+            asked = [(batch * SAMPLE + query) % QUERIES for query in range(SAMPLE)]
             taken += list(pool.map(timed, asked) if cores > 1 else map(timed, asked))
             if time.perf_counter() - start > ENOUGH_S:
                 break

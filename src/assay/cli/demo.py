@@ -28,7 +28,6 @@ QUERIES = (
         "Words alone (bm25) put it lower; meaning (dense) and weighted terms (splade) find it.",
     ),
 )
-PARTS = ("trials", "labels", "articles", "interviews", "reviews.jsonl")
 SHOWN = 3
 
 NEXT = """\
@@ -96,8 +95,7 @@ def _search(config: Configuration) -> None:
     corpus = Path(str(files("assay") / "data" / "corpus"))
     with Workspace(config) as workspace:
         with staged_progress(config.color) as progress:
-            for part in PARTS:
-                workspace.ingest(read_corpus(corpus / part), progress)
+            workspace.ingest(read_corpus(corpus), progress)
             workspace.update_index(progress)
         counts = workspace.store.counts()
         emit_text(

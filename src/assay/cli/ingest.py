@@ -25,7 +25,7 @@ def command(
     """Read documents into the workspace and make them searchable."""
     from dataclasses import asdict
 
-    from assay.cli.progress import staged_progress
+    from assay.cli.progress import staged_progress, tell_notes
     from assay.ingest import read_corpus
     from assay.workspace import Workspace
 
@@ -33,7 +33,8 @@ def command(
     with Workspace(config) as workspace, staged_progress(config.color) as progress:
         if index:  # a model that is not here should be known before anything is read
             workspace.open_encoders()
-        written = workspace.ingest(read_corpus(path, format=format_, profile=profile), progress)
+        documents = read_corpus(path, format_, profile, tell_notes())
+        written = workspace.ingest(documents, progress)
         generation = workspace.update_index(progress).generation if index else None
     if json_output:
         emit_json({"home": str(config.home), **asdict(written), "generation": generation})

@@ -57,7 +57,8 @@ class Columns:
         mask: BoolArray | None = None
         for name, allowed in filters.active().items():
             known = self._known[name]
-            codes = [known[value] for value in allowed if value in known]
-            hit = np.isin(self._codes[self._at[name]], codes)
+            wanted = np.zeros(len(known), dtype=bool)
+            wanted[[known[value] for value in allowed if value in known]] = True
+            hit = wanted[self._codes[self._at[name]]]
             mask = hit if mask is None else mask & hit
         return mask

@@ -4,6 +4,10 @@ Vectors of unit length, so that the inner product is the cosine. A segment is se
 unless it has an HNSW graph (Malkov and Yashunin, 2018): that proposes candidates by vectors of one
 byte a number, whose scores are then computed from the vectors themselves, and the index card says
 which share of the true best 100 it finds.
+
+Exact search in a large segment also looks at one byte a number first. How far such a score can be
+from the true one is known, so that every row that may be among the best is then looked at in full:
+the answer is the same, in less than half of the time.
 """
 
 from __future__ import annotations
@@ -20,8 +24,13 @@ from assay.model.vectors import DenseMatrix
 
 VECTORS = "dense.npy"
 GRAPH = "dense.hnsw"
+SCAN, ERRORS = "dense.sq8", "dense_errors.npy"
+SCAN_FROM_ROWS = 20_000
+BLOCK = 8_192
+ROUNDING = 1e-5  # of sums of products of unit vectors in single precision
 GRAPH_LINKS, BUILD_EFFORT = 32, 100
 LEAST_EFFORT, EFFORT_PER_RESULT = 160, 1.6  # measured: see design/014
+MORE = 4  # times as many rows are proposed as asked for
 # A filter that lets a share s through makes a walk 1/s times as long, and an exact search s times
 # as short: below this many rows, times all rows over rows that pass, exact is the faster one.
 EXACT_BELOW = 6_000
@@ -34,8 +43,8 @@ def write_dense(folder: Path, vectors: DenseMatrix, *, graph: bool) -> None:
     """The vectors of a segment, and a graph over them where one is wanted."""
     vectors = np.ascontiguousarray(vectors, dtype=np.float32)
     np.save(folder / VECTORS, vectors, allow_pickle=False)
+    faiss = _faiss()
     if graph:
-        faiss = _faiss()
         links = faiss.IndexHNSWSQ(
             vectors.shape[1],
             faiss.ScalarQuantizer.QT_8bit,
@@ -46,6 +55,24 @@ def write_dense(folder: Path, vectors: DenseMatrix, *, graph: bool) -> None:
         links.train(vectors)
         links.add(vectors)
         faiss.write_index(links, str(folder / GRAPH))
+    elif len(vectors) >= SCAN_FROM_ROWS:
+        scan = faiss.IndexScalarQuantizer(
+            vectors.shape[1], faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
+        )
+        scan.train(vectors)
+        scan.add(vectors)
+        faiss.write_index(scan, str(folder / SCAN))
+        np.save(folder / ERRORS, _largest_errors(scan, vectors), allow_pickle=False)
+
+
+def _largest_errors(scan: Any, vectors: DenseMatrix) -> Vector:
+    """How far a number of a vector is from what one byte says, at most, by dimension."""
+    worst = np.zeros(vectors.shape[1], dtype=np.float32)
+    for start in range(0, len(vectors), BLOCK):
+        part = vectors[start : start + BLOCK]
+        said = scan.reconstruct_n(start, len(part))
+        np.maximum(worst, np.abs(said - part).max(axis=0), out=worst)
+    return worst
 
 
 def _faiss() -> Any:
@@ -63,6 +90,10 @@ class Vectors:
         self._graph: Any = None
         if (folder / GRAPH).exists():
             self._graph = _faiss().read_index(str(folder / GRAPH))
+        self._scan: Any = None
+        if (folder / SCAN).exists():
+            self._scan = _faiss().read_index(str(folder / SCAN))
+            self._errors: Vector = np.load(folder / ERRORS, allow_pickle=False)
 
     @property
     def approximate(self) -> bool:
@@ -88,9 +119,26 @@ class Vectors:
         """The same, by looking at every row that is allowed."""
         if allowed is not None:
             return self._best_of(np.flatnonzero(allowed), query, k)
+        if self._scan is not None and MORE * MORE * k < len(self._vectors):
+            return self._best_of(self._possible(query, k), query, k)
         products = self._products(query)
         rows = best_rows(products, k)
         return rows, products[rows]
+
+    def _possible(self, query: Vector, k: int) -> Rows:
+        """Every row that may be among the k nearest, by one byte a number.
+
+        With an error of e at most, the k-th largest of these scores is at most e above the k-th
+        true one, and a row that is among the true best is at most e below its true score.
+        """
+        error = float(np.abs(query) @ self._errors) + ROUNDING
+        wanted = k
+        while wanted < len(self._vectors):
+            wanted = min(MORE * wanted, len(self._vectors))
+            scores, rows = self._scan.search(query[None, :], wanted)
+            if scores[0, -1] < scores[0, k - 1] - 2 * error:
+                break
+        return np.sort(rows[0].astype(np.int64))
 
     def _few(self, allowed: BoolArray) -> bool:
         return int(np.count_nonzero(allowed)) ** 2 <= EXACT_BELOW * len(allowed)

@@ -4,7 +4,7 @@ The way of the data, file by file::
 
     walking     which files belong to the corpus
     opening     their bytes, unpacked and bounded
-    detect      which format that is, if nobody says
+    detect      which format a file has, if nobody says; plan: and a folder
     readers     READERS: jsonl, beir, jats, ctgov, spl, transcript, text; a file each, over
                 json_rows, fields, records, documents, ready_made (JSON), xml_input, xml_tables
                 (XML), vtt and speakers (interviews)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
 from assay.ingest import caps
 from assay.ingest.chunker import chunk_document
-from assay.ingest.detect import detect
 from assay.ingest.entry import Entry, Place
+from assay.ingest.plan import Part, plan
 from assay.ingest.profiles import Profile, profile_named
 from assay.ingest.readers import reader_named
 from assay.ingest.watch import Report, Watch
@@ -31,9 +32,10 @@ def read_corpus(
     """Each document of the corpus with its chunks, one after the other.
 
     ``format`` names a reader (``READERS``), ``profile`` a way of cutting (``PROFILES``); ``auto``
-    takes what the content says. A profile that is named also cuts documents anew whose chunks came
-    ready-made. ``progress`` is called after every document and with every note. A document without
-    text is refused, or with ``skip_empty`` left out with a note.
+    takes what the content says, part by part where a folder holds several formats. A profile that
+    is named also cuts documents anew whose chunks came ready-made. ``progress`` is called after
+    every document and with every note. A document without text is refused, or with ``skip_empty``
+    left out with a note.
     """
     chosen = profile_named(profile) if isinstance(profile, str) and profile != "auto" else profile
     for entry in read_documents(path, format, progress, skip_empty=skip_empty):
@@ -56,11 +58,12 @@ def read_documents(
 ) -> Iterator[Entry]:
     """Each document of the corpus as its reader found it, checked and without repetitions."""
     watch = Watch(progress)
-    place = Path(path)
-    reader = reader_named(detect(place) if format == "auto" else format)
+    parts = plan(Path(path), watch) if format == "auto" else [Part(format, Path(path))]
     seen: dict[str, tuple[bytes, Place]] = {}
     segments: dict[str, Place] = {}
-    for entry in reader.read(place, watch):
+    for entry in chain.from_iterable(
+        reader_named(part.format).read(part.path, watch) for part in parts
+    ):
         if not entry.document.text.strip():
             _empty(entry, watch, skip_empty)
             continue

@@ -1,26 +1,18 @@
-"""Which format does the corpus at this path have?
-
-Told by content: a file by its first bytes, a folder by its files. Text files beside others (a
-README, say) do not count.
-"""
+"""Which format does this file have, by its first bytes?"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
-from assay.errors import FormatError, InputError, MissingFileError, UsageError
+from assay.errors import FormatError, MissingFileError
 from assay.ingest import beir, text
 from assay.ingest.opening import head
 from assay.ingest.readers import READERS
-from assay.ingest.walking import suffix, walk
-from assay.ingest.watch import Watch
+from assay.ingest.walking import suffix
 
-LOOKED_AT = 200  # files of a folder; more would only say the same
-KNOWN_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".xml", ".nxml", ".vtt"}) | text.SUFFIXES
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _KEY = re.compile(rb'"(protocolSection|turns|segments|segment_id|chunk_id|text|sections)"\s*:')
 _FORMATS = {
@@ -35,13 +27,11 @@ _FORMATS = {
 
 
 def detect(place: str | os.PathLike[str]) -> str:
-    """The name of the reader in ``READERS`` for this corpus."""
+    """The name of the reader in ``READERS`` for this file."""
     path = Path(place)
-    if path.is_dir():
-        return _of_folder(path)
     if not path.is_file():
         raise MissingFileError(f"{str(path)!r} is not there", hint="name a file or a folder")
-    found = _of_file(path)
+    found = format_of(path)
     if found is None:
         raise FormatError(
             "no corpus format that we know",
@@ -51,40 +41,8 @@ def detect(place: str | os.PathLike[str]) -> str:
     return found
 
 
-def _of_folder(folder: Path) -> str:
-    if any((folder / name).is_file() for name in beir.NAMES):
-        return "beir"
-    files = (file for file in walk(folder, Watch()) if suffix(file) in KNOWN_SUFFIXES)
-    return _one(folder, _found(files))
-
-
-def _found(files: Iterable[Path]) -> set[str]:
-    found: set[str] = set()
-    for looked, file in enumerate(files):
-        if looked == LOOKED_AT:
-            break
-        if name := _of_file(file):
-            found.add(name)
-    return found
-
-
-def _one(folder: Path, found: set[str]) -> str:
-    if len(found) > 1:
-        found.discard("text")
-    if not found:
-        raise InputError(
-            f"{folder}: no file of a corpus format that we know",
-            hint=f"name the format: {', '.join(READERS)}",
-        )
-    if len(found) > 1:
-        raise UsageError(
-            f"{folder} holds files of several formats: {', '.join(sorted(found))}",
-            hint="name the one that you mean",
-        )
-    return found.pop()
-
-
-def _of_file(path: Path) -> str | None:
+def format_of(path: Path) -> str | None:
+    """The same, or None where it has none."""
     if path.name in beir.NAMES:
         return "beir"
     start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()

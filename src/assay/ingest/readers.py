@@ -11,14 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay.errors import UsageError
-from assay.ingest.beir import read_beir
-from assay.ingest.ctgov import read_ctgov
+from assay.ingest import beir, ctgov, jats, jsonl, spl, text, transcript
 from assay.ingest.entry import Entry
-from assay.ingest.jats import read_jats
-from assay.ingest.jsonl import read_jsonl
-from assay.ingest.spl import read_spl
-from assay.ingest.text import read_text
-from assay.ingest.transcript import read_transcript
 from assay.ingest.watch import Watch
 
 Read: TypeAlias = Callable[[Path, Watch], Iterator[Entry]]
@@ -26,10 +20,11 @@ Read: TypeAlias = Callable[[Path, Watch], Iterator[Entry]]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One format: its name, its reader, how it is recognised, and what it is."""
+    """One format: its name, its reader, the files it takes in a folder, and what it is."""
 
     name: str
     read: Read
+    suffixes: frozenset[str]
     recognised: str
     help: str
 
@@ -37,19 +32,26 @@ class Reader:
 READERS: Mapping[str, Reader] = {
     reader.name: reader
     for reader in (
-        Reader("jsonl", read_jsonl, "JSON lines with an id and text, or with chunk_id",
+        Reader("jsonl", jsonl.read_jsonl, jsonl.SUFFIXES,
+               "JSON lines with an id and text, or with chunk_id",
                "whole documents or ready-made chunks, one per line"),
-        Reader("beir", read_beir, "a folder with corpus.jsonl, or that file",
+        Reader("beir", beir.read_beir, frozenset(),
+               "a folder with corpus.jsonl, or that file",
                "a BEIR collection"),
-        Reader("jats", read_jats, "XML with an <article>",
+        Reader("jats", jats.read_jats, jats.SUFFIXES,
+               "XML with an <article>",
                "articles of PubMed Central"),
-        Reader("ctgov", read_ctgov, "JSON with protocolSection",
+        Reader("ctgov", ctgov.read_ctgov, ctgov.SUFFIXES,
+               "JSON with protocolSection",
                "ClinicalTrials.gov studies, API version 2"),
-        Reader("spl", read_spl, "XML with a <document> of HL7 version 3",
+        Reader("spl", spl.read_spl, spl.SUFFIXES,
+               "XML with a <document> of HL7 version 3",
                "drug labels, Structured Product Labeling"),
-        Reader("transcript", read_transcript, "JSON with turns or segments, or WEBVTT",
+        Reader("transcript", transcript.read_transcript, transcript.SUFFIXES,
+               "JSON with turns or segments, or WEBVTT",
                "interviews: dialogues, segments, WebVTT"),
-        Reader("text", read_text, "names that end in .txt or .md",
+        Reader("text", text.read_text, text.SUFFIXES,
+               "names that end in .txt or .md",
                "plain text and Markdown"),
     )
 }  # fmt: skip

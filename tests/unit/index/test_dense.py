@@ -1,5 +1,7 @@
 """Does the graph find what exact search finds, with and without filters?"""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -68,3 +70,32 @@ def test_a_filter_changes_no_bit_of_a_score(graph: Vectors, matrix: DenseMatrix)
     """Otherwise the same chunk could rank differently with a filter that lets it through."""
     every = graph._products(matrix[0])
     assert np.array_equal(every, graph._products_of(np.arange(ROWS), matrix[0]))
+
+
+@pytest.mark.parametrize("kinds", [None, 300, 5])
+def test_looking_at_bytes_first_changes_nothing(
+    matrix: DenseMatrix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kinds: int | None
+) -> None:
+    """``kinds`` vectors over and over, so that many scores are equal."""
+    monkeypatch.setattr(dense, "SCAN_FROM_ROWS", 1_000)
+    vectors = matrix if kinds is None else matrix[np.arange(ROWS) % kinds]
+    for name, scan in (("plain", False), ("scan", True)):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(dense, "SCAN_FROM_ROWS", 1_000 if scan else 1 << 40)
+        write_dense(tmp_path / name, vectors, graph=False)
+    plain, scan_first = Vectors(tmp_path / "plain"), Vectors(tmp_path / "scan")
+    assert (tmp_path / "scan" / dense.SCAN).exists()
+    assert not (tmp_path / "plain" / dense.SCAN).exists()
+    for query in matrix[:20]:
+        for k in (1, 10, 100, ROWS):
+            rows, scores = plain.nearest(query, k)
+            found, values = scan_first.nearest(query, k)
+            assert np.array_equal(rows, found)
+            assert np.array_equal(scores, values)
+
+
+def test_the_errors_of_bytes_are_bounded(matrix: DenseMatrix, tmp_path: Path) -> None:
+    big = np.tile(matrix, (6, 1))
+    write_dense(tmp_path, big, graph=False)
+    errors = np.load(tmp_path / dense.ERRORS)
+    assert 0 < errors.max() < 0.01

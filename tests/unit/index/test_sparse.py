@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from assay.index import sparse
 from assay.index.sparse import Postings, write_sparse
 from assay.model.vectors import SparseVector
 
@@ -35,9 +37,13 @@ def test_a_segment_without_vectors_has_no_scores(tmp_path: Path) -> None:
     assert found.shape == (0,)
 
 
-def test_opening_reads_no_postings_into_memory(tmp_path: Path) -> None:
-    write_sparse(tmp_path, [vector(np.random.default_rng(1), 9)] * 30, VOCABULARY)
-    columns = Postings(tmp_path, 30)._columns
-    for array in (columns.indices, columns.data):  # views of a file that is mapped to be read
-        assert not array.flags.owndata
-        assert not array.flags.writeable
+def test_without_the_quick_way_the_scores_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(1)
+    write_sparse(tmp_path, [vector(rng, 9) for _ in range(300)], VOCABULARY)
+    postings, query = Postings(tmp_path, 300), vector(rng, 20)
+    quick = postings.scores(query)
+    assert quick.any()
+    monkeypatch.setattr(sparse, "_column_adder", lambda: None)
+    np.testing.assert_allclose(postings.scores(query), quick, rtol=1e-6)

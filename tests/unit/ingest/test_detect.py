@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import FormatError, InputError, MissingFileError, UsageError
+from assay.errors import FormatError, MissingFileError, UsageError
 from assay.ingest import READERS, detect, reader_named
 from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
 
@@ -51,21 +51,7 @@ def test_shapes_of_files(tmp_path: Path, content: str, kind: str) -> None:
     assert detect(path) == kind
 
 
-def test_folders_are_told_by_their_files(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("# hello")
-    assert detect(tmp_path) == "text"
-    (tmp_path / "a.xml").write_text(ARTICLE)
-    assert detect(tmp_path) == "jats"
-    (tmp_path / "b.xml").write_text(LABEL)
-    with pytest.raises(UsageError, match="several formats: jats, spl"):
-        detect(tmp_path)
-    (tmp_path / "corpus.jsonl").write_text("")
-    assert detect(tmp_path) == "beir"
-
-
 def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file of a corpus format"):
-        detect(tmp_path)
     path = tmp_path / "a.dat"
     path.write_text("hello")
     with pytest.raises(FormatError, match="name it: jsonl, beir, jats"):

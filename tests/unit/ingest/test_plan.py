@@ -1,0 +1,96 @@
+"""Are the parts of a folder told apart, and what is left out named?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.errors import DuplicateError, InputError, MissingFileError
+from assay.ingest import read_corpus
+from assay.ingest.plan import Part, plan
+from assay.ingest.watch import Watch
+from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
+
+
+def planned(folder: Path) -> tuple[list[tuple[str, str]], list[str]]:
+    notes: list[str] = []
+    parts = plan(folder, Watch(lambda step: notes.append(step.note)))
+    return [(part.format, part.path.relative_to(folder).as_posix()) for part in parts], notes
+
+
+def put(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+def test_one_format_is_one_part(tmp_path: Path) -> None:
+    put(tmp_path / "README.md", "# hello")
+    assert planned(tmp_path) == ([("text", ".")], [])
+    put(tmp_path / "a.xml", ARTICLE)
+    put(tmp_path / "more" / "b.xml", ARTICLE)
+    left_out = f"{tmp_path}: left out, text beside other formats: README.md"
+    assert planned(tmp_path) == ([("jats", ".")], [left_out])
+
+
+def test_several_formats_are_parts_by_folder_and_file(tmp_path: Path) -> None:
+    put(tmp_path / "README.md", "# hello")
+    put(tmp_path / "articles" / "a.xml", ARTICLE)
+    put(tmp_path / "b.xml", LABEL)
+    put(tmp_path / "notes" / "n.txt", "Some words.")
+    put(tmp_path / "talks" / "1.vtt", VTT)
+    put(tmp_path / "talks" / "picture.png", "?")
+    put(tmp_path / "trials" / "2019" / "t.json", json.dumps(STUDY))
+    assert planned(tmp_path) == (
+        [
+            ("jats", "articles"), ("spl", "b.xml"), ("text", "notes"),
+            ("transcript", "talks"), ("ctgov", "trials"),
+        ],
+        [
+            f"{tmp_path / 'talks'}: left out, of no corpus format that we know: picture.png",
+            f"{tmp_path}: left out, text beside other formats: README.md",
+        ],
+    )  # fmt: skip
+    assert len(list(read_corpus(tmp_path))) == 5
+
+
+def test_a_collection_is_one_part_whatever_lies_beside_it(tmp_path: Path) -> None:
+    put(tmp_path / "c" / "corpus.jsonl", '{"_id": "a", "text": "x"}\n')
+    put(tmp_path / "c" / "queries.jsonl", '{"_id": "q", "text": "y"}\n')
+    put(tmp_path / "b.xml", LABEL)
+    assert planned(tmp_path)[0] == [("spl", "b.xml"), ("beir", "c")]
+
+
+def test_broken_files_of_the_format_are_not_left_out(tmp_path: Path) -> None:
+    """The reader refuses them with their place, which is better than a note."""
+    put(tmp_path / "a.json", json.dumps(STUDY))
+    put(tmp_path / "b.json", "{}")
+    assert planned(tmp_path) == ([("ctgov", ".")], [])
+    with pytest.raises(Exception, match=r"b\.json"):
+        list(read_corpus(tmp_path))
+
+
+def test_many_files_left_out_are_counted(tmp_path: Path) -> None:
+    put(tmp_path / "a.xml", ARTICLE)
+    for number in range(7):
+        put(tmp_path / f"{number}.png", "?")
+    _, (note,) = planned(tmp_path)
+    assert note.endswith("0.png, 1.png, 2.png, 3.png, 4.png, 2 more")
+
+
+def test_ids_are_checked_across_parts(tmp_path: Path) -> None:
+    put(tmp_path / "one" / "a.jsonl", '{"id": "PMC7", "text": "other words"}\n')
+    put(tmp_path / "two" / "a.xml", ARTICLE)
+    put(tmp_path / "two" / "b.jsonl", '{"id": "x", "text": "one"}\n{"id": "x", "text": "two"}\n')
+    with pytest.raises(DuplicateError, match="x has another title or text"):
+        list(read_corpus(tmp_path))
+
+
+def test_nothing_to_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file of a corpus format"):
+        plan(tmp_path, Watch())
+    with pytest.raises(MissingFileError, match="is not there"):
+        plan(tmp_path / "absent", Watch())
+    put(tmp_path / "a.jsonl", '{"id": "a", "text": "x"}\n')
+    assert plan(tmp_path / "a.jsonl", Watch()) == [Part("jsonl", tmp_path / "a.jsonl")]
