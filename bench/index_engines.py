@@ -334,7 +334,7 @@ class QdrantEdge(Engine):
             filter=self._filters[filtered],
             params=params,
         )
-        return [point.id for point in self._shard.query(request)]
+        return [int(point.id) for point in self._shard.query(request)]
 
 
 class Chroma(Engine):
