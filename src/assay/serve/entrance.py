@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.types import Scope
 
 from assay import limits
-from assay.serve.exchange import Exchange
+from assay.serve.exchange import Exchange, has_body
 from assay.serve.problems import Fault, Problem
 
 _PORT = re.compile(r":[0-9]{1,5}$")
@@ -57,7 +57,7 @@ def _foreign(scope: Scope, headers: dict[bytes, bytes], host: str) -> Problem | 
 def _address(scope: Scope) -> Problem | None:
     query: bytes = scope["query_string"]
     if query.count(b"&") >= limits.MAX_PARAMETERS:
-        return Problem(414, "too_many_parameters", "too many parameters in the address", None)
+        return Problem(400, "too_many_parameters", "too many parameters in the address", None)
     raw = scope.get("raw_path") or scope["path"].encode()
     for name, part in (("path", raw), ("query", query)):
         if b"%" not in part and part.isascii():
@@ -83,8 +83,7 @@ def _body(scope: Scope, headers: dict[bytes, bytes]) -> Problem | None:
         return Problem(
             415, "compressed", "compressed bodies are not read", "send the body as it is"
         )
-    empty = headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers
-    if empty or scope["method"] in _SAFE_METHODS:
+    if not has_body(headers) or scope["method"] in _SAFE_METHODS:
         return None
     kind = headers.get(b"content-type", b"").decode("latin-1")
     others = OTHER_BODIES.get(scope["path"], ())

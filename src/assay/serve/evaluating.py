@@ -80,6 +80,18 @@ def request_of(
     }
 
 
+def request_of_dataset(home: Path, name: str) -> dict[str, Any]:
+    """The evaluation of a dataset with everything as configured."""
+    return {
+        "test_set": to_plain(datasets.load(home, name)),
+        "options": {},
+        "measures": EVALUATION_MEASURES,
+        "mode": Mode.AS_WRITTEN.value,
+        "name": "",
+        "per_query": False,
+    }
+
+
 def run_evaluation(
     workspace: Workspace, job: Job, control: Control, busy: Callable[[], bool]
 ) -> Done:

@@ -42,7 +42,7 @@ class Frame:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1002})
             return
-        exchange = Exchange(scope, send)
+        exchange = Exchange(scope, receive, send)
         try:
             await self._guarded(exchange, receive)
         except HTTPException as problem:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from starlette.types import Message, Receive
 
 from assay import limits
-from assay.serve.exchange import Exchange
+from assay.serve.exchange import Exchange, has_body
 from assay.serve.problems import ProblemError
 
 
@@ -34,7 +34,7 @@ class Inbound:
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limits.MAX_BODY_BYTES:
             raise _too_large()
-        if length == b"0" and b"transfer-encoding" not in headers:
+        if not has_body(headers):
             self._held = await self._receive()
             self._complete()
 

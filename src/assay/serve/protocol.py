@@ -17,12 +17,14 @@ from assay import limits
 from assay.serve.problems import MEDIA_TYPE, Problem, busy
 
 HEAD_SECONDS = 10.0
+LINGER_SECONDS = 1.0
 
 
 class Protocol(H11Protocol):
     """HTTP/1.1 with a deadline for the head."""
 
     _head_timer: asyncio.TimerHandle | None = None
+    _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has come; its first request must follow soon."""
@@ -34,6 +36,8 @@ class Protocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come; between two requests the keep-alive timer of uvicorn holds."""
+        if self._refused:
+            return  # our answer is on its way; closing while bytes still come would drop it
         if self._head_timer is None and self.conn.their_state is h11.IDLE:
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
         super().data_received(data)
@@ -77,4 +81,7 @@ class Protocol(H11Protocol):
             ]
         for event in events:
             self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
+        self._refused = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)

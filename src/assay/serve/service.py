@@ -19,6 +19,8 @@ from assay.config import Configuration
 from assay.errors import AssayError
 from assay.serve.admission import Gate, RateLimiter
 from assay.serve.auth import Keyring
+from assay.serve.cron import parse_schedule
+from assay.serve.evaluating import request_of_dataset
 from assay.serve.exchange import Exchange
 from assay.serve.jobs import Jobs
 from assay.serve.logs import service_log
@@ -27,6 +29,7 @@ from assay.serve.performing import perform
 from assay.serve.problems import ProblemError
 from assay.serve.quality import QualityCollector, newest_quality
 from assay.serve.query_recorder import QueryRecorder
+from assay.serve.scheduler import Scheduler
 from assay.serve.settings import ServiceSettings, service_settings
 from assay.store.jobs import Job, JobStore
 from assay.store.keys import KeyStore
@@ -87,6 +90,8 @@ class Service:
             QualityCollector(lambda: newest_quality(self.workspace.runs))
         )
         self.streams = 0
+        self._scheduler = Scheduler(parse_schedule(config.schedule), self.start_scheduled, self.log)
+        self._stack.callback(self._scheduler.close)
         self._opening = threading.Lock()
         self._fault: tuple[float, str] | None = None
         self.gates = {
@@ -168,11 +173,27 @@ class Service:
         """The server is about to accept requests."""
         self.log.info("started", home=str(self.config.home), open=self.keyring.open)
         self.jobs.start()
+        self._scheduler.begin()
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
     async def stop(self) -> None:
-        """Every request has been answered."""
+        """Every request has been answered: jobs are interrupted, files are closed.
+
+        This is the last moment: the server ends with the signal that stopped it.
+        """
+        await asyncio.to_thread(self.close)
         self.log.info("stopped")
+
+    def start_scheduled(self, name: str, test_set: str) -> Job:
+        """Enter the evaluation that the clock asks for; the same one again changes nothing."""
+        content = request_of_dataset(self.config.home, test_set)
+        return self.jobs.submit(
+            name,
+            "evaluation",
+            content,
+            owner="schedule",
+            total=len(content["test_set"]["queries"]),
+        )
 
     def _searches_wait(self) -> bool:
         return bool(self.gates["search"].waiting)

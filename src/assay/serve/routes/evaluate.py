@@ -23,7 +23,7 @@ BODY: dict[str, Any] = {
         "required": True,
         "content": {
             "application/json": {
-                "schema": {"type": "object"},
+                "schema": {"type": ["object", "array"]},
                 "examples": {
                     "an uploaded test set": {"value": EXAMPLE},
                     "a dataset of the service": {

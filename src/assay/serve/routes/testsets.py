@@ -12,6 +12,7 @@ from assay.errors import Problem
 from assay.evaluation.testset.load import parse_test_set
 from assay.model.testset_json import to_plain
 from assay.serve import datasets
+from assay.serve.problems import ProblemError
 from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
 from assay.serve.wire.base import Id
@@ -40,7 +41,7 @@ UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            kind: {"schema": {"type": "object"}, "example": EXAMPLE}
+            kind: {"schema": {"type": ["object", "array"]}, "example": EXAMPLE}
             for kind in ("application/json",)
         },
     }
@@ -87,6 +88,9 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
     """Check a test set without storing it; every problem is listed."""
     del caller
     body = await request.body()
+    is_json = "json" in request.headers.get("content-type", "")
+    if is_json and not isinstance(await request.json(), (dict, list)):
+        raise ProblemError(422, "invalid", "a test set is an object or a list")
     reading = await service.work(lambda: parse_test_set(body))
     found = reading.test_set
     return JSONResponse(

@@ -88,7 +88,7 @@ class AbRequest(CompareRequest):
     """Two runs, and how sure one wants to be."""
 
     alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
-    margin: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
+    margin: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 class GateRequest(Wire):

@@ -13,7 +13,7 @@ Speaker = Literal["ALL", "PATIENT", "CLINICIAN"]
 SegmentIds = Annotated[list[Id], Field(max_length=limits.MAX_BATCH_IDS)]
 Cutoff = Annotated[int, Field(ge=1, le=limits.MAX_RESULTS)]
 MetricName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$", examples=["precision_at_5"])]
-Value = Annotated[float, Field(ge=0, le=1, strict=False)]
+Value = Annotated[float, Field(ge=0, le=1)]
 Metrics = Annotated[dict[MetricName, Value | None], Field(max_length=200)]
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 DEFAULT_CUTOFFS = [1, 3, 5, 10]
@@ -144,7 +144,7 @@ class BreakdownAnswer(Answer):
 
 
 BySpeaker = Annotated[
-    dict[Speaker, dict[MetricName, Annotated[float, Field(ge=0, strict=False)] | None]],
+    dict[Speaker, dict[MetricName, Annotated[float, Field(ge=0)] | None]],
     Field(max_length=3),
 ]
 
