@@ -8,8 +8,9 @@ only place that builds stores, encoders and indexes from configuration.
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from assay.evaluation.stored_run import StoredRun
     from assay.model.answers import Answer, Answerer
     from assay.model.document import Chunk, Document, KeyedChunk
+    from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
     from assay.search.options import SearchOptions
     from assay.search.response import SearchResponse
@@ -58,6 +60,7 @@ class Workspace:
 
     config: Configuration
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
+    _test_sets: dict[str, TestSet] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def home(self) -> Path:
@@ -98,13 +101,19 @@ class Workspace:
         self._stack.callback(annotations.close)
         return annotations
 
-    def stored_run(self, ref: str, *, stages: bool = False) -> StoredRun:
-        """A run with its test set and outcomes; ``stages`` adds what each component found."""
+    def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
+        """A run with its test set and outcomes, of each the first ``depth`` results.
+
+        ``stages`` adds what each component found.
+        """
         from assay.evaluation.stored_run import StoredRun
 
         info = self.runs.run(ref)
-        outcomes = self.runs.outcomes(info.run_id, stages=stages)
-        return StoredRun(info, self.runs.test_set(info.run_id), outcomes)
+        with pause_collection():
+            outcomes = self.runs.outcomes(info.run_id, stages=stages, depth=depth)
+            if info.test_set_checksum not in self._test_sets:
+                self._test_sets[info.test_set_checksum] = self.runs.test_set(info.run_id)
+        return StoredRun(info, self._test_sets[info.test_set_checksum], outcomes)
 
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
@@ -368,6 +377,18 @@ def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspa
     workspace = Workspace(configure({"home": home, **settings}, folder=home.parent))
     workspace.require()
     return workspace
+
+
+@contextmanager
+def pause_collection() -> Iterator[None]:
+    """No search for cycles meanwhile: a run is a hundred thousand values that have none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _batches(

@@ -41,7 +41,7 @@ def compare(
     """Show what changed between two runs, query by query."""
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
-    from assay.evaluation.compare_runs import compare_runs
+    from assay.evaluation.compare_runs import compare_runs, depth_for
     from assay.report.compare_page import compare_page
     from assay.report.compare_text import (
         compare_csv,
@@ -54,11 +54,12 @@ def compare(
     config = configuration(ctx)
     with Workspace(config) as workspace:
         workspace.require()
-        one, other = workspace.stored_run(a), workspace.stored_run(b)
+        asked = " ".join(measures or ())
+        one, other = (workspace.stored_run(ref, depth=depth_for(asked)) for ref in (a, b))
         report = compare_runs(
             one,
             other,
-            measures=" ".join(measures or ()),
+            measures=asked,
             archive=workspace.archived,
             strict_chunker_version=strict,
         )

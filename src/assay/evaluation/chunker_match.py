@@ -76,7 +76,8 @@ def matching(
     strict: bool = False,
 ) -> Matching:
     """How to match two runs; ``strict`` refuses runs of different chunkers."""
-    places = _documents(a, b)
+    judged = [judgment for query in queries for judgment in query.relevant_docs]
+    places = _documents({one.id for one in judged if one.doc_id is None}, a, b)
     if not differ(a, b):
         return Matching(ChunkerMatch.EXACT, places)
     one, other = _shown(a), _shown(b)
@@ -85,7 +86,6 @@ def matching(
             f"{a.name} was made with the chunker {one}, {b.name} with {other}",
             hint="leave out --strict-chunker-version to match by document and characters",
         )
-    judged = [judgment for query in queries for judgment in query.relevant_docs]
     older = min((a, b), key=lambda run: (run.info.created_at, run is b))
     bare = {judgment.id for judgment in judged if not judgment.spans}
     kept = {**_spans(older, bare), **archive(sorted(bare), versions(older))}
@@ -148,13 +148,14 @@ def _by_document(run: StoredRun) -> dict[str, set[str]]:
     return found
 
 
-def _documents(*runs: StoredRun) -> dict[str, Place]:
-    """The document of every chunk that came back, without its characters."""
+def _documents(ids: set[str], *runs: StoredRun) -> dict[str, Place]:
+    """The documents of those of the chunks that came back, without their characters."""
     return {
         result.chunk_id: Place(result.doc_id)
         for run in runs
         for outcome in run.outcomes
         for result in outcome.results
+        if result.chunk_id in ids
     }
 
 

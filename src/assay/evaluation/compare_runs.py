@@ -24,6 +24,7 @@ from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
+from assay.measures.parse import parse_measures
 from assay.model.runs import RunStatus
 from assay.model.testset import GoldenQuery
 
@@ -159,6 +160,13 @@ def compare_runs(
         warnings=(*common.warnings, *match.notes),
         matching=match,
     )
+
+
+def depth_for(measures: str) -> int | None:
+    """How many results of each query a comparison looks at; None: all of them."""
+    cutoffs = [measure.cutoff for measure in parse_measures(measures)] if measures else []
+    known = [cutoff for cutoff in cutoffs if cutoff is not None]
+    return max([HIT_DEPTH, *known]) if len(known) == len(cutoffs) else None
 
 
 def common_queries(a: StoredRun, b: StoredRun) -> Common:

@@ -14,11 +14,9 @@ then the rank that the engine gave; results without scores keep theirs.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 
 import numpy as np
 
@@ -173,29 +171,33 @@ def covers_enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
 
 def _ordered(results: Sequence[RankedResult]) -> Sequence[RankedResult]:
     scores = [-np.inf if result.score is None else result.score for result in results]
-    if all(before >= after for before, after in pairwise(scores)):
+    best_first = sorted(scores, reverse=True)
+    if scores == best_first:
         return results
     return [results[at] for at in sorted(range(len(results)), key=lambda at: (-scores[at], at))]
 
 
 def _found(results: Sequence[RankedResult], wanted: list[Target]) -> list[tuple[int, int]]:
     """(rank, grade) of every target at the first result that brings it."""
-    by_chunk: dict[str, list[int]] = defaultdict(list)
-    by_doc: dict[str, list[int]] = defaultdict(list)
+    by_chunk: dict[str, list[int]] = {}
+    by_doc: dict[str, list[int]] = {}
     for number, target in enumerate(wanted):
         if target.chunk_id is not None:
-            by_chunk[target.chunk_id].append(number)
+            by_chunk.setdefault(target.chunk_id, []).append(number)
         if target.doc_id is not None:
-            by_doc[target.doc_id].append(number)
+            by_doc.setdefault(target.doc_id, []).append(number)
     waiting = set(range(len(wanted)))
-    seen: dict[int, list[Span]] = defaultdict(list)
+    seen: dict[int, list[Span]] = {}
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(results, 1):
+        if result.chunk_id not in by_chunk and result.doc_id not in by_doc:
+            continue  # the rule, in rankings of many and judgments of few
         brought = set(by_chunk.get(result.chunk_id, ()))
         for number in by_doc.get(result.doc_id, ()):
+            shown: Sequence[Span] = result.spans
             if wanted[number].in_parts:
-                seen[number] += result.spans
-            shown = seen[number] if wanted[number].in_parts else result.spans
+                shown = seen.setdefault(number, [])
+                shown += result.spans
             if _enough(wanted[number].spans, shown):
                 brought.add(number)
         for number in sorted(brought & waiting):

@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import InputError, UsageError
 from assay.evaluation.chunker_match import ChunkerMatch, ChunkerMismatchError
-from assay.evaluation.compare_runs import ComparisonKind, classify_ranks, compare_runs
+from assay.evaluation.compare_runs import ComparisonKind, classify_ranks, compare_runs, depth_for
 from assay.evaluation.matching import Place, covers_enough
 from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate
 from assay.model.answers import Answer, Expect
@@ -247,6 +247,12 @@ def test_an_unfinished_run_is_compared_on_what_it_has() -> None:
     assert len(report.per_query) == 2
     assert any("not complete" in line for line in report.warnings)
     assert any("1 are in a alone" in line for line in report.warnings)
+
+
+def test_only_the_results_that_count_are_read() -> None:
+    assert depth_for("") == 10
+    assert depth_for("Recall@{5,20}") == 20
+    assert depth_for("nDCG@10 MRR") is None
 
 
 # --- chunkers that differ (K14)
