@@ -122,13 +122,14 @@ def test_a_thousand_hung_calls_hold_a_few_threads() -> None:
 
 @pytest.mark.req("R2")
 def test_a_thousand_searches_with_a_hung_component_open_its_breaker(here: Workspace) -> None:
+    others = hung("assay-splade")  # searchers that other tests still hold
     with rig(here) as rigged:
         rigged.parts["splade"].fault = "hang"
         names = set()
         for at in range(1_000):
             answer = rigged.searcher.search(f"heart {at % 400}")
             names |= set(answer.component_errors)
-        assert hung("assay-splade") <= 4
+        assert hung("assay-splade") - others <= 4
         assert rigged.searcher.components["splade"] == "resting"
         assert names == {"splade_timeout", "splade_unavailable"}
         assert rigged.parts["splade"].calls <= 1 + 5 + 4  # warm-up, until it opened, trials
