@@ -81,6 +81,9 @@ MAX_CUTOFF = _limit("MAX_CUTOFF", 1_000_000, "the cutoff of one measure, as in n
 MAX_STORED_RESULTS = _limit(
     "MAX_STORED_RESULTS", 1_000, "results of one query that an evaluation keeps"
 )
+MAX_HTTP_ANSWER_BYTES = _limit(
+    "MAX_HTTP_ANSWER_BYTES", 16 * _MIB, "one answer of a service that is evaluated"
+)
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
 

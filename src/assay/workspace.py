@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,7 +30,9 @@ from assay.store.corpus import CorpusStore, Written
 from assay.store.runs import SqlRunStore
 
 if TYPE_CHECKING:
+    from assay.evaluation.components import Refuse
     from assay.evaluation.matching import Place
+    from assay.evaluation.recording import System
     from assay.evaluation.stored_run import StoredRun
     from assay.model.answers import Answer, Answerer
     from assay.model.document import Chunk, Document, KeyedChunk
@@ -332,6 +334,41 @@ class Workspace:
         """What the corpus says to a question, and the search that the answer rests on."""
         response = self.search(question, options, **changes)
         return self.answerer.answer(question, passages_of(response)), response
+
+    def system(self, **changes: Any) -> System:
+        """The search of this workspace as something to evaluate; ``changes`` replace options."""
+        from assay.search.recorded import evaluation_options
+
+        return self._system(evaluation_options(self.searcher.defaults, **changes))
+
+    def system_of(self, config: Mapping[str, Any]) -> System:
+        """The same under the configuration that a stored run was made with."""
+        from assay.search.recorded import options_from
+
+        return self._system(options_from(config, self.searcher.defaults))
+
+    def refuser(self, config: Mapping[str, Any]) -> Refuse:
+        """Fuses the lists of a stored run again, as its configuration says."""
+        from assay.search.options import SearchOptions
+        from assay.search.recorded import options_from
+        from assay.search.refusing import refuser
+
+        return refuser(options_from(config, SearchOptions()))
+
+    def _system(self, options: SearchOptions) -> System:
+        from assay.evaluation.recording import System
+        from assay.search.recorded import Recorder, search_config
+
+        models = load(self.index_folder).models
+        snapshot = self.searcher.snapshot
+        places = self.store.places
+        return System(
+            Recorder(self.searcher, snapshot, options, places.by_key),
+            search_config(options),
+            generation=snapshot.generation,
+            chunker_versions=places.chunker_versions(),
+            models={name: models[name] for name in options.components if name in models},
+        )
 
     def index_info(self) -> dict[str, Any]:
         """The index card: what is in it, how fresh it is, which models made it."""

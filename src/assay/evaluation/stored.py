@@ -106,6 +106,15 @@ def score_outcomes(
     )
 
 
+def check_families(measures: Iterable[Measure], protocol: Protocol | str | None) -> None:
+    """Refuse measures that the protocol leaves out, before anything is run."""
+    wrong = {"positives_only": Family.DECISION, "all_queries": Family.RANKING}
+    left_out = wrong.get(protocol.value if isinstance(protocol, Protocol) else str(protocol))
+    for measure in measures:
+        if measure.definition.family is left_out:
+            raise UsageError(f"{measure} is a measure that the protocol leaves out")
+
+
 def as_results(outcome: QueryOutcome) -> list[Result]:
     """The ranking of an outcome in the form that scoring takes."""
     if outcome.error is not None:

@@ -11,7 +11,7 @@ from assay.hits import frames
 from assay.hits.columns import is_columns, is_frame
 from assay.hits.dict_reduce import checked_scores, judge_dicts
 from assay.hits.json_input import run_from_json, run_from_mapping
-from assay.hits.live import judge_live, live_run
+from assay.hits.live import judge_live, live_run, ordered
 from assay.hits.numbers import shown
 from assay.hits.options import Options
 from assay.hits.sniff import Kind, sniff
@@ -49,6 +49,26 @@ def judge(qrels: Qrels, run: RunInput, options: Options | None = None) -> Judged
     if hits.missing.all():
         _refuse_strangers(qrels, hits, place)
     return hits if options.depth is None else hits.cut(options.depth)
+
+
+def load_run(path: str | os.PathLike[str]) -> LiveRun:
+    """A run file in any form, whole and in memory; every ranking is in its order."""
+    with source(path) as origin, origin.open() as stream:
+        kind, data = sniff(stream)
+        run: ScoreRun | LiveRun
+        if kind is Kind.PARQUET:
+            frame = frames.read_parquet(origin, stream, data, "score")
+            run = frames.run_from_frame(frame, origin.name)
+        elif kind is Kind.JSON:
+            run = run_from_json(data + read_all(stream), origin.name)
+        else:
+            run = _small_run(data + read_all(stream), origin.name, Options())
+    if all(isinstance(ranking, Mapping) for ranking in run.values()):
+        scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
+        checked_scores(scores.values(), scores)
+        run = live_run(scores)
+    lists: LiveRun = run  # type: ignore[assignment]  # not mappings: lists
+    return {query: ordered(ranking, query) for query, ranking in lists.items()}
 
 
 def _refuse_strangers(qrels: Qrels, hits: JudgedHits, place: str) -> NoReturn:

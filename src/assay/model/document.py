@@ -108,6 +108,15 @@ class KeyedChunk:
     chunk: Chunk
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """Where a chunk comes from: what comparing runs across chunkers needs."""
+
+    doc_id: str
+    spans: tuple[Span, ...]
+    chunker_version: str
+
+
 def check_id(value: object, what: str = "id") -> str:
     """The id, if it is one; ids never become file names, but they do end up in URLs and reports."""
     if not isinstance(value, str) or not ID_FORM.fullmatch(value):

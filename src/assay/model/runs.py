@@ -41,10 +41,11 @@ class RankedResult:
 class QueryOutcome:
     """What happened to one query. ``error`` means that it failed and counts as having no results.
 
-    ``component_lists`` keeps the ids that each component found, best first, and ``fused`` those of
-    the list after fusion: the stages at which a relevant document can be lost. ``timings_ms`` says
-    how long each stage took. ``known_citations`` are the answer's citations that existed in the
-    index the run was made with.
+    ``component_lists`` keeps the ids that each component found, best first, with their scores in
+    ``component_list_scores``, and ``fused`` the ids after fusion: the stages at which a relevant
+    document can be lost, and all that fusing again needs. ``timings_ms`` says how long each stage
+    took. ``known_citations`` are the answer's citations that existed in the index the run was made
+    with.
     """
 
     query_id: str
@@ -54,6 +55,7 @@ class QueryOutcome:
     degraded: bool = False
     component_errors: tuple[str, ...] = ()
     component_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    component_list_scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     fused: tuple[str, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     answer: Answer | None = None

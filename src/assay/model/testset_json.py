@@ -29,6 +29,7 @@ def to_plain(test_set: TestSet) -> dict[str, Any]:
         "description": test_set.description,
         "held_out": None if held is None else {"seed": held.seed, "query_ids": held.query_ids},
         "provenance": dict(test_set.provenance),
+        "skipped": test_set.skipped,
         "queries": [_query(query) for query in test_set.queries],
     }
 
@@ -42,6 +43,7 @@ def from_plain(content: Mapping[str, Any]) -> TestSet:
         description=content["description"],
         held_out=None if held is None else HeldOut(held["seed"], tuple(held["query_ids"])),
         provenance=content["provenance"],
+        skipped=tuple(content.get("skipped", ())),
         queries=tuple(_golden(entry) for entry in content["queries"]),
     )
 

@@ -59,6 +59,15 @@ class Prepared:
         return respond(self, wanted, self.rank(wanted), None, started)
 
 
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """An answer with everything that led to it."""
+
+    response: SearchResponse
+    prepared: Prepared
+    ranking: Ranking
+
+
 def all_failed(answers: Answers) -> SearchUnavailableError:
     """What is raised where no component answered."""
     reasons = "; ".join(answers.reasons.values())

@@ -26,7 +26,7 @@ from assay.search.check import changed, check
 from assay.search.coordinator import Request, gather
 from assay.search.deadline import Lane
 from assay.search.options import COMPONENTS, SearchOptions
-from assay.search.pipeline import Prepared, all_failed, respond
+from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.question import Question, ask
 from assay.search.ranking import Ranking
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
@@ -107,6 +107,11 @@ class Searcher:
         return self._snapshot.generation
 
     @property
+    def snapshot(self) -> Snapshot:
+        """The index that the next question looks into; whoever holds it keeps its generation."""
+        return self._snapshot
+
+    @property
     def components(self) -> dict[str, str]:
         """Each component with ``ready``, ``resting`` (its breaker is open), or why it is absent."""
         snapshot = self._snapshot
@@ -130,6 +135,12 @@ class Searcher:
         """The same from a coroutine."""
         asked = self._asked(query, options, changes)
         return self._remembered(asked) or await self._answer(asked)
+
+    def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
+        """An answer from this snapshot with everything that led to it; none is remembered."""
+        started = time.perf_counter()
+        question = ask(query, self._synonyms if options.synonyms else None)
+        return self._loop.run(self._trace(_Asked(question, options, snapshot, started)))
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
         """The lists of every component, to be fused as often as wanted."""
@@ -202,12 +213,16 @@ class Searcher:
         total = round(1000 * (time.perf_counter() - asked.started), 3)
         return replace(known, cached=True, timings_ms={"total": total})
 
-    async def _answer(self, asked: _Asked) -> SearchResponse:
+    async def _trace(self, asked: _Asked) -> Traced:
         prepared = await self._prepare(asked)
         ranking, reranked = await self._rank(prepared, asked.options)
         response = await asyncio.to_thread(
             respond, prepared, asked.options, ranking, reranked, asked.started
         )
+        return Traced(response, prepared, ranking)
+
+    async def _answer(self, asked: _Asked) -> SearchResponse:
+        response = (await self._trace(asked)).response
         if not response.degraded and not response.warnings:
             self._answers.put(asked.key, response)
         return response

@@ -23,6 +23,7 @@ from assay.model.document import (
 )
 from assay.model.judgments import Span
 from assay.store.database import open_database, shown, writing
+from assay.store.places import ChunkPlaces
 from assay.store.schema import changes, chunks, documents
 from assay.store.upsert import insert_or_replace
 
@@ -55,6 +56,11 @@ class CorpusStore:
     def close(self) -> None:
         """Let go of the file."""
         self._engine.dispose()
+
+    @property
+    def places(self) -> ChunkPlaces:
+        """Where chunks come from, without their text."""
+        return ChunkPlaces(self._engine)
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Chunk]]]) -> Written:
         """Write documents with their chunks in one transaction; an unchanged one is a no-op."""

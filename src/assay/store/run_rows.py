@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.model.answers import Answer
 from assay.model.runs import QueryOutcome, RankedResult
+
+Evidence: TypeAlias = tuple[dict[str, float], dict[str, int]]  # component to score, and to rank
+NO_EVIDENCE: Evidence = ({}, {})
 
 
 def result_json(outcome: QueryOutcome) -> str:
@@ -46,18 +49,29 @@ def result_json(outcome: QueryOutcome) -> str:
 
 
 def stages_json(outcome: QueryOutcome) -> str | None:
-    """What each component found and scored, and how long it took; None where nothing is known."""
+    """What each component found and scored, and how long it took; None where nothing is known.
+
+    Scores and ranks of single results are left out where the components' lists imply them.
+    """
     lists = {**outcome.component_lists, "": outcome.fused}
     ids = list(dict.fromkeys(one for found in lists.values() for one in found))
     number = {one: at for at, one in enumerate(ids)}
+    implied = _implied(outcome.component_lists, outcome.component_list_scores)
+    plain = all(
+        (one.component_scores, one.ranks) == implied.get(one.chunk_id, ({}, {}))
+        for one in outcome.results
+    )
     content = {
         "ids": ids,
         "component_lists": {
             name: [number[one] for one in found] for name, found in outcome.component_lists.items()
         },
+        "component_list_scores": dict(outcome.component_list_scores),
         "fused": [number[one] for one in outcome.fused],
-        "component_scores": _columns([one.component_scores for one in outcome.results]),
-        "ranks": _columns([one.ranks for one in outcome.results]),
+        "component_scores": {}
+        if plain
+        else _columns([one.component_scores for one in outcome.results]),
+        "ranks": {} if plain else _columns([one.ranks for one in outcome.results]),
         "timings_ms": dict(outcome.timings_ms),
     }
     return _dump(content) if any(content.values()) else None
@@ -71,17 +85,20 @@ def outcome(
     more: dict[str, Any] = json.loads(stages) if stages else {}
     answer = content.get("answer")
     known = more.get("ids", [])
+    lists = {
+        name: tuple(known[at] for at in found)
+        for name, found in more.get("component_lists", {}).items()
+    }
+    scores = {name: tuple(found) for name, found in more.get("component_list_scores", {}).items()}
     return QueryOutcome(
         query_id=query_id,
-        results=_results(content, more, depth),
+        results=_results(content, _evidence(content, more, lists, scores), depth),
         latency_ms=content.get("latency_ms"),
         error=content.get("error"),
         degraded=content.get("degraded", False),
         component_errors=tuple(content.get("component_errors", ())),
-        component_lists={
-            name: tuple(known[at] for at in found)
-            for name, found in more.get("component_lists", {}).items()
-        },
+        component_lists=lists,
+        component_list_scores=scores,
         fused=tuple(known[at] for at in more.get("fused", ())),
         timings_ms=more.get("timings_ms", {}),
         answer=None
@@ -93,7 +110,7 @@ def outcome(
 
 
 def _results(
-    content: Mapping[str, Any], more: Mapping[str, Any], depth: int | None
+    content: Mapping[str, Any], evidence: Mapping[str, Evidence], depth: int | None
 ) -> tuple[RankedResult, ...]:
     ids = content.get("ids", [])[:depth]
     count = len(ids)
@@ -103,19 +120,43 @@ def _results(
     versions = content.get("chunker_versions", "")
     if isinstance(versions, str):
         versions = [versions] * count
-    component_scores, ranks = more.get("component_scores", {}), more.get("ranks", {})
     return tuple(
         RankedResult(
-            chunk_id=ids[at],
-            doc_id=docs[at],
-            score=scores[at],
-            spans=tuple((start, end) for start, end in spans[at]) if spans else (),
-            chunker_version=versions[at],
-            component_scores=_row(component_scores, at) if component_scores else {},
-            ranks=_row(ranks, at) if ranks else {},
+            ids[at],
+            docs[at],
+            scores[at],
+            tuple((start, end) for start, end in spans[at]) if spans else (),
+            versions[at],
+            *evidence.get(ids[at], NO_EVIDENCE),
         )
         for at in range(count)
     )
+
+
+def _evidence(
+    content: Mapping[str, Any],
+    more: Mapping[str, Any],
+    lists: Mapping[str, Sequence[str]],
+    scores: Mapping[str, Sequence[float]],
+) -> Mapping[str, Evidence]:
+    """Component scores and ranks by id: as they were written, else as the lists imply them."""
+    written, ranks = more.get("component_scores", {}), more.get("ranks", {})
+    if not written and not ranks:
+        return _implied(lists, scores)
+    ids = content.get("ids", [])
+    return {one: (_row(written, at), _row(ranks, at)) for at, one in enumerate(ids)}
+
+
+def _implied(
+    lists: Mapping[str, Sequence[str]], scores: Mapping[str, Sequence[float]]
+) -> dict[str, Evidence]:
+    found: dict[str, Evidence] = {}
+    for name, ids in lists.items():
+        for rank, (one, score) in enumerate(zip(ids, scores.get(name, ()), strict=False), 1):
+            given, ranks = found.setdefault(one, ({}, {}))
+            if name not in ranks:
+                given[name], ranks[name] = score, rank
+    return found
 
 
 def _versions(results: Sequence[RankedResult]) -> str | list[str]:

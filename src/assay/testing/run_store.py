@@ -49,6 +49,7 @@ FULL = QueryOutcome(
     degraded=True,
     component_errors=("splade_timeout",),
     component_lists={"bm25": ("d1:chunk_0",), "dense": ("d9:chunk_4", "d1:chunk_0"), "splade": ()},
+    component_list_scores={"bm25": (1e-9,), "dense": (0.25, -3.5), "splade": ()},
     fused=("d1:chunk_0", "d9:chunk_4"),
     timings_ms={"bm25": 0.5},
     answer=Answer("Aspirin.", ("d1:chunk_0", "d0:chunk_9"), False, "low score"),
@@ -56,6 +57,17 @@ FULL = QueryOutcome(
     warnings=("reranker timed out",),
 )
 FAILED = QueryOutcome("q2", error="ValueError: no such thing \ud800")
+# the same lists, with scores and ranks of results that the lists imply
+IMPLIED = replace(
+    FULL,
+    results=tuple(
+        replace(
+            one,
+            ranks={"bm25": 1, "dense": 2} if "bm25" in one.ranks else {"dense": 1},
+        )
+        for one in FULL.results
+    ),
+)
 PLAIN = QueryOutcome("q3", (RankedResult("d3", "d3"), RankedResult("d2", "d2")))
 
 
@@ -114,11 +126,15 @@ def _keeps_everything(store: RunStore, again: Callable[[], RunStore]) -> None:
     assert other.answered("run-full") == {"q1", "q2", "q3"}
     assert other.test_set("run-full") == TEST_SET
     assert other.test_set("run-full").checksum == TEST_SET.checksum
+    store.begin(contract_run("run-implied"), TEST_SET)
+    store.append("run-implied", [IMPLIED])
+    assert other.outcomes("run-implied") == (IMPLIED,)
     (short,) = other.outcomes("run-full", depth=1, stages=False, queries=["q1"])
     bare = replace(FULL.results[0], component_scores={}, ranks={})
-    assert short == replace(FULL, results=(bare,), component_lists={}, fused=(), timings_ms={}), (
-        "a short read has the same beginning"
+    without_stages = replace(
+        FULL, component_lists={}, component_list_scores={}, fused=(), timings_ms={}
     )
+    assert short == replace(without_stages, results=(bare,)), "a short read begins the same"
     other.close()
 
 

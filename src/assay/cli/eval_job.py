@@ -1,0 +1,213 @@
+"""What does ``assay eval run`` do, once its options are read?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.cli.commit import commit_hash
+from assay.cli.console import emit_json, note
+from assay.cli.eval_progress import evaluation_progress
+from assay.cli.show import show_tables
+from assay.config import Configuration
+from assay.errors import ConflictError, UsageError
+from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES
+from assay.evaluation.components import ComponentReport, component_report
+from assay.evaluation.parts import Mode, Part, Split, part_of
+from assay.evaluation.recording import Recorded, RecordOptions, System, record
+from assay.evaluation.result import ScoringOptions
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.stored import EVALUATION_MEASURES, check_families
+from assay.evaluation.testset.load import load_test_set
+from assay.evaluation.waterfall import Waterfall, waterfall
+from assay.measures.parse import parse_measures
+from assay.model.runs import RunInfo
+from assay.report import evaluation as report
+from assay.store.owner import this_process
+from assay.workspace import Workspace
+
+DEGRADED = 4
+CROSS_MODE = "cross-mode"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The options of one call."""
+
+    config: Configuration
+    testset: str | None
+    measures: str | None
+    per_component: bool
+    waterfall: bool
+    kept: int
+    retriever: str | None
+    mapping: Path | None
+    run_file: str | None
+    protocol: str | None
+    match: Literal["chunk", "doc", "span"]
+    mode: str
+    split: str | None
+    by_group: bool
+    name: str
+    tags: tuple[str, ...]
+    resume: str | None
+    cache: bool
+    max_errors: int
+    per_query: bool
+    as_json: bool
+
+    def run(self) -> int:
+        """Run, score, show; the exit code says whether anything is missing from the figures."""
+        self._check()
+        with Workspace(self.config) as workspace:
+            if self.resume is not None:
+                made = [self._resume(workspace, self.resume)]
+            else:
+                system = self._system(workspace)
+                made = [self._record(workspace, system, part) for part in self._parts(workspace)]
+            if self.mode == CROSS_MODE:
+                self._show_modes(made)
+            else:
+                self._show(workspace, made[0])
+        return DEGRADED if any(one.result.degraded or one.result.failed for one in made) else 0
+
+    def _check(self) -> None:
+        if self.resume is None and self.testset is None:
+            raise UsageError("no test set is named", hint="--testset NAME; assay testset list")
+        if self.retriever is not None and self.run_file is not None:
+            raise UsageError("--retriever and --run exclude each other")
+        foreign = self.retriever is not None or self.run_file is not None
+        check_families(parse_measures(self._scoring().measures), self.protocol)
+        if foreign and (self.per_component or self.waterfall):
+            raise UsageError(
+                "only our own engine shows its components", hint="leave --retriever and --run out"
+            )
+
+    def _system(self, workspace: Workspace) -> System:
+        if self.run_file is not None:
+            from assay.evaluation.retrievers.run_file import run_file_system
+
+            return run_file_system(self.run_file)
+        if self.retriever is None:
+            return workspace.system(k=self.kept)
+        if self.retriever.startswith(("http://", "https://")):
+            from assay.evaluation.retrievers.http import http_system
+            from assay.evaluation.retrievers.http_mapping import load_mapping
+
+            mapping = None if self.mapping is None else load_mapping(self.mapping)
+            return http_system(self.retriever, mapping, k=self.kept)
+        from assay.evaluation.retrievers.python import python_system
+
+        return python_system(self.retriever)
+
+    def _parts(self, workspace: Workspace) -> list[Part]:
+        assert self.testset is not None
+        test_set = load_test_set(self.testset, folder=self.config.home / "testsets", lenient=True)
+        split = None if self.split is None else Split(self.split)
+        if self.mode != CROSS_MODE:
+            return [part_of(test_set, split, Mode(self.mode))]
+        modes_of = workspace.store.places.ingestion_modes
+        return [
+            part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)
+        ]
+
+    def _record(self, workspace: Workspace, system: System, part: Part) -> Recorded:
+        options = RecordOptions(
+            name=self.name,
+            tags=self.tags,
+            resume=self.resume,
+            use_cache=self.cache,
+            max_errors=self.max_errors,
+            commit_hash=commit_hash(),
+            owner=this_process(),
+            scoring=self._scoring(),
+        )
+        config = dict(system.config)
+        if part.mode is not Mode.AS_WRITTEN:
+            config["mode"] = str(part.mode)
+        with evaluation_progress(part.test_set, self.config.color) as told:
+            made = record(replace(system, config=config), part, workspace.runs, options, told)
+        if made.cached:
+            note(
+                f"note: run {made.info.run_id} has the answer already and nothing was searched; "
+                "--no-cache runs it again"
+            )
+        elif made.reused:
+            note(f"note: {made.reused} queries were answered before the run was cut short")
+        return made
+
+    def _resume(self, workspace: Workspace, ref: str) -> Recorded:
+        info = workspace.runs.run(ref)
+        mode = Mode(info.config.get("mode", Mode.AS_WRITTEN))
+        part = Part(workspace.runs.test_set(ref), info.part, mode, info.part.startswith("holdout"))
+        return self._record(workspace, self._system_of(workspace, info), part)
+
+    def _system_of(self, workspace: Workspace, info: RunInfo) -> System:
+        """The system that an unfinished run was made with."""
+        if info.engine == "embedded":
+            system = workspace.system_of(info.config)
+            if system.generation != info.generation:
+                raise ConflictError(
+                    f"the index has changed since {info.run_id} was begun "
+                    f"(generation {info.generation}, now {system.generation})",
+                    hint="start a new run",
+                )
+            return system
+        if info.engine == "run file" and self.run_file is None:
+            raise UsageError("resuming this run needs its file", hint="--run FILE")
+        return replace(self, retriever=info.config.get("retriever"))._system(workspace)
+
+    def _scoring(self) -> ScoringOptions:
+        config = self.config
+        method: Literal["bca", "percentile"] = (
+            "percentile" if config.ci_method == "percentile" else "bca"
+        )
+        usual = DEFAULT_DECISION_MEASURES if self.protocol == "all_queries" else EVALUATION_MEASURES
+        return ScoringOptions(
+            measures=self.measures or usual,
+            protocol=self.protocol,
+            match=self.match,
+            sampling=Sampling(method, config.confidence, config.resamples, config.seed),
+            by_group=self.by_group,
+        )
+
+    def _show(self, workspace: Workspace, made: Recorded) -> None:
+        components = self._components(workspace, made) if self.per_component else None
+        fates = self._waterfall(workspace, made) if self.waterfall else None
+        if self.as_json:
+            plain: dict[str, Any] = made.result.to_dict(per_query=self.per_query)
+            if components is not None:
+                plain |= components.to_dict(per_query=self.per_query)
+            if fates is not None:
+                plain["waterfall"] = fates.to_dict()
+            emit_json(plain)
+            return
+        tables = report.result_tables(made.result, made.info, per_query=self.per_query)
+        if components is not None:
+            tables = [report.component_table(components), *tables[1:]]
+        if fates is not None:
+            tables += report.waterfall_tables(fates)
+        show_tables(tables, self.config.color)
+
+    def _components(self, workspace: Workspace, made: Recorded) -> ComponentReport:
+        return component_report(
+            made.result.test_set,
+            made.result.outcomes,
+            self._scoring(),
+            refuse=workspace.refuser(made.info.config),
+            hybrid=made.result,
+        )
+
+    def _waterfall(self, workspace: Workspace, made: Recorded) -> Waterfall:
+        return waterfall(
+            made.result.test_set, made.result.outcomes, present=workspace.store.places.present
+        )
+
+    def _show_modes(self, made: Sequence[Recorded]) -> None:
+        results = dict(zip(("OFFLINE", "LIVE"), (one.result for one in made), strict=True))
+        if self.as_json:
+            emit_json({"modes": {name: result.to_dict() for name, result in results.items()}})
+            return
+        show_tables([report.modes_table(results)], self.config.color)

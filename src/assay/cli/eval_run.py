@@ -1,0 +1,135 @@
+"""How is an evaluation started, from the command line?"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.cli.options import JsonFlag, configuration
+
+verbs = typer.Typer()
+
+
+@verbs.command("run")
+def run(
+    ctx: typer.Context,
+    testset: Annotated[
+        str | None, typer.Option("--testset", "-t", help="Name of a test set, or a path.")
+    ] = None,
+    measures: Annotated[
+        list[str] | None, typer.Option("--measure", "-m", help='Such as "nDCG@10 MAP".')
+    ] = None,
+    per_component: Annotated[
+        bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
+    ] = False,
+    waterfall: Annotated[
+        bool, typer.Option("--waterfall", help="Say where each relevant document was lost.")
+    ] = False,
+    components: Annotated[
+        str | None, typer.Option(help="Of bm25, splade, dense; as in bm25,dense.")
+    ] = None,
+    fusion: Annotated[str | None, typer.Option(help="rrf or weighted.")] = None,
+    weights: Annotated[str | None, typer.Option(help="As in bm25=.3,splade=.2,dense=.5.")] = None,
+    rrf_k: Annotated[int | None, typer.Option(help="The constant of rrf.")] = None,
+    per_type_weights: Annotated[
+        bool | None, typer.Option("--per-type-weights/--one-weight", help="Weights by query type.")
+    ] = None,
+    normalization: Annotated[str | None, typer.Option(help="min-max, z-score or dbsf.")] = None,
+    depth: Annotated[int | None, typer.Option(help="Candidates of each component.")] = None,
+    rerank: Annotated[
+        bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder have its say.")
+    ] = None,
+    reranker: Annotated[str | None, typer.Option(help="Which cross-encoder.")] = None,
+    boosts: Annotated[
+        bool | None, typer.Option("--boosts/--no-boosts", help="Lift what the query asks for.")
+    ] = None,
+    kept: Annotated[int, typer.Option("--keep", min=1, help="Results kept of each query.")] = 100,
+    retriever: Annotated[
+        str | None, typer.Option(help="Evaluate module:function, or a service at http://...")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="YAML file that maps requests and answers of a service.")
+    ] = None,
+    run_file: Annotated[
+        str | None, typer.Option("--run", help="Evaluate a run file: TREC, JSON, parquet.")
+    ] = None,
+    protocol: Annotated[
+        Literal["positives_only", "all_queries"] | None,
+        typer.Option("--protocol", help="Which queries and measures count."),
+    ] = None,
+    match: Annotated[
+        Literal["chunk", "doc", "span"],
+        typer.Option("--match", help="Match judgments by chunk id, document or span."),
+    ] = "chunk",
+    mode: Annotated[
+        Literal["as-written", "overall", "patient", "clinician", "cross-mode"],
+        typer.Option(
+            "--mode", help="Which queries, with which filters; cross-mode: offline, live."
+        ),
+    ] = "as-written",
+    part: Annotated[
+        Literal["evaluation", "holdout", "all"] | None,
+        typer.Option("--part", help="Side of the held-out split. [default: evaluation, if split]"),
+    ] = None,
+    holdout: Annotated[
+        bool, typer.Option("--holdout", help="Run the held-out part only; its use is logged.")
+    ] = False,
+    by_group: Annotated[
+        bool, typer.Option("--by-group", help="Resample queries of one group together.")
+    ] = False,
+    name: Annotated[str, typer.Option(help="A name for people.")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="Tag the run, as in baseline.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Answer from an equal run, if there is one.")
+    ] = True,
+    max_errors: Annotated[
+        int, typer.Option(min=0, help="Queries that may fail before the run is given up.")
+    ] = 10,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    json_output: JsonFlag = False,
+) -> int:
+    """Run a test set against our search, another engine or a run file, and keep the run."""
+    from assay.cli.eval_job import Job
+
+    config = configuration(
+        ctx,
+        measures=" ".join(measures) if measures else None,
+        components=components,
+        fusion=fusion,
+        weights=weights,
+        rrf_k=rrf_k,
+        per_type_weights=_switch(per_type_weights),
+        normalization=normalization,
+        depth=depth,
+        rerank=_switch(rerank),
+        reranker=reranker,
+        boosts=_switch(boosts),
+    )
+    return Job(
+        config=config,
+        testset=testset,
+        measures=config.measures if measures else None,
+        per_component=per_component,
+        waterfall=waterfall,
+        kept=kept,
+        retriever=retriever,
+        mapping=mapping,
+        run_file=run_file,
+        protocol=protocol,
+        match=match,
+        mode=mode,
+        split="holdout" if holdout else part,
+        by_group=by_group,
+        name=name,
+        tags=tuple(tag or ()),
+        resume=resume,
+        cache=cache,
+        max_errors=max_errors,
+        per_query=per_query,
+        as_json=json_output,
+    ).run()
+
+
+def _switch(flag: bool | None) -> str | None:
+    return None if flag is None else "on" if flag else "off"

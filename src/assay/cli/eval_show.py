@@ -1,0 +1,169 @@
+"""What came out of a run: on the whole, for one query, under other measures, over time?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from assay.cli.console import emit_json, emit_text, note
+from assay.cli.eval_runs import Ref
+from assay.cli.options import JsonFlag, configuration
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
+    from assay.evaluation.result import ScoringOptions
+
+verbs = typer.Typer()
+
+HISTORY_MEASURES = "nDCG@10 Recall@10 MRR"
+
+Measures = Annotated[
+    list[str] | None, typer.Option("--measure", "-m", help='Such as "nDCG@10 MAP".')
+]
+Matching = Annotated[
+    Literal["chunk", "doc", "span"],
+    typer.Option("--match", help="Match judgments by chunk id, document or span."),
+]
+
+
+@verbs.command("show")
+def show(
+    ctx: typer.Context,
+    ref: Ref,
+    measures: Measures = None,
+    match: Matching = "chunk",
+    query: Annotated[str | None, typer.Option("--query", help="Show this query's ranking.")] = None,
+    per_component: Annotated[
+        bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
+    ] = False,
+    waterfall: Annotated[
+        bool, typer.Option("--waterfall", help="Say where each relevant document was lost.")
+    ] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Show a run: its scores, its configuration, or one query."""
+    from assay.cli.eval_view import View
+
+    config = configuration(ctx, measures=" ".join(measures) if measures else None)
+    view = View(config, ref, _scoring(config, bool(measures), match), json_output)
+    if query is not None:
+        view.one_query(query)
+    else:
+        view.whole(per_component=per_component, waterfall=waterfall, per_query=per_query)
+
+
+@verbs.command("rescore")
+def rescore(
+    ctx: typer.Context,
+    ref: Annotated[
+        str | None, typer.Argument(help="A run; without one, --suite is needed.")
+    ] = None,
+    suite: Annotated[
+        str | None, typer.Option("--suite", help="Every run of this test set.")
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", help="Measures to add to those that the run has."),
+    ] = None,
+    match: Matching = "chunk",
+    testset: Annotated[
+        str | None, typer.Option("--testset", "-t", help="Judgments of another version, unsaved.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Score old runs again, under other measures or newer formulas; nothing is searched."""
+    from assay.cli.eval_view import rescore_runs
+
+    config = configuration(ctx, measures=" ".join(measures) if measures else None)
+    rescore_runs(
+        config, ref, suite, testset, _scoring(config, bool(measures), match), as_json=json_output
+    )
+
+
+@verbs.command("history")
+def history(
+    ctx: typer.Context,
+    suite: Annotated[str, typer.Argument(help="Name of the test set.")],
+    measures: Measures = None,
+    part: Annotated[str, typer.Option("--part", help="Runs of this part only.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many runs.")] = 20,
+    json_output: JsonFlag = False,
+) -> None:
+    """Show how the measures of one test set went from run to run."""
+    from assay.cli.show import show_tables
+    from assay.measures.parse import parse_measures
+    from assay.model.run_store import RunFilter
+    from assay.model.runs import RunStatus
+    from assay.report.runs import history_json, history_table
+    from assay.workspace import Workspace
+
+    config = configuration(ctx)
+    asked = parse_measures(" ".join(measures) if measures else HISTORY_MEASURES)
+    with Workspace(config) as workspace:
+        workspace.require()
+        page = workspace.runs.runs(
+            RunFilter(suite=suite, status=RunStatus.COMPLETE), limit=10 * limit
+        )
+    runs = [info for info in page.runs if not part or info.part == part][:limit][::-1]
+    if json_output:
+        emit_json(history_json(suite, runs, asked))
+    elif runs:
+        show_tables([history_table(suite, runs, asked)], config.color)
+    else:
+        note(f"note: there is no complete run of {suite}: assay eval list shows what there is")
+
+
+@verbs.command("export")
+def export(
+    ctx: typer.Context,
+    ref: Ref,
+    trec: Annotated[bool, typer.Option("--trec", help="As a TREC run file.")] = False,
+    component: Annotated[
+        str | None, typer.Option("--component", help="The list of this component instead.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Write the rankings of a run as a TREC run file or as JSON."""
+    from assay.errors import UsageError
+    from assay.evaluation.components import component_names, component_outcomes
+    from assay.index.files import write_atomically
+    from assay.report.run_file import json_run, trec_run
+    from assay.workspace import Workspace
+
+    if trec == json_output:
+        raise UsageError("choose a form", hint="--trec or --json")
+    with Workspace(configuration(ctx)) as workspace:
+        workspace.require()
+        info = workspace.runs.run(ref)
+        outcomes = list(workspace.runs.outcomes(info.run_id, stages=component is not None))
+    if component is not None:
+        if component not in (known := component_names(outcomes)):
+            raise UsageError(
+                f"the run has no list of {component!r:.40}", hint=f"known: {', '.join(known)}"
+            )
+        outcomes = component_outcomes(outcomes, component)
+    tag = info.name or info.run_id
+    text = trec_run(outcomes, tag) if trec else json_run(outcomes)
+    if output is None:
+        emit_text(text)
+    else:
+        write_atomically(output.absolute(), (text + "\n").encode())
+
+
+def _scoring(
+    config: "Configuration", own: bool, match: Literal["chunk", "doc", "span"]
+) -> "ScoringOptions":
+    from assay.evaluation.result import ScoringOptions
+    from assay.evaluation.sampling import Sampling
+    from assay.evaluation.stored import EVALUATION_MEASURES
+
+    method: Literal["bca", "percentile"] = (
+        "percentile" if config.ci_method == "percentile" else "bca"
+    )
+    return ScoringOptions(
+        measures=config.measures if own else EVALUATION_MEASURES,
+        match=match,
+        sampling=Sampling(method, config.confidence, config.resamples, config.seed),
+    )

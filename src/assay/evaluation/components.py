@@ -1,0 +1,193 @@
+"""What does each component bring: alone, alone of all, and when it is taken away?
+
+Components are judged by the lists they gave within one run, before boosts and reranking. Taking
+one away fuses the lists of the others again; nothing is searched. ``hybrid`` is the run itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from assay.errors import UsageError
+from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.evaluation.retrieval import document_of
+from assay.evaluation.scores import rounded
+from assay.measures.base import Measure
+from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.testset import GoldenQuery, TestSet
+
+HYBRID = "hybrid"
+
+# (query, its outcome, the components that take part) to the ids in fused order
+Refuse: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one component brings, over the relevant documents of all queries.
+
+    ``found`` are those in its list, ``unique`` those in no other component's list. ``loss`` is, by
+    measure, how much the fused ranking loses without it (None where nothing could be fused).
+    """
+
+    found: int
+    unique: int
+    relevant: int
+    loss: Mapping[Measure, float | None]
+
+
+@dataclass(frozen=True)
+class ComponentReport:
+    """Components side by side with the hybrid."""
+
+    results: Mapping[str, EvaluationResult]
+    contributions: Mapping[str, Contribution]
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """JSON-ready: ``{"components": {"bm25": {"metrics": {...}}, ..., "hybrid": ...}}``."""
+        entries: dict[str, Any] = {}
+        for name, result in self.results.items():
+            entry = result.to_dict(per_query=per_query)
+            if name != HYBRID:
+                entry = {
+                    key: entry[key]
+                    for key in ("metrics", "per_query_type", "per_speaker", "aggregates")
+                }
+            if name in self.contributions:
+                given = self.contributions[name]
+                entry["contribution"] = {
+                    "relevant": given.relevant,
+                    "found": given.found,
+                    "unique": given.unique,
+                    "leave_one_out_loss": {m.key: rounded(v) for m, v in given.loss.items()},
+                }
+            entries[name] = entry
+        return {"components": entries}
+
+
+def component_report(
+    test_set: TestSet,
+    outcomes: Sequence[QueryOutcome],
+    options: ScoringOptions | None = None,
+    *,
+    refuse: Refuse | None = None,
+    hybrid: EvaluationResult | None = None,
+) -> ComponentReport:
+    """Score every component of a run by its own lists, beside the run itself."""
+    options = options or ScoringOptions()
+    names = component_names(outcomes)
+    if not names:
+        raise UsageError(
+            "the run holds no lists of components", hint="evaluate our own engine, not a run file"
+        )
+    results = {
+        name: result_of(test_set, component_outcomes(outcomes, name), options, name=name)
+        for name in names
+    }
+    whole = hybrid or result_of(test_set, outcomes, options, name=HYBRID)
+    losses = _losses(test_set, outcomes, options, names, refuse)
+    return ComponentReport(
+        {**results, HYBRID: whole}, _contributions(test_set, outcomes, names, losses)
+    )
+
+
+def component_names(outcomes: Sequence[QueryOutcome]) -> tuple[str, ...]:
+    """The components that gave a list to any query, in the order of the lists."""
+    return tuple(dict.fromkeys(name for one in outcomes for name in one.component_lists))
+
+
+def component_outcomes(outcomes: Sequence[QueryOutcome], name: str) -> list[QueryOutcome]:
+    """The outcomes as they would be if a component had answered alone."""
+    found = []
+    for one in outcomes:
+        ids = one.component_lists.get(name, ())
+        scores = one.component_list_scores.get(name) or (None,) * len(ids)
+        results = tuple(
+            RankedResult(chunk_id, document_of(chunk_id), score)
+            for chunk_id, score in zip(ids, scores, strict=True)
+        )
+        found.append(
+            QueryOutcome(
+                one.query_id,
+                results,
+                latency_ms=one.timings_ms.get(name),
+                error=one.error,
+                degraded=name not in one.component_lists,
+            )
+        )
+    return found
+
+
+def fused_outcomes(
+    test_set: TestSet, outcomes: Sequence[QueryOutcome], names: Sequence[str], refuse: Refuse
+) -> list[QueryOutcome]:
+    """The outcomes as they would be after fusing only these components, without boosts."""
+    found = []
+    for one in outcomes:
+        query = test_set.by_id.get(one.query_id)
+        if query is not None:
+            ids = () if one.error else refuse(query, one, names)
+            results = tuple(RankedResult(chunk_id, document_of(chunk_id)) for chunk_id in ids)
+            found.append(QueryOutcome(one.query_id, results, error=one.error))
+    return found
+
+
+def _losses(
+    test_set: TestSet,
+    outcomes: Sequence[QueryOutcome],
+    options: ScoringOptions,
+    names: Sequence[str],
+    refuse: Refuse | None,
+) -> dict[str, dict[Measure, float | None]]:
+    """By component and measure: all fused, minus all but this one fused."""
+    if refuse is None or len(names) < 2:
+        return {}
+    plain = replace(options, by_group=False)
+
+    def fused(chosen: Sequence[str]) -> EvaluationResult:
+        return result_of(test_set, fused_outcomes(test_set, outcomes, chosen, refuse), plain)
+
+    every = fused(names)
+    losses: dict[str, dict[Measure, float | None]] = {}
+    for name in names:
+        rest = fused([other for other in names if other != name])
+        losses[name] = {m: _minus(every[m], rest[m]) for m in every.scores.columns}
+    return losses
+
+
+def _minus(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a - b
+
+
+def _contributions(
+    test_set: TestSet,
+    outcomes: Sequence[QueryOutcome],
+    names: Sequence[str],
+    losses: Mapping[str, Mapping[Measure, float | None]],
+) -> dict[str, Contribution]:
+    found, unique = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    relevant = 0
+    for one in outcomes:
+        query = test_set.by_id.get(one.query_id)
+        if query is None:
+            continue
+        wanted = {judgment.id for judgment in query.relevant_docs if judgment.grade > 0}
+        relevant += len(wanted)
+        here = {
+            name: wanted.intersection(_named(one.component_lists.get(name, ()))) for name in names
+        }
+        for name in names:
+            others = set().union(*(here[other] for other in names if other != name))
+            found[name] += len(here[name])
+            unique[name] += len(here[name] - others)
+    return {
+        name: Contribution(found[name], unique[name], relevant, losses.get(name, {}))
+        for name in names
+    }
+
+
+def _named(ids: Sequence[str]) -> set[str]:
+    """Judgments may name chunks or their documents."""
+    return {*ids, *map(document_of, ids)}

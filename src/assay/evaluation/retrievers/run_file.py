@@ -1,0 +1,33 @@
+"""How is a run file evaluated as if its engine were here?"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from assay.errors import MissingFileError
+from assay.evaluation.recording import System
+from assay.evaluation.retrieval import document_of
+from assay.hits.run import load_run
+from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.testset import GoldenQuery
+
+
+def run_file_system(path: str) -> System:
+    """The system whose answers stand in a file: TREC, JSON, JSON lines or parquet."""
+    run = load_run(path)
+    try:
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as problem:
+        raise MissingFileError(f"cannot read {path}: {problem.strerror}") from None
+
+    def answer(query: GoldenQuery) -> QueryOutcome:
+        results = tuple(
+            RankedResult(one.id, one.doc_id or document_of(one.id), one.score, one.spans)
+            for one in run.get(query.query_id, [])
+        )
+        return QueryOutcome(query.query_id, results, latency_ms=None)
+
+    config = {"run_file": Path(path).name, "sha256": digest}
+    return System(answer, config, engine="run file", generation=digest)

@@ -1,0 +1,147 @@
+"""Where was each relevant document lost: in the index, the components, fusion, or after it?
+
+The stages of a search in order. A relevant document is blamed on the first stage that did not
+pass it on; one that reached the top is not blamed on anything, whatever happened in between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from assay.evaluation.retrieval import document_of
+from assay.model.runs import QueryOutcome
+from assay.model.testset import GoldenQuery, TestSet
+
+TOP = 10
+
+
+class Stage(StrEnum):
+    """How far a relevant document got, and what stopped it."""
+
+    NOT_INDEXED = "not in the index"
+    NOT_FOUND = "found by no component"
+    LOST_IN_FUSION = "below the top after fusion"
+    LOST_AFTER_FUSION = "moved out of the top by boosts or the reranker"
+    FAILED = "the query failed"
+    TOP = "in the top"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one relevant document; ranks are None where it was not there."""
+
+    query_id: str
+    id: str
+    grade: int
+    stage: Stage
+    best_component: str | None = None
+    best_rank: int | None = None
+    fused_rank: int | None = None
+    final_rank: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "query_id": self.query_id,
+            "id": self.id,
+            "grade": self.grade,
+            "stage": self.stage.name.lower(),
+            "best_component": self.best_component,
+            "best_rank": self.best_rank,
+            "fused_rank": self.fused_rank,
+            "final_rank": self.final_rank,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """Every relevant document of a run with its fate."""
+
+    top: int
+    fates: tuple[Fate, ...]
+
+    @property
+    def counts(self) -> dict[Stage, int]:
+        """How many relevant documents ended at each stage."""
+        found = Counter(fate.stage for fate in self.fates)
+        return {stage: found[stage] for stage in Stage}
+
+    def passed(self) -> dict[str, int]:
+        """How many relevant documents were still there after each stage."""
+        counts = self.counts
+        left = len(self.fates) - counts[Stage.FAILED]
+        steps = {"relevant": len(self.fates), "in the index": left - counts[Stage.NOT_INDEXED]}
+        steps["found by a component"] = steps["in the index"] - counts[Stage.NOT_FOUND]
+        steps[f"in the top {self.top} after fusion"] = (
+            steps["found by a component"] - counts[Stage.LOST_IN_FUSION]
+        )
+        steps[f"in the top {self.top}"] = counts[Stage.TOP]
+        return steps
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: the counts, and each miss with who is to blame."""
+        return {
+            "top": self.top,
+            "passed": self.passed(),
+            "counts": {stage.name.lower(): count for stage, count in self.counts.items()},
+            "misses": [fate.to_dict() for fate in self.fates if fate.stage is not Stage.TOP],
+        }
+
+
+def waterfall(
+    test_set: TestSet,
+    outcomes: Sequence[QueryOutcome],
+    *,
+    top: int = TOP,
+    present: Callable[[Collection[str]], Collection[str]] | None = None,
+) -> Waterfall:
+    """The fate of every relevant document; ``present`` says which ids the index has."""
+    pairs = [
+        (query, one) for one in outcomes if (query := test_set.by_id.get(one.query_id)) is not None
+    ]
+    wanted = {judgment.id for query, _ in pairs for judgment in query.relevant_docs}
+    indexed = wanted if present is None else set(present(wanted))
+    fates = [fate for query, one in pairs for fate in _fates(query, one, top, indexed)]
+    return Waterfall(top, tuple(fates))
+
+
+def _fates(
+    query: GoldenQuery, outcome: QueryOutcome, top: int, indexed: Collection[str]
+) -> list[Fate]:
+    final = _ranks([one.chunk_id for one in outcome.results])
+    fused = _ranks(outcome.fused)
+    lists = {name: _ranks(ids) for name, ids in outcome.component_lists.items()}
+
+    def fate(name: str, grade: int) -> Fate:
+        places = sorted((ranks[name], part) for part, ranks in lists.items() if name in ranks)
+        best_rank, best = places[0] if places else (None, None)
+        if outcome.error is not None:
+            stage = Stage.FAILED
+        elif final.get(name, top + 1) <= top:
+            stage = Stage.TOP
+        elif name not in indexed:
+            stage = Stage.NOT_INDEXED
+        elif not places:
+            stage = Stage.NOT_FOUND
+        elif fused.get(name, top + 1) <= top:
+            stage = Stage.LOST_AFTER_FUSION
+        else:
+            stage = Stage.LOST_IN_FUSION
+        return Fate(
+            query.query_id, name, grade, stage, best, best_rank, fused.get(name), final.get(name)
+        )
+
+    return [fate(judged.id, judged.grade) for judged in query.relevant_docs if judged.grade > 0]
+
+
+def _ranks(ids: Sequence[str]) -> dict[str, int]:
+    """Where each chunk stands, and each document by its best chunk."""
+    ranks: dict[str, int] = {}
+    for rank, one in enumerate(ids, 1):
+        ranks.setdefault(one, rank)
+        ranks.setdefault(document_of(one), rank)
+    return ranks

@@ -1,0 +1,61 @@
+"""How is a stored run written as a run file that any tool scores in the same order?
+
+trec_eval sorts by score, in 32 bits before its version 10, and breaks ties by id. Our order has
+its own ties, so a score that would tie is lowered by the smallest step that 32 bits can show.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import numpy as np
+
+from assay.model.runs import QueryOutcome
+from assay.report.escape import one_line
+
+
+def trec_run(outcomes: Iterable[QueryOutcome], tag: str) -> str:
+    """``query Q0 document rank score tag``, a line for each result."""
+    word = "_".join(one_line(tag).split()) or "assay"
+    lines = []
+    for one in outcomes:
+        if one.error is None:
+            names = list(dict.fromkeys(result.chunk_id for result in one.results))
+            first = {result.chunk_id: result.score for result in reversed(one.results)}
+            scores = falling([first[name] for name in names])
+            lines += [
+                f"{one.query_id} Q0 {name} {rank} {score:.9g} {word}"
+                for rank, (name, score) in enumerate(zip(names, scores, strict=True), 1)
+            ]
+    return "\n".join(lines)
+
+
+def json_run(outcomes: Iterable[QueryOutcome]) -> str:
+    """``{query: [{"id": ..., "score": ...}]}``, with documents and spans where they are known."""
+    content = {
+        one.query_id: [
+            {
+                "id": result.chunk_id,
+                "doc_id": result.doc_id,
+                **({} if result.score is None else {"score": result.score}),
+                **({"spans": result.spans} if result.spans else {}),
+            }
+            for result in one.results
+        ]
+        for one in outcomes
+        if one.error is None
+    }
+    return json.dumps(content, allow_nan=False)
+
+
+def falling(scores: list[float | None]) -> list[float]:
+    """The scores in 32 bits, each strictly below the one before it."""
+    below = np.float32(-np.inf)
+    found: list[float] = []
+    for at, score in enumerate(scores):
+        value = np.float32(len(scores) - at) if score is None else np.float32(score)
+        if found:
+            value = min(value, np.nextafter(np.float32(found[-1]), below))
+        found.append(float(value))
+    return found

@@ -1,0 +1,153 @@
+"""What of a search is kept in a run, and how is a run's configuration written down?
+
+The time that counts is that of a page of ten results, as a person would ask for it; what is kept
+beyond that page costs the run and not the figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from assay import limits
+from assay.model.document import ChunkPlace, SpeakerRole
+from assay.model.query import Filters
+from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.testset import GoldenQuery, SpeakerFilter
+from assay.search.check import changed
+from assay.search.options import SearchOptions
+from assay.search.pipeline import Traced
+from assay.search.ranking import Candidate
+from assay.search.searcher import Searcher
+from assay.search.snapshot import Snapshot
+
+PAGE = 10
+KEPT = 100
+# An evaluation asks how good answers are: one that comes late on a busy machine still counts.
+COMPONENT_TIMEOUT_MS = 30_000.0
+RERANK_TIMEOUT_MS = 60_000.0
+_NOT_KEPT = ("k", "offset", "query_type", "component_timeout_ms", "rerank_timeout_ms", "filters")
+
+Places = Callable[[Sequence[int]], Mapping[int, ChunkPlace]]
+
+
+@dataclass
+class Recorder:
+    """Asks the queries of a test set and keeps everything about each answer.
+
+    ``options.k`` is how many results are kept; ``places`` answers for keys of chunks. The whole
+    run looks into one snapshot, whatever is indexed meanwhile.
+    """
+
+    searcher: Searcher
+    snapshot: Snapshot
+    options: SearchOptions
+    places: Places
+    _known: dict[int, ChunkPlace] = field(default_factory=dict, init=False, repr=False)
+
+    def __call__(self, query: GoldenQuery) -> QueryOutcome:
+        """The outcome of one query, with the filters that the query names."""
+        options = replace(self.options, k=min(PAGE, self.options.k), filters=_filters(query))
+        traced = self.searcher.traced(query.query_text, options, self.snapshot)
+        response = traced.response
+        return QueryOutcome(
+            query_id=query.query_id,
+            results=self._results(traced, traced.ranking.pool[: self.options.k]),
+            latency_ms=response.timings_ms["total"],
+            degraded=response.degraded,
+            component_errors=(
+                *response.component_errors,
+                *([f"reranker_{response.reranker_error}"] if response.reranker_error else []),
+            ),
+            component_lists=_lists(traced, lambda hit: hit.chunk_id),
+            component_list_scores=_lists(traced, lambda hit: hit.score),
+            fused=_fused(traced),
+            timings_ms=dict(response.timings_ms),
+            warnings=response.warnings,
+        )
+
+    def _results(self, traced: Traced, kept: Sequence[Candidate]) -> tuple[RankedResult, ...]:
+        places = self._places([candidate.key for candidate in kept])
+        return tuple(_result(candidate, places[candidate.key]) for candidate in kept)
+
+    def _places(self, keys: Sequence[int]) -> Mapping[int, ChunkPlace]:
+        lacking = [key for key in keys if key not in self._known]
+        if lacking:
+            if len(self._known) > limits.MAX_CACHED_CHUNKS:
+                self._known.clear()
+                lacking = list(keys)
+            self._known.update(self.places(lacking))
+        return self._known
+
+
+def evaluation_options(options: SearchOptions, **changes: Any) -> SearchOptions:
+    """The options of a search as an evaluation uses them: patient, and keeping a long list."""
+    return changed(
+        options,
+        **{
+            "k": KEPT,
+            "component_timeout_ms": COMPONENT_TIMEOUT_MS,
+            "rerank_timeout_ms": RERANK_TIMEOUT_MS,
+            **changes,
+        },
+    )
+
+
+def search_config(options: SearchOptions) -> dict[str, Any]:
+    """Everything that can change a ranking, as plain JSON values."""
+    plain = {
+        item.name: _plain(getattr(options, item.name))
+        for item in fields(options)
+        if item.name not in _NOT_KEPT
+    }
+    return {**plain, "kept": options.k}
+
+
+def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOptions:
+    """The options that ``search_config`` wrote down."""
+    known = {item.name for item in fields(SearchOptions)}
+    values = {name: value for name, value in config.items() if name in known}
+    return evaluation_options(defaults, **values, k=config["kept"])
+
+
+def _filters(query: GoldenQuery) -> Filters:
+    speaker, mode = query.speaker_filter, query.ingestion_mode
+    return Filters(
+        speaker_role=() if speaker is SpeakerFilter.ALL else (SpeakerRole(speaker.value),),
+        ingestion_mode=() if mode is None else (mode,),
+    )
+
+
+def _result(candidate: Candidate, place: ChunkPlace) -> RankedResult:
+    fused = candidate.boosted.fused
+    scores = {name: score for name, score in fused.raw.items() if score is not None}
+    if candidate.reranker_score is not None:
+        scores["reranker"] = candidate.reranker_score
+    return RankedResult(
+        chunk_id=fused.chunk_id,
+        doc_id=place.doc_id,
+        score=candidate.score,
+        spans=place.spans,
+        chunker_version=place.chunker_version,
+        component_scores=scores,
+        ranks={name: rank for name, rank in fused.ranks.items() if rank is not None},
+    )
+
+
+def _lists(traced: Traced, of: Callable[[Any], Any]) -> dict[str, tuple[Any, ...]]:
+    lists = traced.prepared.answers.lists
+    return {name: tuple(of(hit) for hit in hits) for name, hits in lists.items()}
+
+
+def _fused(traced: Traced) -> tuple[str, ...]:
+    pool = sorted(traced.ranking.pool, key=lambda candidate: candidate.boosted.rank_fused)
+    return tuple(candidate.boosted.fused.chunk_id for candidate in pool)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, str) else value

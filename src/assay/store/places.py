@@ -1,0 +1,73 @@
+"""Where do chunks come from, and which ids are there? Answers without reading any text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Engine, Row, Select, or_, select
+
+from assay.model.document import ChunkPlace, IngestionMode
+from assay.store.schema import chunks
+
+PAGE = 500
+
+
+class ChunkPlaces:
+    """Small facts about many chunks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def by_key(self, keys: Sequence[int]) -> dict[int, ChunkPlace]:
+        """Document, spans and chunker of the chunks with these keys, also of removed ones."""
+        wanted = select(chunks.c.key, chunks.c.doc_id, chunks.c.spans, chunks.c.chunker_version)
+        return {
+            row.key: ChunkPlace(
+                row.doc_id,
+                tuple((start, end) for start, end in json.loads(row.spans)),
+                row.chunker_version,
+            )
+            for part in _pages(keys)
+            for row in self._rows(wanted.where(chunks.c.key.in_(part)))
+        }
+
+    def ingestion_modes(self, ids: Collection[str]) -> dict[str, IngestionMode]:
+        """How each present chunk or document of these ids came in."""
+        found: dict[str, IngestionMode] = {}
+        for part in _pages(sorted(ids)):
+            wanted = select(chunks.c.chunk_id, chunks.c.doc_id, chunks.c.ingestion_mode)
+            for row in self._rows(wanted.where(_named(part))):
+                for name in (row.chunk_id, row.doc_id):
+                    if name in ids:
+                        found[name] = IngestionMode(row.ingestion_mode)
+        return found
+
+    def present(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of the ids that name a chunk or a document which is there now."""
+        names = {
+            name
+            for part in _pages(sorted(ids))
+            for row in self._rows(select(chunks.c.chunk_id, chunks.c.doc_id).where(_named(part)))
+            for name in row
+        }
+        return frozenset(names & set(ids))
+
+    def chunker_versions(self) -> tuple[str, ...]:
+        """Every chunker that made a present chunk."""
+        wanted = select(chunks.c.chunker_version).where(chunks.c.removed.is_(None)).distinct()
+        return tuple(sorted(row.chunker_version for row in self._rows(wanted)))
+
+    def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
+        with self._engine.connect() as connection:
+            return list(connection.execute(wanted))
+
+
+def _named(ids: Sequence[str]) -> Any:
+    return chunks.c.removed.is_(None) & or_(chunks.c.chunk_id.in_(ids), chunks.c.doc_id.in_(ids))
+
+
+def _pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(values), PAGE):
+        yield values[start : start + PAGE]

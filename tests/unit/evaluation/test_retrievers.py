@@ -1,0 +1,196 @@
+"""Are functions, services and run files evaluated like our own search?"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+import assay
+from assay.errors import ConfigError, UsageError
+from assay.evaluation.recording import System
+from assay.evaluation.result import EvaluationResult
+from assay.evaluation.retrievers.http import http_system
+from assay.evaluation.retrievers.http_mapping import HttpMapping, load_mapping
+from assay.evaluation.retrievers.python import python_system
+from assay.evaluation.retrievers.run_file import run_file_system
+from assay.model.testset import GoldenQuery, Judgment, SpeakerFilter, TestSet
+
+TEST_SET = TestSet(
+    "small",
+    "v1",
+    (
+        GoldenQuery("q1", "alpha", relevant_docs=(Judgment("d1", 1),)),
+        GoldenQuery(
+            "q2", "beta", relevant_docs=(Judgment("d2", 1),), speaker_filter=SpeakerFilter.PATIENT
+        ),
+    ),
+)
+
+
+def evaluate(system: System) -> EvaluationResult:
+    return assay.evaluate(system.retrieve, TEST_SET, "MRR", wants="query")
+
+
+def test_a_function_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_engine.py").write_text(
+        "from assay.model.testset import GoldenQuery\n"
+        "def search(text): return ['x', 'd1' if text == 'alpha' else 'd2']\n"
+        "async def later(text): return search(text)\n"
+        "def whole(query: GoldenQuery): return ['d' + query.query_id[1:]]\n"
+        "class Engine:\n"
+        "    @staticmethod\n"
+        "    def find(text): return []\n"
+        "number = 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert evaluate(python_system("own_engine:search"))["MRR"] == 0.5
+    assert evaluate(python_system("own_engine:later"))["MRR"] == 0.5
+    assert evaluate(python_system("own_engine:whole"))["MRR"] == 1.0
+    assert evaluate(python_system("own_engine:Engine.find"))["MRR"] == 0.0
+    for spec in ("own_engine", ":search", "own_engine:", "own_engine:none", "own_engine:number"):
+        with pytest.raises(UsageError):
+            python_system(spec)
+    with pytest.raises(UsageError, match="cannot be imported: ModuleNotFoundError"):
+        python_system("no_such_module_here:f")
+
+
+def test_a_run_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.trec"
+    # ties go to the larger id, as trec_eval has it; the rank column says nothing
+    path.write_text("q1 Q0 d0 1 2.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 x 1 9 t\nq2 Q0 d2 2 8 t\n")
+    system = run_file_system(str(path))
+    assert system.generation is not None
+    assert evaluate(system).scores.per_query("MRR") == {"q1": 1.0, "q2": 0.5}
+    path.write_text(path.read_text() + "q9 Q0 d2 1 8 t\n")
+    assert run_file_system(str(path)).generation != system.generation
+    lists = tmp_path / "a.json"
+    lists.write_text(json.dumps({"q1": ["x", "d1"]}))
+    assert evaluate(run_file_system(str(lists))).scores.per_query("MRR") == {"q1": 0.5, "q2": 0.0}
+
+
+class Service(BaseHTTPRequestHandler):
+    """A search service that remembers what it was asked."""
+
+    asked: list[dict[str, Any]]
+    status = 200
+    answer: Any = None
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        self.reply({"path": address.path, **{k: v[0] for k, v in parse_qs(address.query).items()}})
+
+    def do_POST(self) -> None:
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        self.reply({"body": json.loads(data), "token": self.headers["Authorization"]})
+
+    def reply(self, asked: dict[str, Any]) -> None:
+        type(self).asked.append(asked)
+        text = json.dumps(asked)
+        found = "d1" if "alpha" in text else "d2"
+        answer = self.answer or {
+            "results": [{"chunk_id": "x", "score": 2}, {"chunk_id": found, "score": 1.5}],
+            "hits": {"hits": [{"_id": found, "_score": 0.1, "_source": {"doc": "D"}}]},
+        }
+        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - its name there
+        pass
+
+
+@pytest.fixture
+def service() -> Iterator[tuple[str, type[Service]]]:
+    kind = type("OneService", (Service,), {"asked": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1/search", kind
+    server.shutdown()
+    server.server_close()
+
+
+def test_another_assay_over_http(service: tuple[str, type[Service]]) -> None:
+    url, kind = service
+    system = http_system(url, k=20)
+    assert system.generation is None
+    result = evaluate(system)
+    assert result["MRR"] == 0.5
+    assert kind.asked == [
+        {"path": "/v1/search", "q": "alpha", "k": "20"},
+        {"path": "/v1/search", "q": "beta", "k": "20", "speaker": "PATIENT"},
+    ]
+
+
+def test_any_service_by_a_mapping(
+    service: tuple[str, type[Service]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, kind = service
+    monkeypatch.setenv("SEARCH_TOKEN", "s3cret")
+    path = tmp_path / "mapping.yaml"
+    path.write_text(
+        'headers: {Authorization: "Bearer ${SEARCH_TOKEN}"}\n'
+        'body: {query: {match: {text: "about {query_text}"}}, size: "{k}", exact: true}\n'
+        "results: hits.hits\nid: _id\nscore: _score\ndoc_id: _source.doc\ntimeout_s: 5\n"
+    )
+    system = http_system(url, load_mapping(path), k=7)
+    result = evaluate(system)
+    assert result["MRR"] == 1.0
+    assert result.outcomes[0].results[0].doc_id == "D"
+    assert kind.asked[0] == {
+        "body": {"query": {"match": {"text": "about alpha"}}, "size": 7, "exact": True},
+        "token": "Bearer s3cret",
+    }
+    assert "s3cret" not in json.dumps(dict(system.config))
+
+
+def test_what_goes_wrong_over_http_is_an_error_of_its_query(
+    service: tuple[str, type[Service]],
+) -> None:
+    url, kind = service
+    for status, answer, message in (
+        (503, {"detail": "busy"}, "HTTP 503"),
+        (200, b"<html>", "not JSON"),
+        (200, {"other": []}, "no list at 'results'"),
+        (200, {"results": [{"score": 1}]}, "has no id"),
+        (200, {"results": [{"chunk_id": "d1", "score": "high"}]}, "not a number"),
+        (302, {"results": []}, "HTTP 302"),
+    ):
+        kind.status, kind.answer = status, answer
+        assert message in (evaluate(http_system(url)).outcomes[0].error or "")
+    kind.status, kind.answer = 200, {"results": [], "degraded": True}
+    assert evaluate(http_system(url)).degraded == ("q1", "q2")
+    assert "Connect" in (evaluate(http_system("http://127.0.0.1:1/")).outcomes[0].error or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a\n", "lines such as"),
+        ("result: hits\n", "mapping.yaml:1: 'result' is not known"),
+        ("results: [a]\n", "path of a field"),
+        ("params: q\n", "names and values"),
+        ("method: PUT\n", "GET, POST"),
+        ("timeout_s: soon\n", "timeout_s"),
+        ("timeout_s: 0\n", "timeout_s"),
+    ],
+)
+def test_a_mapping_with_a_mistake_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "mapping.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message.replace("'", ".")):
+        load_mapping(path)
+
+
+def test_a_header_needs_its_variable() -> None:
+    mapping = HttpMapping(headers={"X-Key": "${NOT_SET_ANYWHERE}"})
+    with pytest.raises(UsageError, match="NOT_SET_ANYWHERE"):
+        http_system("http://127.0.0.1:1/", mapping)
