@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from assay.config.strict_yaml import MappingNode, ScalarNode, SequenceNode, load_yaml
+from assay.evaluation.testset.load import load_test_set
 from assay.model.testset import QueryType
 from assay.search.query_type import classify
 
@@ -45,6 +46,12 @@ def test_accuracy_on_the_labelled_list(part: str, count: int, accuracy: float) -
     assert len(pairs) == count
     right = sum(classify(query) is kind for query, kind in pairs)
     assert right / count >= accuracy
+
+
+def test_accuracy_on_the_shipped_test_set_which_was_labelled_apart() -> None:
+    pairs = [(query.query_text, query.query_type) for query in load_test_set("test_set_v1").queries]
+    right = sum(classify(text) is kind for text, kind in pairs)
+    assert (right, len(pairs)) >= (46, 50)
 
 
 def test_parts_share_no_query() -> None:

@@ -60,8 +60,13 @@ def apply_boosts(
     if not detected:
         return [Boosted(one, one.score, rank) for rank, one in enumerate(candidates, start=1)]
     rows = []
+    known: dict[tuple[bool, str, str], tuple[Boost, ...]] = {}  # candidates have few kinds
     for rank, one in enumerate(candidates, start=1):
-        boosts = _boosts(traits(one.key), detected, lexicon)
+        has = traits(one.key)
+        kind = (has.is_table, has.section_label, has.intent_hint)
+        boosts = known.get(kind)
+        if boosts is None:
+            boosts = known[kind] = _boosts(has, detected, lexicon)
         factor = boosts[0].factor if boosts else 1.0
         rows.append(Boosted(one, one.score * factor, rank, boosts))
     return sorted(rows, key=lambda row: (-row.score, row.rank_fused))

@@ -47,15 +47,17 @@ def detect(query: str, lexicon: Lexicon, query_intent: str | None = None) -> tup
     if query_intent is not None:
         return _forced(query_intent, lexicon)
     text = words(query)
-    found = []
-    best = lexicon.tables.best(text)
-    if best is not None and best[1] >= LEAST_TABLE_CONFIDENCE:
-        found.append(Detected(TABLE_RULE, TABULAR, best[1], table_factor(best[1]), best[0]))
+    found = [
+        Detected(TABLE_RULE, TABULAR, confidence, table_factor(confidence), phrase)
+        for phrase, confidence in lexicon.tables.best(text).values()
+        if confidence >= LEAST_TABLE_CONFIDENCE
+    ]
+    spoken = lexicon.phrases.best(text)
     for intent in lexicon.intents.values():
-        best = intent.phrases.best(text)
-        if best is not None:
-            factor = max(1.0, intent.base * best[1])
-            found.append(Detected(INTENT_RULE, intent.name, best[1], factor, best[0]))
+        if intent.name in spoken:
+            phrase, confidence = spoken[intent.name]
+            factor = max(1.0, intent.base * confidence)
+            found.append(Detected(INTENT_RULE, intent.name, confidence, factor, phrase))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -33,14 +33,14 @@ class Intent:
     base: float
     sections: frozenset[str]
     hints: frozenset[str]
-    phrases: Phrases
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Everything by which queries are read."""
+    """Everything by which queries are read; ``phrases`` speak for intents by their names."""
 
     tables: Phrases
+    phrases: Phrases
     intents: Mapping[str, Intent]
 
 
@@ -51,7 +51,7 @@ class _Draft:
     base: float = 0.0
     sections: frozenset[str] = frozenset()
     hints: frozenset[str] = frozenset()
-    phrases: dict[str, float] | None = None
+    phrases: dict[str, float] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=1)
@@ -95,19 +95,23 @@ class _Reader:
     def lexicon(self) -> Lexicon:
         """What all files together say."""
         intents = {
-            name: Intent(
-                name, draft.base, draft.sections, draft.hints, Phrases(draft.phrases or {})
-            )
+            name: Intent(name, draft.base, draft.sections, draft.hints)
             for name, draft in self._drafts.items()
         }
-        return Lexicon(Phrases(self._tables), intents)
+        spoken = [
+            (name, phrase, confidence)
+            for name, draft in self._drafts.items()
+            for phrase, confidence in draft.phrases.items()
+        ]
+        tables = [("", phrase, confidence) for phrase, confidence in self._tables.items()]
+        return Lexicon(Phrases(tables), Phrases(spoken), intents)
 
     def _intent(self, name: ScalarNode, body: Node) -> None:
         if name.text in _RESERVED or not name.text.isidentifier():
             self._refuse(
                 name, f"an intent cannot be called {name.text!r:.40}", "as in adverse_events"
             )
-        draft = self._drafts.setdefault(name.text, _Draft(phrases={}))
+        draft = self._drafts.setdefault(name.text, _Draft())
         for key, value in self._mapping(body, name.text).entries:
             if key.text == "base":
                 draft.base = self._number(value, "base", 1.0, limits.MAX_BOOST)
@@ -116,7 +120,6 @@ class _Reader:
             elif key.text == "hints":
                 draft.hints = self._names(value, (*INTENTS, *self._drafts))
             elif key.text == "phrases":
-                assert draft.phrases is not None
                 self._phrases(draft.phrases, value)
             else:
                 self._refuse(

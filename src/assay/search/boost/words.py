@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 from assay import limits
 
@@ -31,21 +34,53 @@ def _singular(word: str) -> str:
 
 
 class Phrases:
-    """A list of phrases with a confidence each, ready to be looked for."""
+    """Phrases, each with what it speaks for and a confidence, ready to be looked for."""
 
-    def __init__(self, confidences: Mapping[str, float]) -> None:
-        self._by_first: dict[str, list[tuple[tuple[str, ...], str, float]]] = {}
-        for phrase, confidence in confidences.items():
+    def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
+        self._by_first: dict[str, list[_Row]] = {}
+        for meaning, phrase, confidence in rows:
             parts = words(phrase)
-            self._by_first.setdefault(parts[0], []).append((parts, phrase, confidence))
+            row = _Row(parts, meaning, phrase, confidence)
+            self._by_first.setdefault(parts[0], []).append(row)
 
-    def best(self, text: tuple[str, ...]) -> tuple[str, float] | None:
-        """The phrase with the largest confidence; of equal ones the longest, then the first."""
-        found = max(self._in(text), key=lambda one: (one[2], len(one[0]), one[1]), default=None)
-        return None if found is None else found[1:]
+    def best(self, text: tuple[str, ...]) -> dict[str, tuple[str, float]]:
+        """What is spoken for, with the phrase of the largest confidence and that confidence.
 
-    def _in(self, text: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, float]]:
+        A phrase inside a longer one does not count: "dose limiting toxicity" asks for no dose. Of
+        equal confidences the longest phrase is named, then the last in the alphabet.
+        """
+        found: dict[str, _Row] = {}
+        for row in _outermost(self._in(text)):
+            known = found.get(row.meaning)
+            if known is None or row.rank > known.rank:
+                found[row.meaning] = row
+        return {meaning: (row.phrase, row.confidence) for meaning, row in found.items()}
+
+    def _in(self, text: tuple[str, ...]) -> Iterator[tuple[int, _Row]]:
         for at, word in enumerate(text):
             for row in self._by_first.get(word, ()):
-                if text[at : at + len(row[0])] == row[0]:
-                    yield row
+                if text[at : at + len(row.parts)] == row.parts:
+                    yield at, row
+
+
+class _Row(NamedTuple):
+    parts: tuple[str, ...]
+    meaning: str
+    phrase: str
+    confidence: float
+
+    @property
+    def rank(self) -> tuple[float, int, str]:
+        """Which of several phrases is named."""
+        return self.confidence, len(self.parts), self.phrase
+
+
+def _outermost(found: Iterator[tuple[int, _Row]]) -> Iterator[_Row]:
+    """The phrases that do not lie inside a longer one; they come by where they start."""
+    reached = 0  # the furthest end of the phrases that start further left
+    for at, group in groupby(found, key=itemgetter(0)):
+        rows = [row for _, row in group]
+        longest = max(len(row.parts) for row in rows)
+        if at + longest > reached:
+            yield from (row for row in rows if len(row.parts) == longest)
+            reached = at + longest

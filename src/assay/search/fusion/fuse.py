@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from assay.errors import InputError
 from assay.model.query import Hit
 from assay.model.testset import QueryType
-from assay.search.fusion.fused import Evidence, Fused
+from assay.search.fusion.fused import Column, Fused
 from assay.search.fusion.rrf import reciprocal_ranks
 from assay.search.fusion.weighted import normalized_scores
 from assay.search.fusion.weights import effective_weights
@@ -29,33 +29,49 @@ def fuse(
     """All candidates of all lists, best first; a candidate is known by its key."""
     names = _in_order(lists)
     weights = effective_weights(options, names, query_type)
-    blank: list[Evidence | None] = [None] * len(names)
-    rows: dict[int, list[Evidence | None]] = {}
+    columns = []
     ids: dict[int, str] = {}
+    totals: dict[int, float] = {}
+    places: dict[int, list[int]] = {}
+    nowhere = [0] * len(names)
     for at, name in enumerate(names):
         hits = _distinct(lists[name])
-        values = _values(name, hits, options)
-        weight = weights[name]
-        for rank, (hit, value) in enumerate(zip(hits, values, strict=True), start=1):
+        column = _column(name, hits, options, weights[name])
+        columns.append(column)
+        for rank, hit in enumerate(hits, start=1):
             key = hit.key
-            row = rows.get(key)
-            if row is None:
-                row = rows[key] = blank.copy()
+            place = places.get(key)
+            if place is None:
+                place = places[key] = nowhere.copy()
                 ids[key] = hit.chunk_id
-            row[at] = Evidence(rank, hit.score, value, weight * value)
-    found = [Fused(key, ids[key], _total(row), names, tuple(row)) for key, row in rows.items()]
-    return _sorted(found, names)
+                totals[key] = 0.0
+            place[at] = rank
+            totals[key] += column.contributions[rank - 1]
+    primary = names.index(PRIMARY) if PRIMARY in names else None
+    order = sorted(
+        (-total, _primary_rank(places[key], primary), ids[key], key)
+        for key, total in totals.items()
+    )
+    table = tuple(columns)
+    return [Fused(key, ids[key], totals[key], table, tuple(places[key])) for *_, key in order]
 
 
-def _values(name: str, hits: Sequence[Hit], options: SearchOptions) -> list[float]:
-    """What every hit of a list is worth before its weight."""
-    scores = [hit.score for hit in hits]
+def _primary_rank(place: list[int], primary: int | None) -> float:
+    """Where the primary component has a candidate; last of all where it did not find it."""
+    return 0 if primary is None else place[primary] or math.inf
+
+
+def _column(name: str, hits: Sequence[Hit], options: SearchOptions, weight: float) -> Column:
+    """What every hit of a list is worth."""
+    scores = tuple(hit.score for hit in hits)
     if not all(map(math.isfinite, scores)):
         bad = next(hit for hit in hits if not math.isfinite(hit.score))
         raise InputError(f"{name} gave {bad.chunk_id} the score {bad.score}, which has no order")
     if options.fusion_method is FusionMethod.RRF:
-        return reciprocal_ranks(len(hits), options.rrf_k)
-    return normalized_scores(scores, options.normalization)
+        values = reciprocal_ranks(len(hits), options.rrf_k)
+    else:
+        values = normalized_scores(scores, options.normalization)
+    return Column(name, scores, tuple(values), tuple(weight * value for value in values))
 
 
 def _in_order(lists: Mapping[str, Sequence[Hit]]) -> tuple[str, ...]:
@@ -70,23 +86,3 @@ def _distinct(hits: Sequence[Hit]) -> Sequence[Hit]:
     for hit in hits:
         first.setdefault(hit.key, hit)
     return hits if len(first) == len(hits) else [*first.values()]
-
-
-def _total(row: list[Evidence | None]) -> float:
-    total = 0.0
-    for found in row:
-        if found is not None:
-            total += found.contribution
-    return total
-
-
-def _sorted(found: list[Fused], names: tuple[str, ...]) -> list[Fused]:
-    if PRIMARY not in names:
-        return sorted(found, key=lambda one: (-one.score, one.chunk_id))
-    at = names.index(PRIMARY)
-
-    def order(one: Fused) -> tuple[float, float, str]:
-        primary = one.evidence[at]
-        return -one.score, math.inf if primary is None else primary.rank, one.chunk_id
-
-    return sorted(found, key=order)

@@ -2,57 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 
-class Evidence(NamedTuple):
-    """What one component says of a candidate; ``contribution`` is weight times ``normalized``.
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One component's list, by rank: its scores, what they are worth, and that times its weight.
 
-    In reciprocal rank fusion ``normalized`` is 1 / (k + rank).
+    In reciprocal rank fusion a rank is worth 1 / (k + rank).
     """
 
-    rank: int
-    raw: float
-    normalized: float
-    contribution: float
+    component: str
+    raw: tuple[float, ...]
+    normalized: tuple[float, ...]
+    contributions: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
     """A candidate with its fused score; contributions sum to the score.
 
-    ``evidence`` stands in the order of ``components``, None where a component did not find the
-    candidate. The mappings below are made when asked for, since few candidates are ever shown.
+    ``places`` holds its rank in each column, 0 where the component did not find it. The mappings
+    below are made when asked for, since few candidates are ever shown; None means not found.
     """
 
     key: int
     chunk_id: str
     score: float
-    components: tuple[str, ...]
-    evidence: tuple[Evidence | None, ...]
+    columns: tuple[Column, ...]
+    places: tuple[int, ...]
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The components that answered."""
+        return tuple(column.component for column in self.columns)
 
     @property
     def ranks(self) -> dict[str, int | None]:
         """Component to the candidate's rank in its list, from 1."""
-        return {name: found and found.rank for name, found in self._pairs()}
+        return self._found(lambda column, at: at + 1)
 
     @property
     def raw(self) -> dict[str, float | None]:
         """Component to the score it gave."""
-        return {name: None if found is None else found.raw for name, found in self._pairs()}
+        return self._found(lambda column, at: column.raw[at])
 
     @property
     def normalized(self) -> dict[str, float | None]:
         """Component to the value that its weight multiplies."""
-        return {name: None if found is None else found.normalized for name, found in self._pairs()}
+        return self._found(lambda column, at: column.normalized[at])
 
     @property
     def contributions(self) -> dict[str, float | None]:
         """Component to its share of the score."""
-        return {
-            name: None if found is None else found.contribution for name, found in self._pairs()
-        }
+        return self._found(lambda column, at: column.contributions[at])
 
-    def _pairs(self) -> zip[tuple[str, Evidence | None]]:
-        return zip(self.components, self.evidence, strict=True)
+    def _found(self, value: Callable[[Column, int], Value]) -> dict[str, Value | None]:
+        return {
+            column.component: value(column, place - 1) if place else None
+            for column, place in zip(self.columns, self.places, strict=True)
+        }

@@ -15,7 +15,7 @@ from assay.errors import UsageError
 from assay.model.testset import QueryType
 from assay.search.options import COMPONENTS, FusionMethod, SearchOptions
 
-DEFAULT_WEIGHTS: Mapping[str, float] = {"bm25": 0.3, "splade": 0.2, "dense": 0.5}
+DEFAULT_WEIGHTS: Mapping[str, float] = {"bm25": 0.4, "splade": 0.2, "dense": 0.4}
 TYPE_WEIGHTS: Mapping[QueryType, Mapping[str, float]] = {
     QueryType.EXACT_TERM: {"bm25": 0.5, "splade": 0.3, "dense": 0.2},
     QueryType.PARAPHRASE: {"bm25": 0.2, "splade": 0.3, "dense": 0.5},

@@ -101,7 +101,7 @@ def test_the_larger_factor_holds_and_both_rules_are_named() -> None:
 
 def test_equal_scores_keep_their_fused_order() -> None:
     hits = [Hit(key, f"doc{key}", 1.0) for key in (5, 3, 4)]
-    same = [Fused(hit.key, hit.chunk_id, 0.5, ("bm25",), (None,)) for hit in hits]
+    same = [Fused(hit.key, hit.chunk_id, 0.5, (), ()) for hit in hits]
     lexicon = default_lexicon()
     rows = apply_boosts(same, traits({}), detect("eligibility", lexicon), lexicon)
     assert [row.fused.key for row in rows] == [5, 3, 4]

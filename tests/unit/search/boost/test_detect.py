@@ -92,6 +92,12 @@ def test_only_whole_words_match(query: str) -> None:
     assert "adverse_events" not in seen(query)
 
 
+def test_a_phrase_inside_a_longer_one_does_not_count() -> None:
+    assert seen("dose limiting toxicity") == {"adverse_events": (0.8, 1.6)}
+    assert seen("dose and toxicity") == {"adverse_events": (0.7, 1.4), "dosage": (0.7, 1.4)}
+    assert seen("dose and dose limiting toxicity")["dosage"] == (0.7, 1.4)
+
+
 def test_plural_endings_come_off_and_other_endings_stay() -> None:
     assert words("toxicities doses illness virus basis gas") == (
         *("toxicity", "dose", "illness", "virus", "basis", "gas"),

@@ -1,0 +1,67 @@
+"""Where are a collection's queries and judgments, and its index?"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import assay
+from assay.config import configure
+from assay.model.document import Chunk, Document
+from assay.model.judgments import Qrels
+from assay.workspace import Workspace
+from reproduce.experiment import HERE
+
+WORK = HERE.parent / "bench" / "work" / "reproduce"
+
+
+def judged(folder: Path, split: str) -> Qrels:
+    """The judgments of one split."""
+    return assay.load_qrels(existing(folder / "qrels" / f"{split}.tsv"))
+
+
+def query_texts(folder: Path) -> dict[str, str]:
+    """Query id to text."""
+    return {row["_id"]: row["text"] for row in json_lines(existing(folder / "queries.jsonl"))}
+
+
+@contextmanager
+def indexed(
+    name: str, documents: Iterable[tuple[Document, tuple[Chunk, ...]]]
+) -> Iterator[Workspace]:
+    """A workspace that holds these documents; vectors of an earlier time are used again."""
+    config = configure({"home": WORK / name}, environ={}, folder=HERE)
+    with Workspace(config) as workspace:
+        workspace.ingest(documents)
+        workspace.update_index(_say)
+        yield workspace
+
+
+def existing(path: Path) -> Path:
+    """The file as it is or compressed."""
+    packed = path.with_name(f"{path.name}.gz")
+    return path if path.exists() else packed
+
+
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file, compressed or not."""
+    with opened(path) as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def opened(path: Path) -> TextIO:
+    """The text of a file, compressed or not."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8")
+    return path.open(encoding="utf-8")
+
+
+def _say(stage: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{stage}: {done} of {total}  ", end="", file=sys.stderr)

@@ -1,0 +1,99 @@
+"""What does one experiment run, and which figures does it expect?
+
+A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (a folder of the data
+folder), and ``runs``: each a name, options of ``SearchOptions`` by their names, what its kind
+understands beside (``queries``, ``rerank_depth`` ...), and the ``expected`` values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from assay.config.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
+from assay.search.fusion import check_fusion
+from assay.search.options import FusionMethod, Normalization, SearchOptions
+
+HERE = Path(__file__).resolve().parent
+_OPTIONS = {field.name for field in fields(SearchOptions)}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One line of an experiment."""
+
+    name: str
+    options: SearchOptions
+    expected: Mapping[str, float]
+    more: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One file."""
+
+    name: str
+    kind: str
+    corpus: str
+    split: str
+    runs: tuple[Run, ...]
+
+
+def experiments(names: list[str]) -> Iterator[Experiment]:
+    """The files with these names, or all of them."""
+    for path in sorted(HERE.glob("*.yaml")):
+        if not names or path.stem in names:
+            yield read(path)
+
+
+def read(path: Path) -> Experiment:
+    """One file, whose mistakes are ours."""
+    root = load_yaml(path)
+    assert isinstance(root, MappingNode), path
+    runs = root.get("runs")
+    assert isinstance(runs, MappingNode), path
+    return Experiment(
+        name=path.stem,
+        kind=_text(root.get("kind")) or "search",
+        corpus=_text(root.get("corpus")),
+        split=_text(root.get("split")),
+        runs=tuple(_run(name.text, body) for name, body in runs.entries),
+    )
+
+
+def _run(name: str, body: Node) -> Run:
+    assert isinstance(body, MappingNode), name
+    expected = body.get("expected")
+    assert isinstance(expected, MappingNode), name
+    known = {key.text: node for key, node in body.entries if key.text != "expected"}
+    options = SearchOptions(
+        **{key: _option(key, node) for key, node in known.items() if key in _OPTIONS}  # type: ignore[arg-type]
+    )
+    check_fusion(options)
+    return Run(
+        name,
+        options,
+        {key.text: float(_text(value)) for key, value in expected.entries},
+        {key: _text(node) for key, node in known.items() if key not in _OPTIONS},
+    )
+
+
+def _option(key: str, node: Node) -> object:
+    if key == "components":
+        assert isinstance(node, SequenceNode), key
+        return tuple(_text(item) for item in node.items)
+    if key == "weights":
+        assert isinstance(node, MappingNode), key
+        return {name.text: float(_text(value)) for name, value in node.entries}
+    text = _text(node)
+    if key in ("rrf_k", "depth", "rerank_depth"):
+        return int(text)
+    if key in ("per_type_weights", "boosts", "rerank"):
+        return text == "true"
+    makers = {"fusion_method": FusionMethod, "normalization": Normalization}
+    return makers.get(key, str)(text)
+
+
+def _text(node: Node | None) -> str:
+    return node.text if isinstance(node, ScalarNode) else ""
