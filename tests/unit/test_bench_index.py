@@ -40,7 +40,7 @@ def test_one_component(workload: Workload, tmp_path: Path, kind: str) -> None:
 def test_the_report_and_the_picture() -> None:
     one = {"effort": 0, "recall": 1.0, "p50": 1.0, "p95": 2.0, "p99": 3.0, "qps": 900.0}
     search = {"open_ms": 5.0, "rss_mb": 9.0, "plain": one, "filtered": one}
-    row: dict[str, Any] = {"workload": "s10k", "build_s": 1.0, "disk_mb": 2.0, "one": search}
+    row: dict[str, Any] = {"workload": "s10k", "build_cpu_s": 1.0, "disk_mb": 2.0, "one": search}
     rows = [
         {**row, "engine": "assay", "kind": kind, "passages": size}
         for kind in KINDS
