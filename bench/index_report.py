@@ -22,10 +22,10 @@ Written by `python -m bench.index --write`; `make bench-index` measures and prin
 Every row is an index built in one fresh process and searched in two others. The first is bound to
 one core and has one caller: its times are processor time of all threads, so that other work on the
 machine does not count. The second has all cores and as many callers, and counts wall time. Build is
-processor time, too. Each of 300 queries asks for 100 results, up to five times. *Filter* lets a quarter of the passages through and
-applies before ranking. Open is reading the index in a process that has imported what it needs; RSS
-is what the process of one core grew by, pages of mapped files included. Disk and build time are
-those of one component; qdrant-edge lays out 145 MB in advance.
+processor time, too. Each of 300 queries asks for 100 results, up to five times. *Filter* lets a
+quarter of the passages through and applies before ranking. Open is reading the index in a process
+that has imported what it needs; RSS is what the process of one core grew by, pages of mapped files
+included. Disk and build time are those of one component; qdrant-edge lays out 145 MB in advance.
 
 The passages are 75,862 real ones of randomised trials (Evidence Inference), or made-up words where
 a table says synthetic. **Vectors are synthetic**, with the spectrum, neighbourhoods and term

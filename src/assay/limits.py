@@ -128,4 +128,59 @@ WHY_DEPTH = _limit(
     "WHY_DEPTH", 10_000, "how deep the question why something was not found is followed"
 )
 
+# Corpora
+MAX_CORPUS_LINE_BYTES = _limit(
+    "MAX_CORPUS_LINE_BYTES", 32 * _MIB, "one line of a JSON-lines corpus"
+)
+MAX_CORPUS_JSON_BYTES = _limit(
+    "MAX_CORPUS_JSON_BYTES", 512 * _MIB, "one JSON file of a corpus that is not line by line"
+)
+MAX_XML_BYTES = _limit("MAX_XML_BYTES", 64 * _MIB, "one XML file")
+MAX_XML_DEPTH = _limit("MAX_XML_DEPTH", 200, "levels of nesting in XML")
+MAX_TEXT_FILE_BYTES = _limit(
+    "MAX_TEXT_FILE_BYTES", 32 * _MIB, "one plain text, Markdown or WebVTT file"
+)
+MAX_CORPUS_FILES = _limit("MAX_CORPUS_FILES", 1_000_000, "files in one folder")
+MAX_DOCUMENT_CHARS = _limit("MAX_DOCUMENT_CHARS", 16 * _MIB, "the text of one document")
+MAX_SECTIONS = _limit("MAX_SECTIONS", 50_000, "sections, tables or turns of one document")
+MAX_DOC_ID_CHARS = _limit(
+    "MAX_DOC_ID_CHARS", 114, "a document id; leaves room for :chunk_ and seven digits in 128"
+)
+MAX_TITLE_CHARS = _limit("MAX_TITLE_CHARS", 4_096, "the title of one document, or one heading")
+MAX_METADATA_KEYS = _limit("MAX_METADATA_KEYS", 64, "entries in the metadata of one document")
+MAX_METADATA_CHARS = _limit("MAX_METADATA_CHARS", 2_048, "one value in the metadata")
+MAX_TABLE_HTML_CHARS = _limit("MAX_TABLE_HTML_CHARS", 2 * _MIB, "the markup of one table")
+MAX_TABLE_CELLS = _limit("MAX_TABLE_CELLS", 100_000, "cells of one table, spans counted out")
+MAX_TABLE_NESTING = _limit("MAX_TABLE_NESTING", 4, "tables within tables")
+BOMB_FLOOR_BYTES = _limit(
+    "BOMB_FLOOR_BYTES", 64 * _MIB, "below this nothing of a corpus is a compression bomb"
+)
+
+# Models and vectors
+MAX_WHEEL_BYTES = _limit("MAX_WHEEL_BYTES", 1 * _GIB, "one wheel that carries a model")
+MAX_WHEEL_ENTRIES = _limit("MAX_WHEEL_ENTRIES", 10_000, "entries in one wheel")
+MAX_MODEL_FILE_BYTES = _limit("MAX_MODEL_FILE_BYTES", 4 * _GIB, "one file of a model")
+MAX_MODEL_JSON_BYTES = _limit(
+    "MAX_MODEL_JSON_BYTES",
+    64 * _MIB,
+    "one JSON file of a model: its configuration or its tokenizer",
+)
+MAX_TENSOR_HEADER_BYTES = _limit(
+    "MAX_TENSOR_HEADER_BYTES", 16 * _MIB, "the header of one safetensors file"
+)
+MAX_PULL_SECONDS = _limit(
+    "MAX_PULL_SECONDS", 1800, "seconds that the download of one model may take"
+)
+MAX_ENCODE_CHARS = _limit(
+    "MAX_ENCODE_CHARS", 100_000, "characters of one text that an encoder looks at"
+)
+MAX_MODEL_TOKENS = _limit(
+    "MAX_MODEL_TOKENS", 8192, "tokens of one text that a model may be told to read"
+)
+MAX_RERANK_PASSAGES = _limit("MAX_RERANK_PASSAGES", 1000, "passages in one call of a reranker")
+MAX_ENCODE_THREADS = _limit("MAX_ENCODE_THREADS", 256, "threads that encode at the same time")
+MAX_CACHED_VECTORS = _limit(
+    "MAX_CACHED_VECTORS", 5_000_000, "vectors kept per model; more are computed and not kept"
+)
+
 TABLE: tuple[Limit, ...] = tuple(_rows)

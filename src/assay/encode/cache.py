@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.tokens import clipped
 from assay.errors import CacheUnavailableError, CorruptCacheError, InputError
 from assay.model.vectors import Kind
@@ -109,7 +109,7 @@ class VectorCache:
 
     def put(self, rows: Mapping[bytes, bytes]) -> None:
         """Keep vectors in one commit; beyond the cap they are not kept."""
-        if self.count() + len(rows) > caps.MAX_CACHED_VECTORS:
+        if self.count() + len(rows) > limits.MAX_CACHED_VECTORS:
             return
         values = [(key, data, _checksum(key, data)) for key, data in rows.items()]
         with self._lock, self._guarded(), _transaction(self._db):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.parallel import run_each, thread_count
 from assay.encode.runtime import Running
 from assay.errors import FormatError, LimitError
@@ -40,9 +40,9 @@ class OnnxReranker:
         ``stop`` is asked before every pair. Once it says yes, the rest is not computed and
         ``TimeoutError`` is raised, so that work nobody waits for does not pile up.
         """
-        if len(passages) > caps.MAX_RERANK_PASSAGES:
+        if len(passages) > limits.MAX_RERANK_PASSAGES:
             raise LimitError(
-                f"{len(passages)} passages to rerank, and {caps.MAX_RERANK_PASSAGES} are allowed"
+                f"{len(passages)} passages to rerank, and {limits.MAX_RERANK_PASSAGES} are allowed"
             )
 
         def one(passage: str) -> float:

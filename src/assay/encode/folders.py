@@ -12,7 +12,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import POOLINGS, ROLES, RUNTIMES, ModelCard, ModelFile, Pooling, Role
 from assay.errors import FormatError, LimitError, MissingFileError
 
@@ -191,8 +191,8 @@ def _whole(value: object, otherwise: int) -> int:
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object from a file of a model."""
     try:
-        if path.stat().st_size > caps.MAX_MODEL_JSON_BYTES:
-            raise LimitError(f"{path} is larger than {caps.MAX_MODEL_JSON_BYTES} bytes")
+        if path.stat().st_size > limits.MAX_MODEL_JSON_BYTES:
+            raise LimitError(f"{path} is larger than {limits.MAX_MODEL_JSON_BYTES} bytes")
         value = json.loads(path.read_bytes())
     except OSError as error:
         raise MissingFileError(f"{path}: {error.strerror or error}") from error

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import HubSource, ModelCard, ModelFile
 from assay.encode.dependency import needed
 from assay.encode.folders import DESCRIPTION, card_of_folder, description
@@ -54,7 +54,7 @@ def _fetch(hub: Any, source: HubSource, name: str, folder: Path) -> None:
             f"{type(error).__name__}: {error!s:.200}",
             hint="some models ask for consent on the hub's page, and a login, first",
         ) from error
-    if Path(cached).stat().st_size > caps.MAX_MODEL_FILE_BYTES:
+    if Path(cached).stat().st_size > limits.MAX_MODEL_FILE_BYTES:
         raise PullError(f"{name} of {source.repository} is too large")
     target = folder / name
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from assay.encode import caps
+from assay import limits
 from assay.errors import UsageError
 
 Item = TypeVar("Item")
@@ -22,8 +22,8 @@ Result = TypeVar("Result")
 
 def thread_count(asked: int) -> int:
     """The number of threads to use; 0 means one per core that this process may use."""
-    if not 0 <= asked <= caps.MAX_ENCODE_THREADS:
-        raise UsageError(f"threads must be from 0 to {caps.MAX_ENCODE_THREADS}, not {asked}")
+    if not 0 <= asked <= limits.MAX_ENCODE_THREADS:
+        raise UsageError(f"threads must be from 0 to {limits.MAX_ENCODE_THREADS}, not {asked}")
     return asked or _cores()
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import WheelSource
 from assay.errors import MissingDependencyError, PullError
 
@@ -49,13 +49,13 @@ def _run(command: list[str], source: WheelSource) -> None:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=caps.MAX_PULL_SECONDS,
+            timeout=limits.MAX_PULL_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise PullError(
             f"{source.distribution} {source.version} did not arrive within "
-            f"{caps.MAX_PULL_SECONDS} s"
+            f"{limits.MAX_PULL_SECONDS} s"
         ) from error
     if done.returncode == 0:
         return

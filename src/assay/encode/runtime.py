@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.bert_graph import OUTPUT, bert_shape, build_bert
 from assay.encode.cards import ModelCard, Role
 from assay.encode.session import ModelSession
@@ -49,7 +49,7 @@ def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Runni
 
 
 def _tokens(card: ModelCard, asked: int | None) -> int:
-    longest = min(card.longest, caps.MAX_MODEL_TOKENS)
+    longest = min(card.longest, limits.MAX_MODEL_TOKENS)
     tokens = min(card.max_tokens, longest) if asked is None else asked
     if not 4 <= tokens <= longest:
         raise UsageError(f"{card.name} reads from 4 to {longest} tokens, not {tokens}")

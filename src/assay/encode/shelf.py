@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import ModelCard, ModelFile
 from assay.encode.catalog import CARDS, card_named
 from assay.errors import CorruptModelError, LimitError, MissingFileError, MissingModelError
@@ -172,7 +172,7 @@ def load(found: FoundModel, names: tuple[str, ...]) -> LoadedModel:
 
 
 def _read(path: Path) -> bytes:
-    limit = caps.MAX_MODEL_JSON_BYTES if path.suffix == ".json" else caps.MAX_MODEL_FILE_BYTES
+    limit = limits.MAX_MODEL_JSON_BYTES if path.suffix == ".json" else limits.MAX_MODEL_FILE_BYTES
     try:
         if path.stat().st_size > limit:
             raise LimitError(f"{path} is larger than {limit} bytes")

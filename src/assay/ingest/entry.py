@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from assay import limits
 from assay.errors import DuplicateError, FormatError, InputError, LimitError
-from assay.ingest import caps
 from assay.model.document import Chunk, Document, check_id
 
 
@@ -40,10 +40,10 @@ class Place:
             checked = check_id(value, what)
         except InputError as problem:
             raise self.bad(problem.message, hint=problem.hint) from None
-        if what == "doc_id" and len(checked) > caps.MAX_DOC_ID_CHARS:
+        if what == "doc_id" and len(checked) > limits.MAX_DOC_ID_CHARS:
             raise self.bad(
                 f"the doc_id {checked:.40}... has {len(checked)} characters",
-                hint=f"up to {caps.MAX_DOC_ID_CHARS}, so that its chunks can be numbered",
+                hint=f"up to {limits.MAX_DOC_ID_CHARS}, so that its chunks can be numbered",
             )
         return checked
 

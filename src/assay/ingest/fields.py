@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.watch import Watch
 
@@ -33,8 +33,8 @@ def string(row: Mapping[str, Any], names: tuple[str, ...], place: Place) -> str:
 def short(row: Mapping[str, Any], names: tuple[str, ...], place: Place) -> str:
     """A title, heading or label: one line, within its cap."""
     value = " ".join(string(row, names, place).split())
-    if len(value) > caps.MAX_TITLE_CHARS:
-        raise place.too_large(f"{names[0]} has more than {caps.MAX_TITLE_CHARS:,} characters")
+    if len(value) > limits.MAX_TITLE_CHARS:
+        raise place.too_large(f"{names[0]} has more than {limits.MAX_TITLE_CHARS:,} characters")
     return value
 
 
@@ -75,14 +75,14 @@ def metadata(value: object, place: Place, watch: Watch) -> dict[str, str]:
         return {}
     if not isinstance(value, dict):
         raise place.bad(f"metadata is {type(value).__name__}, and an object is expected")
-    if len(value) > caps.MAX_METADATA_KEYS:
-        raise place.too_large(f"more than {caps.MAX_METADATA_KEYS} entries in metadata")
+    if len(value) > limits.MAX_METADATA_KEYS:
+        raise place.too_large(f"more than {limits.MAX_METADATA_KEYS} entries in metadata")
     found: dict[str, str] = {}
     for key, item in value.items():
         if item is None:
             continue
         written = _written(item)
-        if written is None or len(written) > caps.MAX_METADATA_CHARS:
+        if written is None or len(written) > limits.MAX_METADATA_CHARS:
             reason = "is nested" if written is None else "is too long"
             watch.note_once(f"{place.source}: metadata.{key:.80} {reason} and is left out")
         else:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from assay import limits
 from assay.errors import LimitError
-from assay.ingest import caps
 from assay.ingest.entry import Place
 from assay.ingest.opening import Line, lines, whole
 from assay.ingest.walking import suffix
@@ -92,7 +92,7 @@ def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[Place, R
     if is_lines(path):
         yield from line_rows(path, watch)
         return
-    value = parse(whole(path, watch, caps.MAX_CORPUS_JSON_BYTES), Place(str(path), 1))
+    value = parse(whole(path, watch, limits.MAX_CORPUS_JSON_BYTES), Place(str(path), 1))
     if isinstance(value, dict) and isinstance(value.get(wrapper), list) and len(value) <= 3:
         value = value[wrapper]  # a page of results: the array, a token and a count
     if not isinstance(value, list):

@@ -16,7 +16,6 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from assay import limits
 from assay.errors import LimitError, MissingDependencyError, MissingFileError
-from assay.ingest import caps
 from assay.ingest.entry import Place
 from assay.ingest.watch import Watch
 
@@ -111,9 +110,9 @@ def lines(path: Path, watch: Watch) -> Iterator[Line]:
 
 
 def _check_line(size: int, path: Path, number: int) -> None:
-    if size > caps.MAX_CORPUS_LINE_BYTES:
+    if size > limits.MAX_CORPUS_LINE_BYTES:
         raise Place(str(path), number).too_large(
-            f"a line of more than {caps.MAX_CORPUS_LINE_BYTES:,} bytes",
+            f"a line of more than {limits.MAX_CORPUS_LINE_BYTES:,} bytes",
             hint="one document per line; is this file made of lines?",
         )
 
@@ -155,7 +154,7 @@ def _pieces(
 
 
 def _refuse_bomb(stored: int, unpacked: int, place: Place) -> None:
-    allowed = max(caps.BOMB_FLOOR_BYTES, limits.MAX_DECOMPRESSED_RATIO * stored)
+    allowed = max(limits.BOMB_FLOOR_BYTES, limits.MAX_DECOMPRESSED_RATIO * stored)
     if unpacked > min(allowed, limits.MAX_DECOMPRESSED_BYTES):
         raise LimitError(
             f"{place} unpacks to more than {unpacked:,} bytes",

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.ingest import caps, fields
+from assay import limits
+from assay.ingest import fields
 from assay.ingest.entry import Entry, Place
 from assay.ingest.json_rows import Row
 from assay.ingest.sections import intent_of, label_of
@@ -141,7 +142,7 @@ def _spans(value: object, length: int, place: Place) -> tuple[Span, ...]:
 
 def _span(item: object, place: Place) -> Span:
     match item:
-        case [int(start), int(end)] if 0 <= start < end <= caps.MAX_DOCUMENT_CHARS:
+        case [int(start), int(end)] if 0 <= start < end <= limits.MAX_DOCUMENT_CHARS:
             return (start, end)
     raise place.bad(f"{item!r:.60} is no span", hint="[start, end], with 0 <= start < end")
 
@@ -185,8 +186,8 @@ def _in_order(given: list[tuple[Place, Chunk]], place: Place) -> tuple[str, tupl
         chunks.append(replace(chunk, spans=((at, at + len(chunk.text)),)))
         pieces.append(chunk.text)
         at += len(chunk.text) + len(GAP)
-        if at > caps.MAX_DOCUMENT_CHARS:
-            raise place.too_large(f"more than {caps.MAX_DOCUMENT_CHARS:,} characters")
+        if at > limits.MAX_DOCUMENT_CHARS:
+            raise place.too_large(f"more than {limits.MAX_DOCUMENT_CHARS:,} characters")
     return GAP.join(pieces), tuple(chunks)
 
 

@@ -11,7 +11,7 @@ import re
 
 import nh3
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.entry import Place
 
 TAGS = {
@@ -29,8 +29,8 @@ _TABLE_TAG = re.compile(r"<(/?)table>")
 
 def sanitised(html: str, place: Place) -> str:
     """The table's markup with nothing in it that could do harm; empty where there is no table."""
-    if len(html) > caps.MAX_TABLE_HTML_CHARS:
-        raise place.too_large(f"a table of more than {caps.MAX_TABLE_HTML_CHARS:,} characters")
+    if len(html) > limits.MAX_TABLE_HTML_CHARS:
+        raise place.too_large(f"a table of more than {limits.MAX_TABLE_HTML_CHARS:,} characters")
     clean = nh3.clean(
         html,
         tags=TAGS,
@@ -55,5 +55,5 @@ def _check_nesting(clean: str, place: Place) -> None:
     depth = 0
     for found in _TABLE_TAG.finditer(clean):  # well-formed by now, whatever came in
         depth += -1 if found[1] else 1
-        if depth > caps.MAX_TABLE_NESTING:
-            raise place.bad(f"tables nested more than {caps.MAX_TABLE_NESTING} deep")
+        if depth > limits.MAX_TABLE_NESTING:
+            raise place.bad(f"tables nested more than {limits.MAX_TABLE_NESTING} deep")

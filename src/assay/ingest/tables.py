@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TypeAlias
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.table_html import sanitised
 from assay.ingest.table_kinds import kind_of_table
@@ -105,8 +105,8 @@ def _grid(table: Table, place: Place) -> list[list[str | None]]:
                 _lay(queue.pop(), row, hanging, below, head=number < table.head_rows)
             else:
                 row.append(None)
-            if total + len(row) > caps.MAX_TABLE_CELLS:
-                raise place.too_large(f"a table of more than {caps.MAX_TABLE_CELLS:,} cells")
+            if total + len(row) > limits.MAX_TABLE_CELLS:
+                raise place.too_large(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
         total += len(row)
         grid.append(row)
     return grid

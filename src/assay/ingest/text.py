@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.entry import Entry, Place
 from assay.ingest.fields import decoded
 from assay.ingest.opening import whole
@@ -42,15 +42,15 @@ def read_text(path: Path, watch: Watch) -> Iterator[Entry]:
     """The text in a file, or in every text and Markdown file of a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
         place = Place(str(file))
-        text = decoded(whole(file, watch, caps.MAX_TEXT_FILE_BYTES), place)
+        text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), place)
         found = list(_markdown(text) if suffix(file) in MARKDOWN else _plain(text))
-        if len(found) > caps.MAX_SECTIONS:
-            raise place.too_large(f"more than {caps.MAX_SECTIONS:,} headings")
+        if len(found) > limits.MAX_SECTIONS:
+            raise place.too_large(f"more than {limits.MAX_SECTIONS:,} headings")
         title = next((heading.words for heading in found if heading.level == 1), "")
         document = Document(
             doc_id=place.checked_id(id_of(file, path)),
             text=text,
-            title=title[: caps.MAX_TITLE_CHARS],
+            title=title[: limits.MAX_TITLE_CHARS],
             sections=_sections(text, found),
             source="text",
             profile="text",
@@ -114,7 +114,7 @@ def _sections(text: str, headings: list[Heading]) -> tuple[Section, ...]:
         parent = open_headings[-1][2] if open_headings else ""
         label = label_of(heading.words, parent if parent != "other" else "")
         open_headings.append((heading.level, heading.words, label))
-        path = " > ".join(words for _, words, _ in open_headings)[: caps.MAX_TITLE_CHARS]
+        path = " > ".join(words for _, words, _ in open_headings)[: limits.MAX_TITLE_CHARS]
         hint = intent_of(label, text[heading.start : end])
         sections.append(Section(heading.start, end, label, path, hint))
     return tuple(sections)

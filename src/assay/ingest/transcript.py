@@ -14,7 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from assay.ingest import caps, fields
+from assay import limits
+from assay.ingest import fields
 from assay.ingest.compose import Composer
 from assay.ingest.entry import Entry, Place
 from assay.ingest.json_rows import Row, file_rows
@@ -203,7 +204,7 @@ def _entry(document: Document, turns: list[Turn], place: Place) -> Entry:
 
 def _vtt_entry(file: Path, name: str, watch: Watch) -> Entry:
     place = Place(str(file), 1)
-    content = fields.decoded(whole(file, watch, caps.MAX_TEXT_FILE_BYTES), place)
+    content = fields.decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), place)
     about: Row = {"interview_id": name, **header(content, str(file))}
     turns = [
         _made_turn(

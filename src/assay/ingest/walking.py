@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay import limits
 from assay.errors import InputError, LimitError, MissingFileError
-from assay.ingest import caps
 from assay.ingest.watch import Watch
 
 PACKED = (".gz", ".zst")
@@ -63,9 +63,9 @@ def walk(folder: Path, watch: Watch) -> list[Path]:
             watch.note(f"{file}: a link that leads out of the folder, left out")
         elif file.is_file():
             found.append(file)
-        if len(found) > caps.MAX_CORPUS_FILES:
+        if len(found) > limits.MAX_CORPUS_FILES:
             raise LimitError(
-                f"{folder}: more than {caps.MAX_CORPUS_FILES:,} files", hint="read it in parts"
+                f"{folder}: more than {limits.MAX_CORPUS_FILES:,} files", hint="read it in parts"
             )
     return sorted(found, key=lambda file: file.relative_to(folder).as_posix())
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from lxml import etree
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.opening import whole
 from assay.ingest.watch import Watch
@@ -48,7 +48,7 @@ class Reading:
 
 def read_xml(path: Path, watch: Watch) -> Element:
     """The root of an XML file, its elements and attributes named without namespaces."""
-    return parse_xml(whole(path, watch, caps.MAX_XML_BYTES), Place(str(path)))
+    return parse_xml(whole(path, watch, limits.MAX_XML_BYTES), Place(str(path)))
 
 
 def parse_xml(data: bytes, place: Place) -> Element:
@@ -77,8 +77,8 @@ def parse_xml(data: bytes, place: Place) -> Element:
     # In UTF-16 and the like the bytes above do not show, but the declarations end up here.
     if dtd is not None and next(iter(dtd.iterentities()), None) is not None:
         raise _declares_entities(place)
-    if root.xpath("boolean(" + "/*" * (caps.MAX_XML_DEPTH + 1) + ")"):
-        raise place.bad(f"XML nested more than {caps.MAX_XML_DEPTH} deep")
+    if root.xpath("boolean(" + "/*" * (limits.MAX_XML_DEPTH + 1) + ")"):
+        raise place.bad(f"XML nested more than {limits.MAX_XML_DEPTH} deep")
     _drop_namespaces(root)
     return root
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay.ingest import caps
+from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.tables import Cell, Table
 from assay.ingest.xml_input import Element, Reading, markup, one_line
@@ -29,8 +29,8 @@ def xml_table(
     for part, row in _rows(table):
         found = tuple(_cell(cell, reading) for cell in row if cell.tag in {"td", "th"})
         cells += len(found)
-        if cells > caps.MAX_TABLE_CELLS:
-            raise place.too_large(f"a table of more than {caps.MAX_TABLE_CELLS:,} cells")
+        if cells > limits.MAX_TABLE_CELLS:
+            raise place.too_large(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
         if any(cell.text for cell in found):
             (heads if part == "thead" else feet if part == "tfoot" else body).append(found)
     rows = (*heads, *body, *feet)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cache import VectorCache, keys_of, text_key
 from assay.errors import CacheUnavailableError, CorruptCacheError, InputError
 
@@ -149,7 +149,7 @@ def test_two_openings_write_the_same_file(cache: VectorCache) -> None:
 def test_beyond_the_cap_nothing_more_is_kept(
     cache: VectorCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caps, "MAX_CACHED_VECTORS", 5)
+    monkeypatch.setattr(limits, "MAX_CACHED_VECTORS", 5)
     cache.put(rows(4))
     cache.put(rows(4, 10))
     assert cache.count() == 4
@@ -161,5 +161,5 @@ def test_a_text_that_cannot_be_encoded_is_named_by_its_place() -> None:
 
 
 def test_half_a_character_that_no_model_looks_at_does_no_harm() -> None:
-    far = "a" * caps.MAX_ENCODE_CHARS
+    far = "a" * limits.MAX_ENCODE_CHARS
     assert text_key(f"{far}\ud800", "query") != text_key(far, "query")

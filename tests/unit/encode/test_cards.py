@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.canonical import CANONICAL
 from assay.encode.cards import HubSource, ModelCard, ModelFile, WheelSource
 from assay.encode.catalog import CARDS, DEFAULTS, card_named
@@ -20,7 +20,7 @@ def test_a_card_is_complete(card: ModelCard) -> None:
     assert card.licence
     assert card.about
     assert card.sources
-    assert 4 <= card.max_tokens <= card.longest <= caps.MAX_MODEL_TOKENS
+    assert 4 <= card.max_tokens <= card.longest <= limits.MAX_MODEL_TOKENS
     assert (card.pooling == "none") == (card.role == "reranker")
     assert card.requires_gpu == (card.runtime == "torch")
 
@@ -30,7 +30,7 @@ def test_what_comes_from_a_wheel_is_pinned(card: ModelCard) -> None:
     for source in card.sources:
         if isinstance(source, WheelSource):
             assert len(source.sha256) == 64
-            assert 0 < source.size < caps.MAX_WHEEL_BYTES
+            assert 0 < source.size < limits.MAX_WHEEL_BYTES
             assert {card.weights, "tokenizer.json"} <= {file.name for file in card.files}
             assert all(len(file.sha256) == 64 and file.size > 0 for file in card.files)
             assert not source.inside.startswith("/")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.encoders import open_dense, open_reranker, open_sparse
 from assay.encode.parallel import run_each, thread_count
@@ -95,7 +95,7 @@ def test_reranking_stops_when_told(tiny: dict[str, Path]) -> None:
 def test_too_many_passages_are_refused(tiny: dict[str, Path]) -> None:
     reranker = open_reranker(str(tiny["reranker"]), Shelf())
     with pytest.raises(LimitError):
-        reranker.score("a", [""] * (caps.MAX_RERANK_PASSAGES + 1))
+        reranker.score("a", [""] * (limits.MAX_RERANK_PASSAGES + 1))
 
 
 def test_threads_change_nothing(tiny: dict[str, Path]) -> None:
@@ -146,7 +146,7 @@ def test_half_a_character_is_refused(tiny: dict[str, Path]) -> None:
 
 
 def test_a_long_text_is_read_no_further_than_needed(tiny: dict[str, Path]) -> None:
-    start_of_it = "aspirin " * (caps.MAX_ENCODE_CHARS // 8)
+    start_of_it = "aspirin " * (limits.MAX_ENCODE_CHARS // 8)
     encoder = dense(tiny)
     one, other = encoder.encode([start_of_it, start_of_it + "heart " * 500_000], "passage")
     np.testing.assert_array_equal(one, other)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.catalog import CARDS
 from assay.encode.install import move_in, workshop
 from assay.encode.pull import pull
@@ -183,7 +183,7 @@ def test_a_download_has_a_deadline(
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(slow))
-    monkeypatch.setattr(caps, "MAX_PULL_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "MAX_PULL_SECONDS", 0.2)
     with pytest.raises(PullError, match="did not arrive"):
         pull(["toy"], tmp_path / "models")
     assert list((tmp_path / "models").iterdir()) == []

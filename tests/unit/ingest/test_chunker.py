@@ -225,9 +225,9 @@ def test_blank_text_has_no_chunks() -> None:
 
 
 def test_ids_of_chunks_are_ids() -> None:
-    from assay.ingest import caps
+    from assay import limits
 
-    document = Document("d" * caps.MAX_DOC_ID_CHARS, "x")
+    document = Document("d" * limits.MAX_DOC_ID_CHARS, "x")
     (chunk,) = chunk_document(document, SMALL)
     check_id(chunk.chunk_id)
     check_id(f"{document.doc_id}:chunk_9999999")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from assay import limits
 from assay.errors import DuplicateError, FormatError, InputError, LimitError, UsageError
-from assay.ingest import PROFILES, Progress, caps, read_corpus, read_documents
+from assay.ingest import PROFILES, Progress, read_corpus, read_documents
 from tests.unit.ingest.samples import ARTICLE, LABEL, write_lines
 
 
@@ -104,7 +105,7 @@ def test_characters_that_only_look_like_them_stay(tmp_path: Path) -> None:
 
 
 def test_documents_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caps, "MAX_DOCUMENT_CHARS", 10)
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_CHARS", 10)
     with pytest.raises(LimitError, match=r"c\.jsonl:1: the document a has more than 10"):
         list(read_corpus(corpus(tmp_path, {"id": "a", "text": "x" * 11})))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from assay import limits
 from assay.errors import FormatError, LimitError
-from assay.ingest import caps, fields
+from assay.ingest import fields
 from assay.ingest.entry import Place
 from assay.ingest.watch import Progress, Watch
 
@@ -55,7 +56,7 @@ def test_metadata_has_bounds() -> None:
 def test_titles_have_one_line_and_a_cap() -> None:
     assert fields.short({"title": " a\n b "}, ("title",), HERE) == "a b"
     with pytest.raises(LimitError, match="title has more"):
-        fields.short({"title": "x" * (caps.MAX_TITLE_CHARS + 1)}, ("title",), HERE)
+        fields.short({"title": "x" * (limits.MAX_TITLE_CHARS + 1)}, ("title",), HERE)
     with pytest.raises(FormatError, match="title is int"):
         fields.short({"title": 5}, ("title",), HERE)
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from assay import limits
 from assay.errors import FormatError, LimitError, MissingFileError
-from assay.ingest import caps, opening
+from assay.ingest import opening
 from assay.ingest.watch import Progress, Watch
 
 TEXT = b"one\ntwo\n"
@@ -72,7 +73,7 @@ def test_damaged_compression_is_an_error(tmp_path: Path, kind: str) -> None:
 def test_bombs_are_refused_before_they_fill_memory(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caps, "BOMB_FLOOR_BYTES", 1 << 20)
+    monkeypatch.setattr(limits, "BOMB_FLOOR_BYTES", 1 << 20)
     zeros = bytes(64 << 20)
     path = tmp_path / "bomb"
     path.write_bytes(gzip.compress(zeros) if kind == "gzip" else zstandard.compress(zeros))

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from assay import limits
 from assay.errors import FormatError, LimitError
-from assay.ingest import caps
 from assay.ingest.entry import Place
 from assay.ingest.table_html import sanitised
 
@@ -84,13 +84,13 @@ def test_nesting_is_bounded_and_quick() -> None:
     with pytest.raises(FormatError, match=r"c\.jsonl:3: tables nested more than 4 deep"):
         clean("<table><tr><td>" * 10_000)
     assert time.process_time() - begun < 5
-    nested = "<table><tr><td>" * caps.MAX_TABLE_NESTING
-    assert clean(nested).count("<table>") == caps.MAX_TABLE_NESTING
+    nested = "<table><tr><td>" * limits.MAX_TABLE_NESTING
+    assert clean(nested).count("<table>") == limits.MAX_TABLE_NESTING
 
 
 def test_size_is_bounded() -> None:
     with pytest.raises(LimitError, match=r"c\.jsonl:3: a table of more than"):
-        clean("<table>" + "x" * caps.MAX_TABLE_HTML_CHARS)
+        clean("<table>" + "x" * limits.MAX_TABLE_HTML_CHARS)
 
 
 def test_cleaning_twice_changes_nothing() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay import limits
 from assay.errors import LimitError
-from assay.ingest import caps
 from assay.ingest.entry import Place
 from assay.ingest.tables import Cell, Table, simple_table, table_kind, table_markup, table_text
 
@@ -51,7 +51,7 @@ def test_words_are_escaped_in_markup() -> None:
 
 
 def test_spans_cannot_blow_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caps, "MAX_TABLE_CELLS", 5000)
+    monkeypatch.setattr(limits, "MAX_TABLE_CELLS", 5000)
     wide = (Cell("x", columns=1000, rows=1000),)
     with pytest.raises(LimitError, match="cells"):
         table_text(Table((wide, *((Cell("y"),) for _ in range(1000)))), HERE)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from assay import limits
 from assay.errors import InputError, LimitError, MissingFileError
-from assay.ingest import caps, walking
+from assay.ingest import walking
 from assay.ingest.watch import Progress, Watch
 
 
@@ -56,7 +57,7 @@ def test_what_is_missing_or_too_much_is_said(
         walking.corpus_files(tmp_path / "no", frozenset({".xml"}), Watch())
     with pytest.raises(InputError, match=r"no file here ends in \.xml"):
         walking.corpus_files(tmp_path, frozenset({".xml"}), Watch())
-    monkeypatch.setattr(caps, "MAX_CORPUS_FILES", 1)
+    monkeypatch.setattr(limits, "MAX_CORPUS_FILES", 1)
     for name in "ab":
         (tmp_path / name).write_text("x")
     with pytest.raises(LimitError, match="more than 1 files"):

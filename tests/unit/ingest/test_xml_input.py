@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay import limits
 from assay.errors import FormatError, LimitError
-from assay.ingest import caps
 from assay.ingest.entry import Place
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Reading, markup, parse_xml, plain, read_xml
@@ -80,7 +80,7 @@ def test_bad_xml_is_refused_with_its_line(data: bytes, message: str) -> None:
 
 
 def test_files_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caps, "MAX_XML_BYTES", 10)
+    monkeypatch.setattr(limits, "MAX_XML_BYTES", 10)
     path = tmp_path / "a.xml"
     path.write_text("<a>too long</a>")
     with pytest.raises(LimitError, match="more than 10 bytes"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay import limits
 from assay.errors import LimitError
-from assay.ingest import caps
 from assay.ingest.entry import Place
 from assay.ingest.tables import Table
 from assay.ingest.xml_input import Reading, parse_xml
@@ -61,6 +61,6 @@ def test_spans_are_read_as_browsers_do(span: str, columns: int) -> None:
 
 
 def test_cells_have_a_cap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caps, "MAX_TABLE_CELLS", 3)
+    monkeypatch.setattr(limits, "MAX_TABLE_CELLS", 3)
     with pytest.raises(LimitError, match="cells"):
         table("<table>" + "<tr><td>a</td><td>b</td></tr>" * 2 + "</table>")
