@@ -76,9 +76,9 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
-    from assay.encode.shelf import faults, shelf
+    from assay.encode.shelf import faults, shelf_of
 
-    here = shelf(workspace.home)
+    here = shelf_of(workspace.config)
     for role, name in (
         ("splade", workspace.config.splade_model),
         ("dense", workspace.config.dense_model),

@@ -151,19 +151,23 @@ class Workspace:
     def dense_encoder(self) -> DenseEncoder | None:
         """The dense model, or None where the configuration wants none."""
         from assay.encode.encoders import open_dense
-        from assay.encode.shelf import shelf
+        from assay.encode.shelf import shelf_of
 
-        name = self.config.dense_model
-        return None if name == NO_MODEL else open_dense(name, shelf(self.home))
+        name, threads = self.config.dense_model, self.config.threads
+        return (
+            None if name == NO_MODEL else open_dense(name, shelf_of(self.config), threads=threads)
+        )
 
     @cached_property
     def sparse_encoder(self) -> SparseEncoder | None:
         """The SPLADE model, or None where the configuration wants none."""
         from assay.encode.encoders import open_sparse
-        from assay.encode.shelf import shelf
+        from assay.encode.shelf import shelf_of
 
-        name = self.config.splade_model
-        return None if name == NO_MODEL else open_sparse(name, shelf(self.home))
+        name, threads = self.config.splade_model, self.config.threads
+        return (
+            None if name == NO_MODEL else open_sparse(name, shelf_of(self.config), threads=threads)
+        )
 
     def open_encoders(self) -> None:
         """Load the models now, so that one that is missing is known at once."""
@@ -187,7 +191,14 @@ class Workspace:
         """Bring the index up to the store, encoding only texts that no model has seen."""
         with ExitStack() as stack:
             encoders = self._encoders(stack, progress)
-            return update(self.index_folder, self.store, encoders, fresh=fresh, progress=progress)
+            return update(
+                self.index_folder,
+                self.store,
+                encoders,
+                fresh=fresh,
+                progress=progress,
+                graph_from_rows=self.config.graph_from,
+            )
 
     def _encoders(self, stack: ExitStack, progress: Progress) -> Encoders:
         from assay.encode.cache import VectorCache
@@ -296,9 +307,9 @@ class Workspace:
 
     def _open_reranker(self, name: str) -> Reranker:
         from assay.encode.encoders import open_reranker
-        from assay.encode.shelf import shelf
+        from assay.encode.shelf import shelf_of
 
-        return open_reranker(name, shelf(self.home))
+        return open_reranker(name, shelf_of(self.config), threads=self.config.threads)
 
     def search(
         self, query: str, options: SearchOptions | None = None, **changes: Any

@@ -117,9 +117,9 @@ def _with_models(config: Configuration) -> Configuration:
     from dataclasses import replace
 
     from assay.encode.pull import pull
-    from assay.encode.shelf import shelf
+    from assay.encode.shelf import shelf_of
 
-    here = shelf(config.home)
+    here = shelf_of(config)
     place = here.shared or here.workspace
     assert place is not None
     try:

@@ -9,7 +9,7 @@ from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
 from assay.encode.cards import HubSource, ModelCard
 from assay.encode.catalog import CARDS, DEFAULTS
-from assay.encode.shelf import FoundModel, Shelf, shelf
+from assay.encode.shelf import FoundModel, Shelf, shelf_of
 from assay.errors import AssayError, UsageError
 
 app = group("List, pull and check the models that turn text into vectors.")
@@ -91,7 +91,7 @@ def check_models(ctx: typer.Context, names: Names = None, json_output: JsonFlag 
 
 
 def _shelf(ctx: typer.Context) -> Shelf:
-    return shelf(configuration(ctx).home)
+    return shelf_of(configuration(ctx))
 
 
 def _target(here: Shelf, workspace: bool) -> Path:

@@ -58,6 +58,9 @@ class Configuration:
     answer_model: str
     answer_key_variable: str
     answer_seconds: float
+    graph_from: int
+    models: str
+    threads: int
     color: str
     host: str
     port: int

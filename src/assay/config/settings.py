@@ -338,6 +338,26 @@ _ROWS = (
         changes_results=False,
     ),
     Setting(
+        "graph_from",
+        Whole(1, 10**9),
+        "200000",
+        "chunks up to which dense search is exact; beyond, a graph is used",
+    ),
+    Setting(
+        "models",
+        Text(),
+        "auto",
+        "folder of models that all workspaces share; auto means in the user's caches",
+        changes_results=False,
+    ),
+    Setting(
+        "threads",
+        Whole(0, limits.MAX_ENCODE_THREADS),
+        "0",
+        "threads that encode; 0 means one per core",
+        changes_results=False,
+    ),
+    Setting(
         "color",
         Choice(("auto", "always", "never")),
         "auto",

@@ -30,7 +30,7 @@ from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
 
 SEGMENT_ROWS = 100_000
-GRAPH_FROM_ROWS = 200_000  # below this many chunks in all, dense search is exact
+GRAPH_FROM_ROWS = 200_000  # up to this many chunks in all, dense search is exact
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all
 

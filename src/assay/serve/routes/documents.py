@@ -9,7 +9,7 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay.encode.catalog import CARDS
-from assay.encode.shelf import shelf
+from assay.encode.shelf import shelf_of
 from assay.errors import MissingFileError
 from assay.serve.answers import safe_table
 from assay.serve.job_answers import answered, idempotency_key, new_job_id, wants_waiting
@@ -94,7 +94,7 @@ async def write_index(
 async def models(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every model, what it is for and whether it is here."""
     del caller
-    here = shelf(service.config.home)
+    here = shelf_of(service.config)
     rows = [
         {
             "name": card.name,
