@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score bench-index crash fuzz reproduce lock clean
+	bench-score bench-index bench-serve soak schema crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,16 @@ fuzz: setup ## feed broken files to the readers for a minute
 	@$(PY) -m tests.fuzz.fuzz_readers --seconds 60
 
 bench: bench-score bench-index ## run every benchmark
+
+bench-serve: setup ## time the HTTP service, also at four times the load it can bear
+	@$(PY) -m bench.serve
+
+soak: setup ## ask the HTTP service for ten minutes and watch memory, threads and files
+	@$(PY) -m bench.serve --soak 600
+
+schema: setup ## try many requests on every route of the HTTP service
+	@ASSAY_SCHEMA_EXAMPLES=150 ASSAY_RANDOM_REQUESTS=10000 $(PY) -m pytest \
+		tests/unit/serve/test_schema.py tests/unit/serve/test_metrics.py
 
 bench-score: setup-bench ## time scoring beside other tools
 	@$(PY) -m bench.score

@@ -29,6 +29,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── AnswererError              answerer_failed     502  exit 1
     ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
     ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
+    ├── UnreachableError           unreachable         502  exit 1   (another service)
     └── MissingDependencyError     missing_dependency  501  exit 1
 
 A message says what happened and where; ``hint`` says what to do next.
@@ -268,3 +269,10 @@ class CorruptCacheError(AssayError):
 
     code = "vector_cache_corrupt"
     http_status = 503
+
+
+class UnreachableError(AssayError):
+    """Another service that is needed does not answer."""
+
+    code = "unreachable"
+    http_status = 502

@@ -10,7 +10,15 @@ from assay.cli.options import group
 
 app = group("Run test sets, keep the runs, look at them and compare them.")
 
-MODULES = ("eval_run", "eval_runs", "eval_show", "eval_compare", "eval_report")
+MODULES = (
+    "eval_run",
+    "eval_runs",
+    "eval_show",
+    "eval_compare",
+    "eval_report",
+    "eval_push",
+    "eval_publish",
+)
 
 for _name in MODULES:
     app.registered_commands += import_module(f"assay.cli.{_name}").verbs.registered_commands

@@ -184,6 +184,12 @@ def gate_runs(
     from assay.workspace import Workspace
 
     config = configuration(ctx, seed=seed, alpha=alpha)
+    if config.server != "none":
+        from assay.cli import remote
+
+        return remote.gate(
+            config, baseline, current, json_output, limits=limit, non_inferiority=non_inferiority
+        )
     with Workspace(config) as workspace:
         workspace.require()
         ruling = gate_job(

@@ -81,10 +81,13 @@ def _root(
     color: Annotated[
         str | None, typer.Option(metavar="auto|always|never", help="Whether to color output.")
     ] = None,
+    server: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Work with this service instead.")
+    ] = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    del home, color, version  # commands read them through assay.cli.options.configuration
+    del home, color, server, version  # commands read them through assay.cli.options.configuration
     show_help_without_command(ctx)

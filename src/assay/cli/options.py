@@ -28,4 +28,5 @@ def show_help_without_command(ctx: typer.Context) -> None:
 def configuration(ctx: typer.Context, **flags: object) -> Configuration:
     """The settings in force; a command passes its own flags, ``None`` where not given."""
     root = ctx.find_root().params
-    return configure({"home": root.get("home"), "color": root.get("color"), **flags})
+    common = {name: root.get(name) for name in ("home", "color", "server")}
+    return configure({**common, **flags})

@@ -81,6 +81,35 @@ def command(
         boosts=_switch(boosts),
         synonyms=synonyms,
     )
+    if config.server != "none":
+        from assay.cli import remote
+
+        return remote.search(
+            config,
+            query,
+            json_output,
+            k=k,
+            offset=offset,
+            components=components,
+            fusion_method=fusion,
+            weights=weights,
+            rrf_k=rrf_k,
+            per_type_weights=per_type_weights,
+            normalization=normalization,
+            depth=depth,
+            rerank=rerank,
+            reranker=reranker,
+            query_intent=intent,
+            query_type=query_type,
+            speaker=speaker,
+            section=section,
+            interview_id=interview,
+            source=source,
+            ingestion_mode=mode,
+            doc_id=doc,
+            is_table=tables,
+            boosts=boosts,
+        )
     options: dict[str, Any] = {"k": k, "offset": offset, "query_intent": intent}
     if components is not None:
         options["components"] = components

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = "assay.yaml"
 WORKSPACE_FOLDER = ".assay"
-OTHER_VARIABLES = frozenset({"ASSAY_DEBUG", "ASSAY_SHARED_DATA"})  # read elsewhere
+OTHER_VARIABLES = frozenset({"ASSAY_API_KEY", "ASSAY_DEBUG", "ASSAY_SHARED_DATA"})  # read elsewhere
 
 
 @dataclass(frozen=True, slots=True)

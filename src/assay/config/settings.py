@@ -189,7 +189,7 @@ _SERVICE_ROWS = (
     _service(
         "search_slots", Whole(0, 1_024), "0", "searches at the same time; 0 means one per core"
     ),
-    _service("search_queue", Whole(0, 100_000), "2", "searches that may wait for a slot, per slot"),
+    _service("search_queue", Whole(0, 100_000), "1", "searches that may wait for a slot, per slot"),
     _service("evaluation_slots", Whole(1, 64), "1", "evaluations at the same time"),
     _service(
         "rate_limit", Whole(0, 10_000_000), "0", "requests a minute per key; 0 means no limit"

@@ -1,0 +1,45 @@
+"""How do the figures of a run reach Prometheus where no service runs?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.console import emit_json, emit_text
+from assay.cli.options import JsonFlag, configuration
+
+verbs = typer.Typer()
+
+
+@verbs.command("publish")
+def publish(
+    ctx: typer.Context,
+    textfile: Annotated[
+        str | None, typer.Option("--textfile", help="Write them to this file (*.prom).")
+    ] = None,
+    pushgateway: Annotated[
+        str | None, typer.Option("--pushgateway", help="Push them to this address.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Hand the figures of the newest run to Prometheus: as a file, or by a push."""
+    from assay.serve.publishing import figures, to_pushgateway, to_textfile
+    from assay.workspace import Workspace
+
+    config = configuration(ctx, metrics_textfile=textfile, pushgateway=pushgateway)
+    with Workspace(config) as workspace:
+        workspace.require()
+        text = figures(workspace.runs)
+    done: dict[str, str] = {}
+    if config.metrics_textfile != "none":
+        to_textfile(text, Path(config.metrics_textfile))
+        done["textfile"] = config.metrics_textfile
+    if config.pushgateway != "none":
+        to_pushgateway(text, config.pushgateway)
+        done["pushgateway"] = config.pushgateway
+    if json_output:
+        emit_json({"published": done})
+    elif done:
+        emit_text("\n".join(f"{name}: {place}" for name, place in done.items()))
+    else:
+        emit_text(text.decode().rstrip())

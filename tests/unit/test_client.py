@@ -1,0 +1,116 @@
+"""Does a program on another machine get what the service has?"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from assay.cli.main import run
+from assay.client import Client, ServiceError
+from assay.errors import UnreachableError
+from assay.store.keys import KeyStore
+from tests.unit.serve.conftest import small_home  # noqa: F401 - a fixture
+from tests.unit.serve.process import ServiceProcess
+from tests.unit.serve.small import TEST_SET
+
+
+@pytest.fixture(scope="module")
+def service(
+    small_home: Path,  # noqa: F811
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[ServiceProcess]:
+    home = tmp_path_factory.mktemp("shared") / "home"
+    shutil.copytree(small_home, home)
+    with ServiceProcess(home) as process:
+        yield process
+
+
+def test_search_evaluate_gate_and_carry(service: ServiceProcess) -> None:
+    with Client(service.address) as client:
+        assert client.search("headache", k=1)["results"][0]["doc_id"] == "d1"
+        result = client.evaluate(TEST_SET, evaluation_id="client_1")
+        assert result["metrics"]["recall_at_10"] == 1.0
+        packed = client.export_run("client_1")
+        assert client.push_run(packed) == {"run_id": "client_1", "new": False}
+        assert client.tag("client_1", "base")["tags"] == ["base"]
+        assert client.run("base")["run_id"] == "client_1"
+        assert client.gate("base", "client_1")["exit_code"] == 0
+        assert client.compare("base", "client_1")["counts"]["Draw"] == 3
+        assert client.runs(suite="small")["total"] == 1
+
+
+def test_a_refusal_is_an_error_with_its_request(service: ServiceProcess) -> None:
+    with Client(service.address) as client, pytest.raises(ServiceError) as caught:
+        client.run("nothing-of-that-name")
+    assert caught.value.status == 404
+    assert caught.value.request_id
+    with Client("127.0.0.1:9", timeout=2) as client, pytest.raises(UnreachableError):
+        client.runs()
+
+
+def test_a_busy_service_is_asked_again() -> None:
+    answers = iter([503, 429, 200])
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        del request
+        return httpx.Response(next(answers), json={"total": 0}, headers={"retry-after": "0"})
+
+    with Client("http://x", transport=httpx.MockTransport(handler)) as client:
+        assert client.runs() == {"total": 0}
+    not_ours = httpx.MockTransport(lambda request: httpx.Response(200, text="hello"))
+    with Client("http://x", transport=not_ours) as client, pytest.raises(ServiceError):
+        client.runs()
+
+
+def test_commands_work_with_a_service(
+    service: ServiceProcess,
+    small_home: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["--server", service.address, "search", "headache", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["doc_id"] == "d1"
+    assert run(["--server", service.address, "search", "headache"]) == 0
+    assert "d1:chunk_0" in capsys.readouterr().out
+    shutil.copytree(small_home, tmp_path / "mine")
+    with ServiceProcess(tmp_path / "mine") as mine, Client(mine.address) as client:
+        client.evaluate(TEST_SET, evaluation_id="made_here", depth=1)
+    push = ["--home", "mine", "--server", service.address, "eval", "push", "made_here"]
+    assert run([*push, "--tag", "nightly"]) == 0
+    assert capsys.readouterr().out == "made_here pushed\n"
+    assert run(push) == 0
+    assert capsys.readouterr().out == "made_here was there already\n"
+    with Client(service.address) as client:
+        client.evaluate(TEST_SET, evaluation_id="whole", depth=50)
+    gate = ["--server", service.address, "eval", "gate", "--baseline", "whole"]
+    assert run([*gate, "--current", "nightly"]) == 3
+    assert "gate: failed" in capsys.readouterr().out
+    assert run([*gate, "--current", "whole", "--json"]) == 0
+    assert run(["--home", "mine", "eval", "push"]) == 2
+
+
+def test_the_key_comes_from_the_environment(
+    small_home: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    home = tmp_path / "closed"
+    shutil.copytree(small_home, home)
+    store = KeyStore(home / "assay.db")
+    _, secret = store.create("ci", ["read"])
+    store.close()
+    monkeypatch.chdir(tmp_path)
+    with ServiceProcess(home) as service:
+        ask = ["--server", service.address, "search", "headache"]
+        assert run(ask) == 1
+        assert "API key" in capsys.readouterr().err
+        monkeypatch.setenv("ASSAY_API_KEY", secret)
+        assert run(ask) == 0
