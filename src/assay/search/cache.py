@@ -51,7 +51,10 @@ class Cache(Generic[K, V]):
         self, keys: Sequence[K], fetch: Callable[[Sequence[K]], Mapping[K, V]]
     ) -> dict[K, V]:
         """The values of many keys; those that are not known are fetched in one go."""
-        known = {key: value for key in keys if (value := self.get(key)) is not None}
+        with self._lock:
+            known = {key: self._entries[key] for key in keys if key in self._entries}
+            for key in known:
+                self._entries.move_to_end(key)
         missing = [key for key in keys if key not in known]
         if missing:
             fetched = fetch(missing)

@@ -85,7 +85,7 @@ def respond(
     started: float,
 ) -> SearchResponse:
     """The page that was asked for, every score accounted for."""
-    page = ranking.pool[options.offset : options.offset + options.k]
+    page = ranking.page(options.offset, options.offset + options.k)
     chunks = prepared.chunks([candidate.key for candidate in page])
     hits = tuple(
         explained(candidate, rank, chunks[candidate.key], options.components)
@@ -109,7 +109,7 @@ def respond(
         degraded=bool(errors) or (reranked is not None and reranked.error is not None),
         intents=tuple(one.to_dict() for one in ranking.detected),
         query_type=ranking.query_type.value,
-        total_candidates=len(ranking.pool),
+        total_candidates=len(ranking),
         generation=prepared.generation,
         timings_ms=_timings(answers, ranking, reranked, started),
         warnings=_warnings(prepared, options, reranked, gone),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
@@ -39,23 +39,45 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The whole pool in order."""
+    """The whole pool in order: by boosts, and in ``order`` as a reranker's scores would have it.
 
-    pool: tuple[Candidate, ...]
+    Candidates are made when they are asked for, since most of the pool is never looked at.
+    """
+
+    boosted: Sequence[Boosted]
     detected: tuple[Detected, ...]
     query_type: QueryType
     seconds: Mapping[str, float]
+    order: Sequence[int] | None = None
+    scores: Mapping[int, float] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.boosted)
+
+    @property
+    def pool(self) -> tuple[Candidate, ...]:
+        """Every candidate."""
+        return self.page(0, len(self))
+
+    def page(self, start: int, stop: int) -> tuple[Candidate, ...]:
+        """The candidates from one place to before another, places counted from 0."""
+        places = range(len(self)) if self.order is None else self.order
+        return tuple(map(self._candidate, places[start:stop]))
 
     def reranked(self, scores: Mapping[int, float]) -> Ranking:
         """The pool as a reranker's scores would have it."""
-        by_key = {candidate.key: candidate for candidate in self.pool}
-        pool = tuple(
-            replace(by_key[key], score=scores[key], reranker_score=scores[key])
-            if key in scores
-            else replace(by_key[key], score=rerank.below_zero(by_key[key].score))
-            for key in rerank.order(list(by_key), scores)
-        )
-        return replace(self, pool=pool)
+        keys = [one.fused.key for one in self.boosted]
+        place = {key: at for at, key in enumerate(keys)}
+        order = [place[key] for key in rerank.order(keys, scores)]
+        return replace(self, order=order, scores=scores)
+
+    def _candidate(self, place: int) -> Candidate:
+        boosted = self.boosted[place]
+        if self.order is None:
+            return Candidate(boosted, place + 1, boosted.score)
+        judged = self.scores.get(boosted.fused.key)
+        score = rerank.below_zero(boosted.score) if judged is None else judged
+        return Candidate(boosted, place + 1, score, judged)
 
 
 def rank(
@@ -73,9 +95,8 @@ def rank(
     detected = detect(question.written, lexicon, options.query_intent) if options.boosts else ()
     traits = labels([one.key for one in fused]) if detected else {}
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon)
-    pool = tuple(Candidate(one, at, one.score) for at, one in enumerate(boosted, start=1))
     seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
-    return Ranking(pool, detected, query_type, seconds)
+    return Ranking(boosted, detected, query_type, seconds)
 
 
 def explained(candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str]) -> SearchHit:

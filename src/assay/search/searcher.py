@@ -272,9 +272,9 @@ class Searcher:
     ) -> tuple[Ranking, Reranked | None]:
         # labels and chunks come from the store, and an event loop must not wait for a disk
         ranking = await asyncio.to_thread(prepared.rank, options)
-        if not options.rerank or not ranking.pool:
+        if not options.rerank or not ranking:
             return ranking, None
-        top = ranking.pool[: depth(options, self._rerankers.profile(options.reranker))]
+        top = ranking.page(0, depth(options, self._rerankers.profile(options.reranker)))
         keys = [candidate.key for candidate in top]
         chunks = await asyncio.to_thread(prepared.chunks, keys)
         passages = [_passage(chunks[key]) for key in keys]

@@ -8,9 +8,9 @@ the account names both.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from operator import attrgetter
+from typing import NamedTuple, Protocol
 
 from assay.ingest.sections import LABELS, label_of
 from assay.search.boost.detect import TABLE_RULE, Detected
@@ -37,8 +37,7 @@ class Traits(Protocol):
         """Which clinical question it answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Boosted:
+class Boosted(NamedTuple):
     """A candidate after boosts; ``rank_fused`` is where it stood before, from 1."""
 
     fused: Fused
@@ -60,16 +59,18 @@ def apply_boosts(
     if not detected:
         return [Boosted(one, one.score, rank) for rank, one in enumerate(candidates, start=1)]
     rows = []
-    known: dict[tuple[bool, str, str], tuple[Boost, ...]] = {}  # candidates have few kinds
+    # candidates are of few kinds, and each kind is judged once
+    known: dict[tuple[bool, str, str], tuple[float, tuple[Boost, ...]]] = {}
     for rank, one in enumerate(candidates, start=1):
         has = traits(one.key)
         kind = (has.is_table, has.section_label, has.intent_hint)
-        boosts = known.get(kind)
-        if boosts is None:
-            boosts = known[kind] = _boosts(has, detected, lexicon)
-        factor = boosts[0].factor if boosts else 1.0
-        rows.append(Boosted(one, one.score * factor, rank, boosts))
-    return sorted(rows, key=lambda row: (-row.score, row.rank_fused))
+        found = known.get(kind)
+        if found is None:
+            boosts = _boosts(has, detected, lexicon)
+            found = known[kind] = (boosts[0].factor if boosts else 1.0, boosts)
+        rows.append(Boosted(one, one.score * found[0], rank, found[1]))
+    rows.sort(key=attrgetter("score"), reverse=True)  # stable: equal scores keep their places
+    return rows
 
 
 def _boosts(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> tuple[Boost, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from assay.errors import InputError
 from assay.model.query import Hit
@@ -19,6 +20,7 @@ from assay.search.fusion.weights import effective_weights
 from assay.search.options import COMPONENTS, FusionMethod, SearchOptions
 
 PRIMARY = "bm25"  # whose rank breaks ties
+_FIRST_PLACE = 4  # where in a row the ranks begin
 
 
 def fuse(
@@ -29,36 +31,30 @@ def fuse(
     """All candidates of all lists, best first; a candidate is known by its key."""
     names = _in_order(lists)
     weights = effective_weights(options, names, query_type)
+    nowhere = (0,) * len(names)
     columns = []
-    ids: dict[int, str] = {}
-    totals: dict[int, float] = {}
-    places: dict[int, list[int]] = {}
-    nowhere = [0] * len(names)
-    for at, name in enumerate(names):
+    # A row is score (negative), BM25's rank, id, key, and its rank in each list: rows sort as they
+    # are. Lists of mixed values, since this runs hundreds of times for every query.
+    rows: dict[int, list[Any]] = {}
+    for at, name in enumerate(names, start=_FIRST_PLACE):
         hits = _distinct(lists[name])
         column = _column(name, hits, options, weights[name])
         columns.append(column)
-        for rank, hit in enumerate(hits, start=1):
+        primary = name == PRIMARY
+        for rank, (hit, share) in enumerate(zip(hits, column.contributions, strict=True), start=1):
             key = hit.key
-            place = places.get(key)
-            if place is None:
-                place = places[key] = nowhere.copy()
-                ids[key] = hit.chunk_id
-                totals[key] = 0.0
-            place[at] = rank
-            totals[key] += column.contributions[rank - 1]
-    primary = names.index(PRIMARY) if PRIMARY in names else None
-    order = sorted(
-        (-total, _primary_rank(places[key], primary), ids[key], key)
-        for key, total in totals.items()
-    )
+            row = rows.get(key)
+            if row is None:
+                row = rows[key] = [-0.0, math.inf, hit.chunk_id, key, *nowhere]
+            row[0] -= share
+            row[at] = rank
+            if primary:
+                row[1] = rank
     table = tuple(columns)
-    return [Fused(key, ids[key], totals[key], table, tuple(places[key])) for *_, key in order]
-
-
-def _primary_rank(place: list[int], primary: int | None) -> float:
-    """Where the primary component has a candidate; last of all where it did not find it."""
-    return 0 if primary is None else place[primary] or math.inf
+    return [
+        Fused(row[3], row[2], -row[0], table, tuple(row[_FIRST_PLACE:]))
+        for row in sorted(rows.values())
+    ]
 
 
 def _column(name: str, hits: Sequence[Hit], options: SearchOptions, weight: float) -> Column:
@@ -82,7 +78,9 @@ def _in_order(lists: Mapping[str, Sequence[Hit]]) -> tuple[str, ...]:
 
 def _distinct(hits: Sequence[Hit]) -> Sequence[Hit]:
     """The first occurrence of every candidate."""
+    if len({hit.key for hit in hits}) == len(hits):
+        return hits
     first: dict[int, Hit] = {}
     for hit in hits:
         first.setdefault(hit.key, hit)
-    return hits if len(first) == len(hits) else [*first.values()]
+    return [*first.values()]
