@@ -12,7 +12,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -273,7 +273,7 @@ class Workspace:
             generation=str(generation.manifest.generation),
             components=found,
             chunks=self.store.chunks_by_key,
-            labels=self.store.labels_by_key,
+            labels=partial(generation.labels, older=self.store.labels_by_key),
             find=find,
             absent=absent,
             size=len(generation.chunk_ids),

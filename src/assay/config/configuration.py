@@ -1,7 +1,8 @@
 """What is the configuration of this run, and is it the same as that of another?
 
 ``Configuration`` is a frozen value with one typed field per setting. Its hash covers the settings
-that can change a result, so that two machines with other folders or colors agree on it.
+that can change a result, so that two machines with other folders or colors agree on it. Of a
+setting that names a file, what the file says counts, not where it lies.
 """
 
 from __future__ import annotations
@@ -88,7 +89,13 @@ class Configuration:
     def canonical_json(self) -> str:
         """The settings that can change a result: sorted keys, no blanks, ASCII only."""
         values = self.as_dict()
-        chosen = {name: values[name] for name, row in SETTINGS.items() if row.changes_results}
+        chosen = {
+            name: _content(value)
+            if isinstance(value := getattr(self, name), Path)
+            else values[name]
+            for name, row in SETTINGS.items()
+            if row.changes_results
+        }
         return json.dumps(chosen, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def config_hash(self) -> str:
@@ -111,6 +118,14 @@ def configure(
     values: dict[str, Any] = {name: found.value for name, found in resolved.items()}
     origins = MappingProxyType({name: found.origin for name, found in resolved.items()})
     return Configuration(**values, origins=origins)
+
+
+def _content(path: Path) -> str:
+    """A checksum of the file; its name where it cannot be read, which a search then refuses."""
+    try:
+        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    except OSError:
+        return str(path)
 
 
 def _plain(value: str | int | float | Path) -> str | int | float:

@@ -1,4 +1,4 @@
-"""Which chunks of a segment pass a filter?
+"""Which chunks of a segment pass a filter, and what are they about?
 
 Each field is a column of small numbers and a dictionary of the values they stand for, so that a
 filter is a lookup in the dictionary and one comparison over the column.
@@ -14,18 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.arrays import BoolArray
-from assay.model.document import KeyedChunk
+from assay.model.document import ChunkLabels, KeyedChunk
 from assay.model.query import Filters, filter_values
 
 DICTIONARY = "columns.json"
 CODES = "columns.npy"
 KEYS = "keys.npy"
+HINT = "intent_hint"  # no filter asks for it, but boosts do
+LABELS = ("section_label", HINT, "is_table")
 
 
 def write_columns(folder: Path, rows: Sequence[KeyedChunk]) -> None:
     """Keys, chunk ids and filter columns of a segment."""
     np.save(folder / KEYS, np.array([row.key for row in rows], dtype=np.int64), allow_pickle=False)
-    values = [filter_values(row.chunk) for row in rows]
+    values = [{**filter_values(row.chunk), HINT: row.chunk.intent_hint} for row in rows]
     names = list(values[0]) if values else []
     dictionaries: dict[str, list[str]] = {}
     codes = np.zeros((len(names), len(rows)), dtype=np.int32)
@@ -51,6 +53,8 @@ class Columns:
             for name, values in content["dictionaries"].items()
         }
         self._at = {name: at for at, name in enumerate(content["dictionaries"])}
+        self._values: dict[str, list[str]] = content["dictionaries"]
+        self._kinds: dict[tuple[int, ...], ChunkLabels] = {}
 
     def passing(self, filters: Filters) -> BoolArray | None:
         """The rows that pass; None where every row does."""
@@ -62,3 +66,26 @@ class Columns:
             hit = wanted[self._codes[self._at[name]]]
             mask = hit if mask is None else mask & hit
         return mask
+
+    def labels(self, keys: NDArray[np.int64]) -> dict[int, ChunkLabels]:
+        """What those of the keys that are here are about.
+
+        Nothing where the segment was written before ``intent_hint`` was a column of it.
+        """
+        if HINT not in self._at or not len(self.keys):
+            return {}
+        rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        rows = rows[self.keys[rows] == keys]
+        codes = [self._codes[self._at[name], rows].tolist() for name in LABELS]
+        kinds = zip(*codes, strict=True)
+        return dict(zip(self.keys[rows].tolist(), map(self._kind, kinds), strict=True))
+
+    def _kind(self, codes: tuple[int, ...]) -> ChunkLabels:
+        """The same value for all chunks that are about the same."""
+        known = self._kinds.get(codes)
+        if known is None:
+            section, hint, table = (
+                self._values[name][code] for name, code in zip(LABELS, codes, strict=True)
+            )
+            known = self._kinds[codes] = ChunkLabels(section, hint, table == str(True))
+        return known

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -26,6 +26,7 @@ from assay.index.manifest import Manifest, Part
 from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
 from assay.model.arrays import BoolArray
+from assay.model.document import ChunkLabels
 from assay.model.query import Component, Filters, Hit
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
@@ -83,6 +84,20 @@ class Generation:
         """The component that finds meaning."""
         self._check_model("dense", encoder.model_id)
         return DenseSearch(self, encoder)
+
+    def labels(
+        self, keys: Sequence[int], older: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
+    ) -> dict[int, ChunkLabels]:
+        """What the chunks with these keys are about.
+
+        ``older`` answers for segments that were written before this was kept in them.
+        """
+        wanted = np.array(keys, dtype=np.int64)
+        found: dict[int, ChunkLabels] = {}
+        for segment in self.segments:
+            found |= segment.columns.labels(wanted)
+        missing = [key for key in keys if key not in found]
+        return {**found, **older(missing)} if missing else found
 
     def _check_model(self, role: str, model: str) -> None:
         used = self.manifest.models.get(role)

@@ -53,7 +53,7 @@ class Recorder:
         response = traced.response
         return QueryOutcome(
             query_id=query.query_id,
-            results=self._results(traced, traced.ranking.pool[: self.options.k]),
+            results=self._results(traced, traced.ranking.page(0, self.options.k)),
             latency_ms=response.timings_ms["total"],
             degraded=response.degraded,
             component_errors=(

@@ -17,7 +17,7 @@ from typing import Any
 
 from assay import limits
 from assay.errors import AssayError
-from assay.model.document import Chunk, ChunkLabels
+from assay.model.document import Chunk
 from assay.model.query import Filters, Hit
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Lexicon, default_lexicon
@@ -94,7 +94,6 @@ class Searcher:
             limits.MAX_CACHED_LISTS
         )
         self._chunks: Cache[int, Chunk] = Cache(limits.MAX_CACHED_CHUNKS)
-        self._labels: Cache[int, ChunkLabels] = Cache(limits.MAX_CACHED_LABELS)
         self._loop = BackgroundLoop()
         self._refreshing = threading.Lock()
         self._stale = ""
@@ -127,7 +126,12 @@ class Searcher:
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` replace single options."""
         asked = self._asked(query, options, changes)
-        return self._remembered(asked) or self._loop.run(self._answer(asked))
+        if known := self._remembered(asked):
+            return known
+        if asked.options.rerank:
+            return self._loop.run(self._answer(asked))
+        # whoever waits here may as well do the rest, instead of yet another thread
+        return self._remember(asked, _told(self._loop.run(self._prepare(asked)), asked))
 
     async def asearch(
         self, query: str, options: SearchOptions | None = None, **changes: Any
@@ -215,14 +219,16 @@ class Searcher:
 
     async def _trace(self, asked: _Asked) -> Traced:
         prepared = await self._prepare(asked)
+        if not asked.options.rerank:
+            return await asyncio.to_thread(_told, prepared, asked)
         ranking, reranked = await self._rank(prepared, asked.options)
-        response = await asyncio.to_thread(
-            respond, prepared, asked.options, ranking, reranked, asked.started
-        )
-        return Traced(response, prepared, ranking)
+        return await asyncio.to_thread(_told, prepared, asked, ranking, reranked)
 
     async def _answer(self, asked: _Asked) -> SearchResponse:
-        response = (await self._trace(asked)).response
+        return self._remember(asked, await self._trace(asked))
+
+    def _remember(self, asked: _Asked, traced: Traced) -> SearchResponse:
+        response = traced.response
         if not response.degraded and not response.warnings:
             self._answers.put(asked.key, response)
         return response
@@ -259,7 +265,7 @@ class Searcher:
             generation=snapshot.generation,
             lexicon=self._lexicon,
             chunks=lambda keys: self._chunks.all_of(keys, snapshot.chunks),
-            labels=lambda keys: self._labels.all_of(keys, snapshot.labels),
+            labels=snapshot.labels,
             warnings=self._warnings(snapshot),
         )
 
@@ -270,7 +276,7 @@ class Searcher:
     async def _rank(
         self, prepared: Prepared, options: SearchOptions
     ) -> tuple[Ranking, Reranked | None]:
-        # labels and chunks come from the store, and an event loop must not wait for a disk
+        # labels and chunks come from files, and an event loop must not wait for a disk
         ranking = await asyncio.to_thread(prepared.rank, options)
         if not options.rerank or not ranking:
             return ranking, None
@@ -292,6 +298,18 @@ class Searcher:
         return await asyncio.to_thread(
             explain_absence, document, prepared, asked.snapshot, before, after
         )
+
+
+def _told(
+    prepared: Prepared,
+    asked: _Asked,
+    ranking: Ranking | None = None,
+    reranked: Reranked | None = None,
+) -> Traced:
+    """The answer; it reads chunks from the store, so an event loop leaves it to a thread."""
+    ordered = prepared.rank(asked.options) if ranking is None else ranking
+    response = respond(prepared, asked.options, ordered, reranked, asked.started)
+    return Traced(response, prepared, ordered)
 
 
 def _passage(chunk: Chunk) -> str:

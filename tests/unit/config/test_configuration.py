@@ -109,6 +109,17 @@ def test_a_value_has_one_form(tmp_path: Path) -> None:
     assert len({config.config_hash() for config in written}) == 1
 
 
+@pytest.mark.parametrize("name", ["lexicon", "synonyms"])
+def test_of_a_file_its_content_counts_and_not_its_place(tmp_path: Path, name: str) -> None:
+    def hashed(file: str, content: str) -> str:
+        (tmp_path / file).write_text(content)
+        return configure({name: tmp_path / file}, environ={}, folder=tmp_path).config_hash()
+
+    first = hashed("one.txt", "heart, cardiac")
+    assert hashed("other.txt", "heart, cardiac") == first
+    assert hashed("one.txt", "heart, coronary") != first
+
+
 def test_text_outside_ascii_and_broken_bytes_can_be_hashed(tmp_path: Path) -> None:
     config = configure({"measures": "P@5 é \udcff"}, environ={}, folder=tmp_path)
     assert json.loads(config.canonical_json())["measures"] == "P@5 é \udcff"
