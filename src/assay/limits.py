@@ -114,6 +114,9 @@ BREAKER_FAILURES = _limit(
     "BREAKER_FAILURES", 5, "failures in a row after which a component is left alone"
 )
 BREAKER_REST_MS = _limit("BREAKER_REST_MS", 5_000, "milliseconds for which it is left alone")
+MAX_COMPUTED_PAGES = _limit(
+    "MAX_COMPUTED_PAGES", 16, "comparisons and reports that the service keeps for its pages"
+)
 MAX_CACHED_ANSWERS = _limit("MAX_CACHED_ANSWERS", 512, "answers that one searcher remembers")
 MAX_CACHED_LISTS = _limit(
     "MAX_CACHED_LISTS", 4_096, "lists of components that one searcher remembers"

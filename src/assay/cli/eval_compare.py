@@ -110,10 +110,11 @@ def ab_test(
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.cli.ab_sides import side
-    from assay.cli.reports import sampling_of, write_reports
+    from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.ab import ab
     from assay.evaluation.run_scores import AB_MEASURES
+    from assay.evaluation.sampling import sampling_of
     from assay.report.compare_page import compare_page
     from assay.report.compare_text import ab_markdown, ab_tables, counts_line
     from assay.workspace import Workspace

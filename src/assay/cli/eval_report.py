@@ -36,9 +36,10 @@ def report(
     """Write a report on one run: tables, breakdowns, insights, worst queries."""
     import json
 
-    from assay.cli.reports import sampling_of, write_file
+    from assay.cli.reports import write_file
     from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
     from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
+    from assay.evaluation.sampling import sampling_of
     from assay.report.run_page import run_page
     from assay.report.workflow import run_csv, run_markdown, run_tables
     from assay.workspace import Workspace
@@ -90,8 +91,8 @@ def bundle(
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
     from assay.cli.bundle_job import write_bundle
-    from assay.cli.reports import sampling_of
     from assay.evaluation.bundle import DEFAULT_MEASURES, Recipe
+    from assay.evaluation.sampling import sampling_of
     from assay.workspace import Workspace
 
     config = configuration(ctx, resamples=resamples, seed=seed)

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.reports import sampling_of, write_file
+from assay.cli.reports import write_file
 from assay.errors import UnknownRunError
 from assay.evaluation.baseline import Baseline, side_of_file, side_of_run
 from assay.evaluation.gate import SHOWN_MEASURES, GateReport, gate
 from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.sampling import sampling_of
 from assay.measures.parse import parse_measures
 from assay.report.gate import gate_junit, gate_markdown
 

@@ -1,27 +1,12 @@
-"""Where do reports go, and with which sampling are they made?"""
+"""Where do reports go?"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from assay.cli.console import note
-from assay.evaluation.sampling import Sampling
-
-if TYPE_CHECKING:
-    from assay.config import Configuration
-
-
-def sampling_of(config: Configuration) -> Sampling:
-    """The bootstrap that the settings ask for."""
-    return Sampling(
-        "percentile" if config.ci_method == "percentile" else "bca",
-        config.confidence,
-        config.resamples,
-        config.seed,
-    )
 
 
 def write_reports(folder: Path, name: str, pages: Mapping[str, str]) -> None:

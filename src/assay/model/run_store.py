@@ -97,6 +97,9 @@ class RunStore(Protocol):
     def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
         """Runs, newest first."""
 
+    def suites(self) -> tuple[str, ...]:
+        """The names of all test sets that runs were made with."""
+
     def tag(self, ref: str, tag: str) -> RunInfo:
         """Let a tag name this run, and no other any longer."""
 

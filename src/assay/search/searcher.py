@@ -20,7 +20,7 @@ from assay.errors import AssayError
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit
 from assay.search.background import BackgroundLoop
-from assay.search.boost import Lexicon, default_lexicon
+from assay.search.boost import Lexicon, default_lexicon, intent_names
 from assay.search.cache import Cache
 from assay.search.check import changed, check
 from assay.search.coordinator import Request, gather
@@ -109,6 +109,11 @@ class Searcher:
     def snapshot(self) -> Snapshot:
         """The index that the next question looks into; whoever holds it keeps its generation."""
         return self._snapshot
+
+    @property
+    def intents(self) -> tuple[str, ...]:
+        """What ``query_intent`` may be."""
+        return intent_names(self._lexicon)
 
     @property
     def components(self) -> dict[str, str]:

@@ -20,6 +20,8 @@ from assay.serve.frame import Frame
 from assay.serve.reference import route_paths
 from assay.serve.routes import ROUTERS
 from assay.serve.service import Service
+from assay.serve.ui.problem_page import answer
+from assay.serve.ui.routers import PAGES
 from assay.version import __version__
 
 _ABOUT = """Biomedical search with every score explained, and the evaluation that proves it.
@@ -50,7 +52,7 @@ def create_app(service: Service) -> ASGIApp:
         redirect_slashes=False,
     )
     app.state.service = service
-    for one in ROUTERS:
+    for one in (*ROUTERS, *PAGES):
         app.include_router(one)
     static = resources.files("assay.serve") / "static"
     app.mount("/static", StaticFiles(directory=str(static)), name="static")
@@ -62,26 +64,29 @@ def create_app(service: Service) -> ASGIApp:
     return Frame(app, service)
 
 
-def _request_id(request: Request) -> str:
+def _answer(problem: problems.Problem, request: Request) -> Response:
+    """A page for a browser, problem+json for a program."""
     exchange: Exchange = request.scope["assay.exchange"]
-    return exchange.request_id
+    body, kind = answer(problem, exchange)
+    headers = {**problem.headers, "content-type": kind}
+    return Response(body, problem.status, headers=headers)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return problems.of_validation(error.errors()).response(_request_id(request))
+    return _answer(problems.of_validation(error.errors()), request)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problems.of_http(error).response(_request_id(request))
+    return _answer(problems.of_http(error), request)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     assert isinstance(error, AssayError)
-    return problems.of_error(error).response(_request_id(request))
+    return _answer(problems.of_error(error), request)
 
 
 async def _broken(request: Request, error: Exception) -> Response:
     del error  # the frame logs it
-    return problems.internal().response(_request_id(request))
+    return _answer(problems.internal(), request)

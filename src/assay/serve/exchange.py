@@ -12,7 +12,8 @@ from typing import Any
 from starlette.types import Message, Receive, Scope, Send
 
 from assay import limits
-from assay.serve.problems import MEDIA_TYPE, Problem
+from assay.serve.problems import Problem
+from assay.serve.ui.problem_page import answer
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 4 * limits.MAX_BODY_BYTES
@@ -25,7 +26,7 @@ _POLICY = (
 _SAFE_HEADERS = (
     (b"content-security-policy", _POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
@@ -83,9 +84,9 @@ class Exchange:
         """Answer with a problem, unless an answer is on its way already."""
         if self.started:
             return
-        body = problem.body(self.request_id)
+        body, kind = answer(problem, self)
         headers = [
-            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-type", kind.encode()),
             (b"content-length", str(len(body)).encode()),
             *((name.encode(), value.encode()) for name, value in problem.headers.items()),
         ]

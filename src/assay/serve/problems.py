@@ -3,6 +3,7 @@
 One shape for every 4xx and 5xx: ``application/problem+json`` (RFC 9457) with a stable ``code``, the
 ``request_id`` that also stands in the log, what to do next as ``hint``, and one entry in ``errors``
 per thing that is wrong. No traceback, no path and no value longer than a line ever leaves.
+``ui/problem_page.py`` shows the same to people.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from http import HTTPStatus
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 
 from assay.errors import AssayError, PlacedError
 
@@ -59,12 +59,6 @@ class Problem:
             ],
         }
         return json.dumps(content).encode("ascii")
-
-    def response(self, request_id: str) -> Response:
-        """The answer itself."""
-        return Response(
-            self.body(request_id), self.status, media_type=MEDIA_TYPE, headers=dict(self.headers)
-        )
 
 
 class ProblemError(HTTPException):

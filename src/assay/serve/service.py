@@ -15,8 +15,10 @@ from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assay import limits
 from assay.config import Configuration
 from assay.errors import AssayError
+from assay.search.cache import Cache
 from assay.serve.admission import Gate, RateLimiter
 from assay.serve.auth import Keyring
 from assay.serve.cron import parse_schedule
@@ -51,9 +53,20 @@ RETRY_OPENING_S = 2.0
 _GATES = {
     "/v1/search": "search",
     "/v1/search/why": "search",
+    "/search": "search",
+    "/search/why": "search",
     "/api/retrieval/batch": "evaluation",
 }
-_UNGATED = ("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/static", "/events")
+_UNGATED = (
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/docs",
+    "/openapi.json",
+    "/static",
+    "/ui/style.css",
+    "/events",
+)
 
 
 class Service:
@@ -89,6 +102,7 @@ class Service:
         self.metrics.registry.register(
             QualityCollector(lambda: newest_quality(self.workspace.runs))
         )
+        self.computed: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
         self.streams = 0
         self._scheduler = Scheduler(parse_schedule(config.schedule), self.start_scheduled, self.log)
         self._stack.callback(self._scheduler.close)

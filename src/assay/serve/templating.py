@@ -5,21 +5,47 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import (
+    ChoiceLoader,
+    Environment,
+    PackageLoader,
+    PrefixLoader,
+    StrictUndefined,
+    select_autoescape,
+)
+
+from assay.report.pages import environment as of_reports
 
 
 @cache
 def environment() -> Environment:
-    """The templates of the service."""
-    return Environment(
-        loader=PackageLoader("assay.serve", "templates"),
+    """The templates of the service; those of reports stand under ``report/``."""
+    made = Environment(
+        loader=ChoiceLoader(
+            [
+                PackageLoader("assay.serve", "templates"),
+                PrefixLoader({"report": PackageLoader("assay.report", "templates")}),
+            ]
+        ),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters |= {
+        name: of_reports().filters[name]
+        for name in ("value", "signed", "between", "p", "ms", "tone")
+    }
+    return made
 
 
 def render(name: str, **values: Any) -> str:
     """A template, filled in."""
     return environment().get_template(name).render(**values)
+
+
+def render_block(name: str, block: str, **values: Any) -> str:
+    """One block of a template: the part of a page that is replaced."""
+    template = environment().get_template(name)
+    context = template.new_context(values)
+    return "".join(template.blocks[block](context))

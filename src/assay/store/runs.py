@@ -208,6 +208,12 @@ class SqlRunStore:
             tags = _tags(connection, [row.run_id for row in rows])
             return RunPage(tuple(run_info(row, tags) for row in rows), total)
 
+    def suites(self) -> tuple[str, ...]:
+        """The names of all test sets that runs were made with."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(eval_runs.c.suite).distinct().order_by("suite"))
+            return tuple(rows.scalars())
+
     def tag(self, ref: str, tag: str) -> RunInfo:
         """Let a tag name this run, and no other any longer."""
         with writing(self._engine, self._place) as connection:

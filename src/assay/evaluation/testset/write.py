@@ -84,6 +84,11 @@ def held_out_block(held_out: HeldOut) -> list[str]:
     ]
 
 
+def query_block(query: GoldenQuery) -> str:
+    """The lines of one query, as they stand under ``queries``."""
+    return "\n".join(_query(query)) + "\n"
+
+
 def _lines(test_set: TestSet) -> Iterator[str]:
     yield f"name: {quoted(test_set.name)}"
     yield f"version: {quoted(test_set.version)}"

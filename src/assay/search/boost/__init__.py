@@ -1,7 +1,7 @@
 """What does a query ask for, and which candidates does that lift?"""
 
 from assay.search.boost.apply import Boosted, apply_boosts
-from assay.search.boost.detect import Detected, detect
+from assay.search.boost.detect import Detected, detect, intent_names
 from assay.search.boost.lexicon import Lexicon, default_lexicon, load_lexicon
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "apply_boosts",
     "default_lexicon",
     "detect",
+    "intent_names",
     "load_lexicon",
 ]

@@ -1,0 +1,118 @@
+// What pages do beyond links and forms: copying, keys, sliders, themes. Without it all still works.
+"use strict";
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+function say(text) {
+  const place = $("#said");
+  place.textContent = text;
+  clearTimeout(say.timer);
+  say.timer = setTimeout(() => { place.textContent = ""; }, 2500);
+}
+
+// Copying
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    say("Copied.");
+  } catch {
+    say("The browser does not allow copying; mark the line instead.");
+  }
+});
+
+// Themes: as the system has it, light, dark
+const THEMES = ["", "light", "dark"];
+function showTheme() {
+  const now = document.documentElement.dataset.theme || "";
+  const button = $("[data-theme-switch]");
+  if (!button) return;
+  button.textContent = { "": "◐", light: "☀", dark: "☾" }[now];
+  button.setAttribute("aria-label", `Theme: ${now || "as the system has it"}`);
+}
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-theme-switch]")) return;
+  const now = document.documentElement.dataset.theme || "";
+  const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
+  if (next) { document.documentElement.dataset.theme = next; localStorage.setItem("assay-theme", next); }
+  else { delete document.documentElement.dataset.theme; localStorage.removeItem("assay-theme"); }
+  showTheme();
+});
+showTheme();
+
+// Dialogs
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-open]");
+  if (opener) document.getElementById(opener.dataset.open).showModal();
+});
+
+// A slider shows its value
+document.addEventListener("input", (event) => {
+  if (event.target.type === "range") {
+    const output = event.target.parentElement.querySelector("output");
+    if (output) output.textContent = event.target.value;
+  }
+});
+
+// Some choices change the form itself: send it as a whole
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-reload]")) {
+    event.stopPropagation();
+    event.target.form.submit();
+  }
+  if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
+});
+document.addEventListener("input", (event) => {
+  if (event.target.matches("[data-reload]")) event.stopPropagation();
+}, true);
+
+// Two ticked runs can be compared
+document.addEventListener("change", (event) => {
+  if (!event.target.matches("[data-pick]")) return;
+  const ticked = $$("[data-pick]:checked");
+  if (ticked.length > 2) { event.target.checked = false; say("Two runs at most."); return; }
+  const button = $("[data-compare-picked]");
+  button.disabled = ticked.length !== 2;
+});
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-compare-picked]")) return;
+  // the older one is A: the list has the newest first
+  const [b, a] = $$("[data-pick]:checked").map((box) => box.value);
+  location.href = `/compare?${new URLSearchParams({ a, b })}`;
+});
+
+// Keys
+const TARGETS = { s: "/search", r: "/runs", c: "/compare", t: "/testsets" };
+let waiting = false;
+
+function move(step) {
+  const entries = $$(".entry");
+  if (!entries.length) return;
+  const now = entries.indexOf(document.activeElement.closest?.(".entry"));
+  const next = entries[Math.min(entries.length - 1, Math.max(0, now + step))];
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const field = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select");
+  if (event.key === "Escape" && field) { field.blur(); return; }
+  if (field || $("dialog[open]")) return;
+  if (waiting && TARGETS[event.key]) { location.href = TARGETS[event.key]; return; }
+  waiting = event.key === "g";
+  const judged = $(`[data-key="${CSS.escape(event.key)}"]`);
+  if (judged) { event.preventDefault(); judged.click(); return; }
+  if (event.key === "/") {
+    const search = $("[data-key-search]");
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
+  } else if (event.key === "?") { $("#keys").showModal(); }
+  else if (event.key === "j") move(1);
+  else if (event.key === "k") move(-1);
+  else if (event.key === "Enter" && event.target.matches(".entry")) {
+    const link = $("details > summary, a[href]", event.target);
+    if (link) link.click();
+  }
+});

@@ -1,0 +1,1 @@
+"""The pages of the service: what does a person see? One file per page."""

@@ -1,0 +1,72 @@
+"""Is b better than a, by how much, for which kind of query, and at what cost?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import Response
+
+from assay.report.svg import ForestRow, forest_plot
+from assay.serve.ui.compared import compared
+from assay.serve.ui.pages import Reader, ServiceOf, cli, curl_post, page
+from assay.serve.ui.pages import router as new_router
+
+router = new_router()
+
+TONES = {"better": "good", "worse": "bad"}
+
+
+@router.get("/ab")
+async def ab_page(
+    request: Request, service: ServiceOf, caller: Reader, a: str = "", b: str = ""
+) -> Response:
+    """The statistics of two runs."""
+    del caller
+    if not a or not b:
+        recent = await service.work(lambda: service.workspace.runs.runs(limit=100))
+        return page(
+            request, "ui/pick.html", recent=recent.runs, chosen={"a": a, "b": b}, target="/ab",
+            labels=("A, the one before", "B, the one after"), names=("a", "b"), title="A/B test",
+        )  # fmt: skip
+
+    def work() -> dict[str, Any]:
+        found = compared(service, a, b)
+        result = found.ab
+        kinds = {"all queries": result.contrasts, **result.by_type}
+        charts = {
+            kind: forest_plot(
+                [
+                    ForestRow(
+                        str(one.measure),
+                        one.difference,
+                        one.interval.low,
+                        one.interval.high,
+                        TONES.get(one.ruling.verdict.value, ""),
+                    )
+                    for one in contrasts
+                ],
+                margin=result.margin,
+            )
+            for kind, contrasts in kinds.items()
+        }
+        return {
+            "found": found,
+            "ab": result,
+            "report": result.compared,
+            "kinds": kinds,
+            "charts": charts,
+            "level": f"{result.a.sampling.level:.0%}",
+        }
+
+    values = await service.work(work)
+    return page(
+        request,
+        "ui/ab.html",
+        **values,
+        chosen={"a": a, "b": b},
+        commands=[
+            cli("eval", "ab", a, b),
+            curl_post(request, "/v1/ab", {"a": a, "b": b}),
+        ],
+    )

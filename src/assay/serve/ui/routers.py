@@ -1,0 +1,18 @@
+"""Which pages are there? ``PAGES`` is the whole list."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from assay.serve.ui import ab, compare, gate, runs, saving, search, session, style
+
+PAGES: tuple[APIRouter, ...] = (
+    style.router,
+    session.router,
+    search.router,
+    saving.router,
+    runs.router,
+    compare.router,
+    ab.router,
+    gate.router,
+)

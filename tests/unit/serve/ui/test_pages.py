@@ -1,0 +1,122 @@
+"""Does every page answer, teach when there is nothing, and say what is wrong to a person?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.unit.serve.conftest import MakeService, assert_problem, client_of
+from tests.unit.serve.ui.conftest import FORM, PERSON
+
+PAGES = (
+    "/search",
+    "/search?q=headache",
+    "/search?q=headache&two=on&b_fusion=weighted&b_weighting=own&b_w_bm25=0.9",
+    "/runs",
+    "/runs?suite=small&status=complete&threshold=0.5&measure=mrr",
+    "/compare",
+    "/compare?a=run_a&b=run_b",
+    "/compare?a=run_a&b=run_b&kind=Draw&type=paraphrase&text=drug&sort=best",
+    "/compare/query?a=run_a&b=run_b&query=q1",
+    "/ab",
+    "/ab?a=run_a&b=run_b",
+    "/gate",
+    "/gate?baseline=baseline&current=run_a",
+    "/gate?baseline=run_a&current=run_b&limits=nDCG@10%3D0.02&mode=non-inferiority",
+    "/sign-in",
+)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_html_without_inline_script_or_style(pages: TestClient, path: str) -> None:
+    response = pages.get(path)
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/html")
+    assert "'unsafe-inline'" not in response.headers["content-security-policy"]
+    assert not re.search(r"<script(?![^>]*src=)|<style|\sstyle=|\son[a-z]+=", response.text)
+    assert not re.search(r'(src|href)="(https?:)?//', response.text)
+
+
+@pytest.mark.parametrize("path", ["/search", "/runs", "/compare", "/ab", "/gate"])
+def test_an_empty_workspace_teaches_the_next_command(make_service: MakeService, path: str) -> None:
+    with client_of(make_service(), headers=PERSON) as client:
+        text = client.get(path).text
+    assert re.search(r"<code>assay (ingest|eval run|testset)", text), text
+
+
+def test_the_first_page_is_search(pages: TestClient) -> None:
+    assert pages.get("/", follow_redirects=False).headers["location"] == "/search"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/nothing", 404, "There is no such thing here"),
+        ("/compare?a=run_a&b=nothing-like-it", 404, "no run"),
+        ("/search?q=x&k=0", 400, "whole number"),
+        ("/search?q=x&rrf_k=many", 400, "whole number"),
+        ("/search?q=x&c=bm25&c=telepathy", 400, "telepathy"),
+        ("/search?q=x&weighting=own&w_bm25=-1", 400, "weight of bm25"),
+        ("/compare?a=run_a&b=run_b&kind=Triumph", 400, "Triumph"),
+        ("/gate?baseline=run_a&current=run_b&limits=much", 400, "is not a limit"),
+    ],
+)
+def test_people_get_a_page_and_programs_get_a_problem(
+    pages: TestClient, path: str, status: int, said: str
+) -> None:
+    shown = pages.get(path)
+    assert shown.status_code == status
+    assert shown.headers["content-type"].startswith("text/html")
+    assert said in shown.text
+    assert shown.headers["x-request-id"] in shown.text
+    assert_problem(pages.get(path, headers={"accept": "application/json"}), status)
+
+
+def test_the_interface_for_programs_never_answers_in_html(pages: TestClient) -> None:
+    assert_problem(pages.get("/v1/runs/nothing-like-it"), 404)
+
+
+def test_a_part_of_a_page_is_only_that_part(pages: TestClient) -> None:
+    whole = pages.get("/search?q=headache").text
+    response = pages.get("/search?q=headache&c=bm25&fusion=rrf", headers={"hx-request": "true"})
+    assert "<html" not in response.text
+    assert "Aspirin" in whole
+    assert "Aspirin" in response.text
+    assert response.headers["hx-push-url"] == "/search?q=headache"  # what is usual is left out
+    refused = pages.get("/search?q=headache&k=0", headers={"hx-request": "true"})
+    assert refused.status_code == 400
+    assert "<html" not in refused.text
+
+
+@pytest.mark.req("R15")
+def test_commands_to_copy_ask_for_the_same(pages: TestClient) -> None:
+    text = pages.get("/search?q=don't+panic&rrf_k=5&boosts=off&k=5").text
+    assert "--rrf-k 5 --no-boosts -k 5 --explain" in text
+    assert "/v1/search?q=don%27t+panic&amp;rrf_k=5&amp;boosts=false&amp;k=5" in text
+
+
+def test_a_tag_is_pinned_from_the_list(pages: TestClient) -> None:
+    answer = pages.post(
+        "/ui/tag", content="run=run_a&tag=baseline", headers=FORM, follow_redirects=False
+    )
+    assert answer.status_code == 303
+    assert pages.get("/v1/runs/baseline").json()["run_id"] == "run_a"
+
+
+@pytest.mark.parametrize("origin", [None, "null", "http://elsewhere.example"])
+def test_forms_of_other_sites_are_refused(pages: TestClient, origin: str | None) -> None:
+    headers = {key: value for key, value in FORM.items() if key != "origin"}
+    headers |= {"origin": origin} if origin else {}
+    answer = pages.post("/ui/tag", content="run=run_a&tag=stolen", headers=headers)
+    assert answer.status_code == 403
+
+
+def test_comparisons_are_exported(pages: TestClient) -> None:
+    for form, kind in (("csv", "text/csv"), ("json", "application/json"), ("html", "text/html")):
+        answer = pages.get(f"/compare/export?a=run_a&b=run_b&form={form}")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith(kind)
+        assert f".{form}" in answer.headers["content-disposition"]
+    assert pages.get("/compare/export?a=run_a&b=run_b&form=exe").status_code == 400
