@@ -24,7 +24,6 @@ OTHER_BODIES = {
     "/v1/testsets": ("application/yaml", "text/yaml"),
     "/v1/testsets/validate": ("application/yaml", "text/yaml"),
     "/v1/evaluate": ("application/yaml", "text/yaml"),
-    "/sign-in": (_FORM,),
 }
 """Where something else than JSON may be sent."""
 
@@ -48,17 +47,17 @@ def _foreign(scope: Scope, headers: dict[bytes, bytes], host: str) -> Problem | 
     if scope["method"] in _SAFE_METHODS:
         return None
     origin = headers.get(b"origin")
-    if origin is None and not _is_form(headers):
-        return None
     if origin is None:
+        if not _takes_forms(scope["path"]):
+            return None
         return Problem(403, "foreign_origin", "a form comes with the Origin of its page", None)
     if origin.decode("latin-1").lower().partition("://")[2] == host:
         return None
     return Problem(403, "foreign_origin", "requests from other sites are refused", None)
 
 
-def _is_form(headers: dict[bytes, bytes]) -> bool:
-    return headers.get(b"content-type", b"").lower().startswith(_FORM.encode())
+def _takes_forms(path: str) -> bool:
+    return path.startswith("/ui/") or path in {"/sign-in", "/sign-out"}
 
 
 def _address(scope: Scope) -> Problem | None:
@@ -93,7 +92,7 @@ def _body(scope: Scope, headers: dict[bytes, bytes]) -> Problem | None:
     if not has_body(headers) or scope["method"] in _SAFE_METHODS:
         return None
     kind = headers.get(b"content-type", b"").decode("latin-1")
-    forms = (_FORM,) if scope["path"].startswith("/ui/") else ()
+    forms = (_FORM,) if _takes_forms(scope["path"]) else ()
     others = OTHER_BODIES.get(scope["path"], forms)
     if _JSON.fullmatch(kind) or kind.partition(";")[0].strip().lower() in others:
         return None
