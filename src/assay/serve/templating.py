@@ -39,12 +39,12 @@ def environment() -> Environment:
     return made
 
 
-def render(name: str, **values: Any) -> str:
+def render(name: str, /, **values: Any) -> str:
     """A template, filled in."""
     return environment().get_template(name).render(**values)
 
 
-def render_block(name: str, block: str, **values: Any) -> str:
+def render_block(name: str, block: str, /, **values: Any) -> str:
     """One block of a template: the part of a page that is replaced."""
     template = environment().get_template(name)
     context = template.new_context(values)

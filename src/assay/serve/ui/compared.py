@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from assay.evaluation.ab import ABResult, ab
-from assay.evaluation.compare_runs import QueryComparison
+from assay.evaluation.compare_runs import QueryComparison, depth_for
 from assay.evaluation.matching import Rule, graded_ranks
+from assay.evaluation.run_scores import AB_MEASURES
 from assay.evaluation.sampling import sampling_of
 from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import QueryOutcome, RunInfo
@@ -76,8 +77,10 @@ def compared(service: Service, a: str, b: str) -> Compared:
 
 
 def stored_pair(service: Service, a: str, b: str) -> tuple[StoredRun, StoredRun]:
-    """Both runs as they are stored."""
-    return service.workspace.stored_run(a), service.workspace.stored_run(b)
+    """Both runs as they are stored, as deep as the statistics look."""
+    depth = depth_for(AB_MEASURES)
+    one, other = (service.workspace.stored_run(ref, depth=depth) for ref in (a, b))
+    return one, other
 
 
 def pair_of(service: Service, found: Compared, query_id: str) -> Pair:

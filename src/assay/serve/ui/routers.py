@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from assay.serve.ui import ab, compare, gate, runs, saving, search, session, style
+from assay.serve.ui import ab, compare, gate, runs, saving, search, session, style, testsets
 
 PAGES: tuple[APIRouter, ...] = (
     style.router,
@@ -15,4 +15,5 @@ PAGES: tuple[APIRouter, ...] = (
     compare.router,
     ab.router,
     gate.router,
+    testsets.router,
 )

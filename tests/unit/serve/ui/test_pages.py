@@ -25,6 +25,10 @@ PAGES = (
     "/gate",
     "/gate?baseline=baseline&current=run_a",
     "/gate?baseline=run_a&current=run_b&limits=nDCG@10%3D0.02&mode=non-inferiority",
+    "/testsets",
+    "/testsets/test_set_v1",
+    "/testsets/test_set_v1?type=paraphrase&text=heart&page=2&reveal=on",
+    "/testsets/test_set_v1/diff/test_set_v1_extras",
     "/sign-in",
 )
 
@@ -59,6 +63,7 @@ def test_the_first_page_is_search(pages: TestClient) -> None:
         ("/search?q=x&rrf_k=many", 400, "whole number"),
         ("/search?q=x&c=bm25&c=telepathy", 400, "telepathy"),
         ("/search?q=x&weighting=own&w_bm25=-1", 400, "weight of bm25"),
+        ("/testsets/nothing", 404, "no test set"),
         ("/compare?a=run_a&b=run_b&kind=Triumph", 400, "Triumph"),
         ("/gate?baseline=run_a&current=run_b&limits=much", 400, "is not a limit"),
     ],

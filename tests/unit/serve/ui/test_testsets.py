@@ -1,0 +1,48 @@
+"""Are held-out questions masked, looks at them noted, and faults shown with their lines?"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from starlette.testclient import TestClient
+
+from assay.evaluation.testset.load import load_test_set
+from tests.unit.serve.ui.conftest import FORM
+
+ADDRESS = "/testsets/test_set_v1"
+
+
+def test_what_is_held_out_is_masked_until_somebody_looks(pages: TestClient) -> None:
+    found = load_test_set("test_set_v1")
+    (hidden, *_), (open_one, *_) = found.held_out_queries, found.evaluation_queries
+    masked = pages.get(ADDRESS).text
+    assert open_one.query_text in masked
+    assert hidden.query_id in masked
+    assert hidden.query_text not in masked
+    assert "looked at 0 times" in masked
+    assert hidden.query_text not in pages.get(f"{ADDRESS}?text={hidden.query_text}").text
+    assert hidden.query_text in pages.get(f"{ADDRESS}?reveal=on").text
+    assert "looked at 1 times" in pages.get(ADDRESS).text
+
+
+def test_every_problem_of_a_pasted_set_has_its_line(pages: TestClient) -> None:
+    text = "name: mine\nversion: v1\nqueries:\n  - query_id: q1\n    query_text: x\n"
+    text += (
+        "    relevant_docs:\n      - {doc_id: a, grade: 7}\n  - query_id: q1\n    query_text: y\n"
+    )
+    answer = pages.post("/ui/validate", content=urlencode({"text": text}), headers=FORM)
+    assert answer.status_code == 200
+    assert "line 7" in answer.text
+    assert "stands twice" in answer.text
+    sound = "name: m\nversion: v1\nqueries:\n  - {query_id: q, query_text: x, "
+    sound += "relevant_docs: [{doc_id: a, grade: 3}]}\n"
+    answer = pages.post("/ui/validate", content=urlencode({"text": sound}), headers=FORM)
+    assert "Sound: 1 queries" in answer.text
+
+
+def test_strata_far_from_their_target_are_marked(pages: TestClient) -> None:
+    assert "too many" not in pages.get(ADDRESS).text
+    fields = {"set": "lopsided", "q": "headache", "query_type": "exact_term"}
+    body = urlencode({**fields, "grade:d1:chunk_0": "3"})
+    pages.post("/ui/save-query", content=body, headers=FORM)
+    assert "too many" in pages.get("/testsets/lopsided").text
