@@ -7,7 +7,6 @@ goes on where it stopped.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,12 +22,10 @@ from assay.evaluation.result import ScoringOptions
 from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.testset.load import parse_test_set
 from assay.hits import strict_json
-from assay.index.manifest import load as load_manifest
 from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.model.testset_json import from_plain, to_plain
-from assay.search.check import changed, make_filters
 from assay.search.options import COMPONENTS
 from assay.serve import datasets
 from assay.serve.jobs import Control, Done
@@ -40,10 +37,8 @@ from assay.store.owner import this_process
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.search.response import SearchResponse
     from assay.workspace import Workspace
 
-RANKING_DEPTH = 100
 ALL_SPEAKERS = frozenset(SpeakerFilter)
 POLITE_SECONDS = 0.25
 
@@ -140,28 +135,15 @@ def _resumable(workspace: Workspace, run_id: str) -> str | None:
 
 
 def _system(workspace: Workspace, options: Mapping[str, Any], busy: Callable[[], bool]) -> System:
-    """What is evaluated: the search of this workspace, in this state of its index."""
-    searcher = workspace.searcher
-    searcher.refresh()
-    chosen = changed(searcher.defaults, k=RANKING_DEPTH, **options)
+    """What is evaluated: the search that ``assay eval run`` evaluates, only politer."""
+    workspace.searcher.refresh()
+    system = workspace.system(**options)
 
-    def retrieve(query: GoldenQuery) -> SearchResponse:
+    def retrieve(query: GoldenQuery) -> Any:
         _give_way(busy)
-        return searcher.search(query.query_text, chosen, filters=filters_of(query))
+        return system.retrieve(query)
 
-    return System(
-        retrieve=retrieve,
-        config=json.loads(chosen.identity()),
-        generation=searcher.generation,
-        models=dict(load_manifest(workspace.index_folder).models),
-    )
-
-
-def filters_of(query: GoldenQuery) -> Any:
-    """The filters that a golden query asks for."""
-    speaker = () if query.speaker_filter is SpeakerFilter.ALL else (query.speaker_filter.value,)
-    mode = () if query.ingestion_mode is None else (query.ingestion_mode.value,)
-    return make_filters(speaker_role=speaker, ingestion_mode=mode)
+    return replace(system, retrieve=retrieve)
 
 
 def _give_way(busy: Callable[[], bool]) -> None:
