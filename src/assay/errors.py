@@ -18,6 +18,7 @@ HTTP status a server answers with and the exit code a command ends with::
     │   ├── MissingModelError      model_missing       404  exit 2
     │   └── UnknownRunError        unknown_run         404  exit 2
     ├── ConflictError              conflict            409  exit 2
+    ├── AgreementError             no_agreement        409  exit 3   (annotators differ too much)
     ├── TooManyErrorsError         too_many_errors     502  exit 1
     ├── StorageError               storage             500  exit 1
     │   ├── CorruptError           corrupt             500  exit 1   (names the file)
@@ -175,6 +176,14 @@ class ConflictError(AssayError):
     code = "conflict"
     http_status = 409
     exit_code = 2
+
+
+class AgreementError(AssayError):
+    """The annotators of a round do not agree enough to build on what they say."""
+
+    code = "no_agreement"
+    http_status = 409
+    exit_code = 3
 
 
 class TooManyErrorsError(AssayError):

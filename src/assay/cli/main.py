@@ -57,7 +57,7 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.answer",
         "Answer a question from the corpus with sources, or refuse to.",
     ),
-    Entry("testset", "assay.cli.testset", "Check, split, compare and convert test sets."),
+    Entry("testset", "assay.cli.testset", "Check, split, compare, convert and refresh test sets."),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),

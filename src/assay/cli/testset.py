@@ -1,5 +1,6 @@
 """Is this test set sound, what is in it, and how does it become another form?"""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,9 @@ import typer
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
 
-app = group("Check, split, compare and convert test sets.")
+app = group("Check, split, compare, convert and refresh test sets.")
+
+MODULES = ("testset_cycle",)  # verbs that stand in modules of their own
 
 INVALID = 2
 
@@ -290,3 +293,7 @@ def schema(json_output: JsonFlag = False) -> None:
         emit_json(build())
     else:
         emit_text(schema_text().rstrip("\n"))
+
+
+for _name in MODULES:
+    app.registered_commands += import_module(f"assay.cli.{_name}").verbs.registered_commands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assay.config import Configuration
 from assay.errors import UsageError
 from assay.evaluation.testset.load import (
     Reading,
@@ -15,6 +16,12 @@ from assay.evaluation.testset.load import (
 )
 from assay.evaluation.testset.save import save_test_set, with_split, write_text
 from assay.evaluation.testset.split import PARTS, hold_out, part, split_by_group
+from assay.model.testset import TestSet
+
+
+def load_here(config: Configuration, name: str) -> TestSet:
+    """The test set of a name, looked for in the workspace first."""
+    return load_test_set(name, folder=config.home / "testsets")
 
 
 def split_held_out(

@@ -65,7 +65,7 @@ def cohen_kappa(
     """
     check_share(level, "level")
     table = tabulate(first, second, categories=categories, ordered=weights != "none")
-    disagreement = _disagreement(len(table.categories), weights)
+    disagreement = disagreement_of(len(table.categories), weights)
     value = _value(table, disagreement)
     error = None if value is None or table.n < 2 else _error(table, disagreement, value)
     reason = _reason(table, value, error)
@@ -97,7 +97,7 @@ def kappa_bootstrap(
     check_share(level, "level")
     check_sampling(resamples, seed)
     table = tabulate(first, second, categories=categories, ordered=weights != "none")
-    disagreement = _disagreement(len(table.categories), weights)
+    disagreement = disagreement_of(len(table.categories), weights)
     blank = Interval(
         low=None,
         high=None,
@@ -117,7 +117,8 @@ def kappa_bootstrap(
     return replace(blank, low=low, high=high, reason=same)
 
 
-def _disagreement(k: int, weights: str) -> FloatArray:
+def disagreement_of(k: int, weights: str) -> FloatArray:
+    """How bad it is that one says i and the other j, of k ordered categories."""
     steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(np.float64)
     kinds = {"none": np.minimum(steps, 1.0), "linear": steps, "quadratic": steps**2}
     if weights not in kinds:

@@ -108,25 +108,18 @@ class AnnotationStore:
         comment: str = "",
     ) -> Grade:
         """Enter what an annotator says; None: cannot be judged. The same again changes nothing."""
-        _check_grade(grade, comment)
+        return self.enter(round_id, annotator, [(key, grade, comment)])[0]
+
+    def enter(
+        self, round_id: str, annotator: str, said: Sequence[tuple[ItemKey, int | None, str]]
+    ) -> list[Grade]:
+        """Enter several grades, all of them or, where one is refused, none."""
+        for _, grade, comment in said:
+            _check_grade(grade, comment)
         with writing(self._engine, self._place) as connection:
             held = _open_round(connection, round_id)
             _check_annotator(held, annotator)
-            _check_item(connection, round_id, key)
-            before = _last_of_item(connection, round_id, annotator, key)
-            if before is not None and (before.grade, before.comment) == (grade, comment):
-                return rows.grade_of(before)
-            row = {
-                "round_id": round_id,
-                "query_id": key[0],
-                "chunk_id": key[1],
-                "annotator": annotator,
-                "grade": grade,
-                "comment": comment,
-                "at": now(),
-            }
-            connection.execute(insert(annotation_grades), row)
-        return Grade(*key, annotator, grade, comment, str(row["at"]))
+            return [_entered(connection, held, annotator, one) for one in said]
 
     def undo(self, round_id: str, annotator: str) -> Grade | None:
         """Take back the annotator's last grade, whatever it was; None where there is none."""
@@ -205,6 +198,27 @@ class AnnotationStore:
                     update(table).where(table.c.round_id == round_id).values(closed_at=now())
                 )
             return _required(connection, round_id)
+
+
+def _entered(
+    connection: Connection, held: Round, annotator: str, said: tuple[ItemKey, int | None, str]
+) -> Grade:
+    key, grade, comment = said
+    _check_item(connection, held.round_id, key)
+    before = _last_of_item(connection, held.round_id, annotator, key)
+    if before is not None and (before.grade, before.comment) == (grade, comment):
+        return rows.grade_of(before)
+    row = {
+        "round_id": held.round_id,
+        "query_id": key[0],
+        "chunk_id": key[1],
+        "annotator": annotator,
+        "grade": grade,
+        "comment": comment,
+        "at": now(),
+    }
+    connection.execute(insert(annotation_grades), row)
+    return Grade(*key, annotator, grade, comment, str(row["at"]))
 
 
 def _check_round(held: Round, queries: Sequence[RoundQuery], items: Sequence[Item]) -> None:

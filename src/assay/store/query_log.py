@@ -7,30 +7,16 @@ candidates of a test-set refresh come from.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import delete, func, insert, select
 
+from assay.model.identifiers import scrub
 from assay.store.database import open_database, writing
 from assay.store.moments import days_ago
 from assay.store.schema import query_log
-
-_LABELS = "mrn|nhs|ssn|patient (?:id|no|number)"
-_IDENTIFIERS = (
-    (re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"), "[email]"),
-    (re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE), "[link]"),
-    (re.compile(r"\b\d{3}-\d{2}-\d{4}\b"), "[number]"),
-    (re.compile(r"\b\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}\b"), "[date]"),
-    (re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b"), "[date]"),
-    (re.compile(rf"\b(?:{_LABELS})\W{{0,3}}[\w-]*\d[\w-]*", re.IGNORECASE), "[number]"),
-    (re.compile(r"(?<!\w)\+?\(?\d[\d ()./-]{7,}\d\b"), "[number]"),
-    (re.compile(r"\b(?:mr|mrs|ms|miss|dr|prof)\.? +[A-Z][\w'-]+(?: +[A-Z][\w'-]+)?"), "[name]"),
-    (re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? +[A-Z][\w'-]+(?: +[A-Z][\w'-]+)?"), "[name]"),
-)  # fmt: skip
-_KEPT = re.compile(r"\b(?:PMC|PMID:?|NCT|DOI:?)\s?[\d./-]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +41,6 @@ class QueryCount:
     zero_results: int
     mean_top_score: float | None
     last_at: str
-
-
-def scrub(text: str) -> str:
-    """The text without what names a person; numbers of papers and trials stay."""
-    kept: list[str] = []
-
-    def keep(found: re.Match[str]) -> str:
-        kept.append(found[0])
-        return f"\x00{len(kept) - 1}\x00"
-
-    masked = _KEPT.sub(keep, text.replace("\x00", " "))
-    for pattern, word in _IDENTIFIERS:
-        masked = pattern.sub(word, masked)
-    return re.sub(r"\x00(\d+)\x00", lambda found: kept[int(found[1])], masked)
 
 
 class QueryLog:
@@ -113,8 +85,10 @@ class QueryLog:
         with self._engine.connect() as connection:
             return connection.execute(select(func.count()).select_from(query_log)).scalar_one()
 
-    def wordings(self, *, since: str = "", limit: int = 10_000) -> list[QueryCount]:
-        """Every wording that was kept, most frequent first."""
+    def wordings(
+        self, *, since: str = "", limit: int = 10_000, degraded: bool = True
+    ) -> list[QueryCount]:
+        """Every wording that was kept, most frequent first; ``degraded``: poor answers too."""
         key = func.lower(func.trim(query_log.c.query))
         times = func.count()
         with self._engine.connect() as connection:
@@ -127,6 +101,7 @@ class QueryLog:
                     func.max(query_log.c.at),
                 )
                 .where(query_log.c.query.is_not(None), query_log.c.at >= since)
+                .where(query_log.c.degraded <= int(degraded))
                 .group_by(key)
                 .order_by(times.desc(), key)
                 .limit(limit)

@@ -1,0 +1,250 @@
+"""Do the two annotators of a round agree enough to build on what they say?
+
+Cohen's kappa, plain and quadratic-weighted, over the passages that both graded. The interval draws
+whole queries, since the passages of one query are judged alike. The gate is plain kappa above 0.6;
+where kappa is undefined there is no agreement to speak of, and the gate stays shut.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay import limits
+from assay.evaluation.scores import rounded
+from assay.model.annotation import Grade, Item, ItemKey, Round
+from assay.stats.defaults import DEFAULT_SEED, SAME
+from assay.stats.interval import Interval
+from assay.stats.kappa import Kappa, Weights, cohen_kappa
+from assay.stats.kappa_clusters import kappa_by_cluster
+
+KAPPA_FLOOR = 0.6
+CATEGORIES = tuple(range(limits.MAX_GOLDEN_GRADE + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An item on which the annotators differ; None: that one could not judge it."""
+
+    query_id: str
+    chunk_id: str
+    grades: tuple[int | None, int | None]
+
+    @property
+    def key(self) -> ItemKey:
+        """The item."""
+        return self.query_id, self.chunk_id
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAgreement:
+    """How far the annotators agree on one query; few items say little."""
+
+    query_id: str
+    n: int
+    agreement: float | None
+    kappa: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """What one annotator did: how much, how strictly, how much of it in doubt."""
+
+    name: str
+    done: int
+    total: int
+    cannot_judge: int
+    by_grade: Mapping[int, int]
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Everything that is known about the agreement of a round."""
+
+    round_id: str
+    items: int
+    both: int
+    plain: Kappa
+    plain_interval: Interval
+    quadratic: Kappa
+    quadratic_interval: Interval
+    annotators: tuple[Annotator, Annotator]
+    queries: tuple[QueryAgreement, ...]
+    differences: tuple[Difference, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether both annotators have graded everything."""
+        return all(one.done == one.total for one in self.annotators)
+
+    @property
+    def enough(self) -> bool:
+        """Whether the gate is open: kappa above 0.6, rounding errors aside."""
+        return self.plain.value is not None and self.plain.value > KAPPA_FLOOR + SAME
+
+    @property
+    def verdict(self) -> str:
+        """One sentence that says whether the grades can be built upon."""
+        value = self.plain.value
+        if value is None:
+            return f"kappa is undefined: {self.plain.reason}"
+        if not self.enough:
+            return f"kappa {value:.4f} does not exceed {KAPPA_FLOOR}"
+        low = self.plain_interval.low
+        doubt = ""
+        if low is not None and low <= KAPPA_FLOOR:
+            doubt = f"; with so few queries it may lie below (95% CI from {low:.4f})"
+        return f"kappa {value:.4f} exceeds {KAPPA_FLOOR}{doubt}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "round_id": self.round_id,
+            "passed": self.enough,
+            "verdict": self.verdict,
+            "floor": KAPPA_FLOOR,
+            "items": self.items,
+            "judged_by_both": self.both,
+            "complete": self.complete,
+            "kappa": kappa_dict(self.plain, self.plain_interval),
+            "kappa_quadratic": kappa_dict(self.quadratic, self.quadratic_interval),
+            "agreement": rounded(self.plain.agreement),
+            "confusion": {
+                "annotators": [one.name for one in self.annotators],
+                "grades": list(self.plain.categories),
+                "counts": [list(row) for row in self.plain.confusion],
+            },
+            "annotators": [
+                {
+                    "name": one.name,
+                    "done": one.done,
+                    "total": one.total,
+                    "cannot_judge": one.cannot_judge,
+                    "by_grade": {str(grade): count for grade, count in one.by_grade.items()},
+                    "mean": rounded(one.mean),
+                }
+                for one in self.annotators
+            ],
+            "queries": [
+                {
+                    "query_id": one.query_id,
+                    "n": one.n,
+                    "agreement": rounded(one.agreement),
+                    "kappa": rounded(one.kappa),
+                    "reason": one.reason,
+                }
+                for one in self.queries
+            ],
+            "differences": [
+                {"query_id": one.query_id, "chunk_id": one.chunk_id, "grades": list(one.grades)}
+                for one in self.differences
+            ],
+        }
+
+
+def kappa_dict(kappa: Kappa, interval: Interval) -> dict[str, Any]:
+    """Kappa with its interval and where that comes from."""
+    return {
+        "value": rounded(kappa.value),
+        "reason": kappa.reason if kappa.value is None else None,
+        "ci": {
+            "low": rounded(interval.low),
+            "high": rounded(interval.high),
+            "level": interval.level,
+            "method": interval.method,
+            "queries": interval.clusters,
+            "resamples": interval.resamples,
+            "seed": interval.seed,
+            "reason": interval.reason,
+        },
+        "n": kappa.n,
+    }
+
+
+def agreement(
+    held: Round, items: Sequence[Item], grades: Iterable[Grade], *, seed: int = DEFAULT_SEED
+) -> Agreement:
+    """How far the annotators of a round agree, as far as they have got."""
+    said = by_annotator(grades)
+    first, second = (said.get(name, {}) for name in held.annotators)
+    both = [item.key for item in items if item.key in first and item.key in second]
+    pairs = {key: (first[key].grade, second[key].grade) for key in both}
+    plain, plain_interval = _kappa(pairs, "none", seed)
+    quadratic, quadratic_interval = _kappa(pairs, "quadratic", seed)
+    return Agreement(
+        round_id=held.round_id,
+        items=len(items),
+        both=len(both),
+        plain=plain,
+        plain_interval=plain_interval,
+        quadratic=quadratic,
+        quadratic_interval=quadratic_interval,
+        annotators=(
+            _annotator(held.annotators[0], first.values(), len(items)),
+            _annotator(held.annotators[1], second.values(), len(items)),
+        ),
+        queries=_per_query(pairs),
+        differences=tuple(
+            Difference(*key, pair)
+            for key, pair in pairs.items()
+            if None in pair or pair[0] != pair[1]
+        ),
+    )
+
+
+def by_annotator(grades: Iterable[Grade]) -> dict[str, dict[ItemKey, Grade]]:
+    """The grades of each annotator by item."""
+    found: dict[str, dict[ItemKey, Grade]] = {}
+    for one in grades:
+        found.setdefault(one.annotator, {})[one.key] = one
+    return found
+
+
+def _kappa(
+    pairs: Mapping[ItemKey, tuple[int | None, int | None]], weights: Weights, seed: int
+) -> tuple[Kappa, Interval]:
+    usable = {key: (a, b) for key, (a, b) in pairs.items() if a is not None and b is not None}
+    first, second = [a for a, _ in usable.values()], [b for _, b in usable.values()]
+    kappa = cohen_kappa(first, second, weights=weights, categories=CATEGORIES)
+    if kappa.value is None:
+        return kappa, kappa.interval
+    clusters = [query_id for query_id, _ in usable]
+    drawn = kappa_by_cluster(
+        first, second, clusters, weights=weights, categories=CATEGORIES, seed=seed
+    )
+    return kappa, drawn
+
+
+def _annotator(name: str, grades: Iterable[Grade], total: int) -> Annotator:
+    said = [one.grade for one in grades]
+    known = [grade for grade in said if grade is not None]
+    counts = Counter(known)
+    return Annotator(
+        name,
+        len(said),
+        total,
+        len(said) - len(known),
+        {grade: counts[grade] for grade in CATEGORIES},
+        sum(known) / len(known) if known else None,
+    )
+
+
+def _per_query(
+    pairs: Mapping[ItemKey, tuple[int | None, int | None]],
+) -> tuple[QueryAgreement, ...]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for (query_id, _), (a, b) in pairs.items():
+        rows = found.setdefault(query_id, [])
+        if a is not None and b is not None:
+            rows.append((a, b))
+    answers = []
+    for query_id in sorted(found):
+        rows = found[query_id]
+        kappa = cohen_kappa([a for a, _ in rows], [b for _, b in rows], categories=CATEGORIES)
+        reason = kappa.reason if kappa.value is None else None
+        answers.append(QueryAgreement(query_id, kappa.n, kappa.agreement, kappa.value, reason))
+    return tuple(answers)

@@ -1,0 +1,55 @@
+"""What does an annotator see next, and in which order?
+
+Queries come one after the other, and within a query its passages; both orders are shuffled for each
+annotator by a hash of the round's seed, so that neither rank nor the other's order shows through.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+
+from assay.model.annotation import Item, ItemKey, Round, RoundQuery, Task
+
+
+def ordered(held: Round, items: Sequence[Item], annotator: str) -> tuple[Item, ...]:
+    """All items of a round, in the order in which this annotator sees them."""
+
+    def place(*parts: str) -> bytes:
+        text = "\0".join((str(held.seed), annotator, *parts))
+        return hashlib.sha256(text.encode()).digest()
+
+    return tuple(sorted(items, key=lambda one: (place(one.query_id), place(*one.key), one.key)))
+
+
+def next_task(
+    held: Round,
+    queries: Sequence[RoundQuery],
+    items: Sequence[Item],
+    done: Collection[ItemKey],
+    annotator: str,
+) -> Task | None:
+    """The first item that this annotator has not graded; None where all are."""
+    mine = ordered(held, items, annotator)
+    waiting = next((item for item in mine if item.key not in done), None)
+    if waiting is None:
+        return None
+    texts = {query.query_id: query.query_text for query in queries}
+    finished = sum(item.key in done for item in mine)
+    return task(held, waiting, texts[waiting.query_id], finished + 1, len(mine))
+
+
+def task(held: Round, item: Item, query_text: str, number: int, total: int) -> Task:
+    """An item without anything that could sway whoever reads it."""
+    return Task(
+        round_id=held.round_id,
+        query_id=item.query_id,
+        query_text=query_text,
+        chunk_id=item.chunk_id,
+        title=item.title,
+        section_label=item.section_label,
+        text=item.text,
+        table_html=item.table_html,
+        number=number,
+        total=total,
+    )

@@ -1,0 +1,97 @@
+"""Who looked at the held-out queries, and do they tell another story than the rest?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.errors import UsageError
+from assay.evaluation.recording import now
+from assay.evaluation.refresh.overfit import Overfitting, overfitting
+from assay.evaluation.run_scores import run_scores
+from assay.evaluation.stored_run import StoredRun
+from assay.model.run_store import HeldOutUse, RunFilter
+from assay.model.runs import RunStatus
+from assay.model.testset import GoldenQuery, TestSet
+from assay.workspace import Workspace
+
+MEASURE = "nDCG@10"
+
+
+def uses(workspace: Workspace, test_set: TestSet) -> tuple[HeldOutUse, ...]:
+    """Every look at the held-out part of a set, oldest first."""
+    return workspace.runs.held_out_uses(test_set.name) if workspace.exists() else ()
+
+
+def note_use(workspace: Workspace, test_set: TestSet, purpose: str, run_id: str = "") -> None:
+    """Enter a look into the log."""
+    use = HeldOutUse(test_set.name, test_set.version, run_id, purpose, now())
+    workspace.runs.log_held_out(use)
+
+
+def check_overfitting(
+    workspace: Workspace,
+    test_set: TestSet,
+    before: str,
+    after: str,
+    *,
+    measure: str = MEASURE,
+) -> Overfitting:
+    """Compare two runs on both sides of the split; this look is logged.
+
+    A run that covers one side only is joined with the newest run of the same configuration that
+    covers the other.
+    """
+    if test_set.held_out is None:
+        raise UsageError(
+            f"{test_set.name} has no held-out part", hint="assay testset split makes one"
+        )
+    sides = (test_set.evaluation_queries, test_set.held_out_queries)
+    first, second = (_joined(workspace, test_set, ref) for ref in (before, after))
+    values = [_pairs(first, second, side, measure) for side in sides]
+    note_use(workspace, test_set, "overfitting check", f"{before} {after}"[:120])
+    return overfitting(values[0], values[1], measure)
+
+
+def _joined(workspace: Workspace, test_set: TestSet, ref: str) -> list[StoredRun]:
+    """The run, and others of its configuration, newest first."""
+    named = workspace.stored_run(ref)
+    if named.info.suite != test_set.name:
+        raise UsageError(f"{ref} is a run of {named.info.suite}, not of {test_set.name}")
+    chosen = RunFilter(
+        suite=test_set.name, status=RunStatus.COMPLETE, config_hash=named.info.config_hash
+    )
+    others = workspace.runs.runs(chosen, limit=20).runs
+    return [named, *(workspace.stored_run(o.run_id) for o in others if o.run_id != named.name)]
+
+
+def _pairs(
+    first: Sequence[StoredRun],
+    second: Sequence[StoredRun],
+    queries: Sequence[GoldenQuery],
+    measure: str,
+) -> Mapping[str, tuple[float, float]]:
+    a, b = (_values(runs, queries, measure) for runs in (first, second))
+    found = {name: (a[name], b[name]) for name in a if name in b}
+    wanted = sum(query.judged for query in queries)
+    if len(found) < wanted:
+        raise UsageError(
+            f"{wanted - len(found)} of {wanted} queries were not run in both",
+            hint="assay eval run with --split all covers both sides",
+        )
+    return found
+
+
+def _values(
+    runs: Sequence[StoredRun], queries: Sequence[GoldenQuery], measure: str
+) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for run in runs:
+        todo = [
+            query
+            for query in queries
+            if query.judged and query.query_id in run.by_query and query.query_id not in found
+        ]
+        if todo:
+            scored = run_scores(run, todo, measure).per_query(measure)
+            found |= {name: value for name, value in scored.items() if value is not None}
+    return found

@@ -1,0 +1,62 @@
+"""What in a text obviously names a person, and how does the text read without it?
+
+Careful rather than thorough: addresses, links, telephone and record numbers, dates with a year,
+and names after a title. Numbers of papers and trials stay. Whoever publishes queries reads them
+first; this only keeps the obvious out.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_LABELS = "mrn|nhs|ssn|patient (?:id|no|number)|medical record(?: number| no)?"
+_NAME = r"[A-Z][\w'-]+(?: +[A-Z][\w'-]+)?"
+_IDENTIFIERS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("email", re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")),
+    ("link", re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)),
+    ("number", re.compile(r"\b\d{3}-\d{2}-\d{4}\b")),
+    ("date", re.compile(r"\b\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}\b")),
+    ("date", re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")),
+    ("date", re.compile(rf"\b\d{{1,2}} {_MONTH}\.?,? (?:19|20)\d{{2}}\b")),
+    ("date", re.compile(rf"\b{_MONTH}\.? \d{{1,2}},? (?:19|20)\d{{2}}\b")),
+    ("number", re.compile(rf"\b(?:{_LABELS})\W{{0,3}}[\w-]*\d[\w-]*", re.IGNORECASE)),
+    ("number", re.compile(r"(?<!\w)\+?\(?\d[\d ()./-]{7,}\d\b")),
+    ("name", re.compile(rf"\b(?:mr|mrs|ms|miss|dr|prof)\.? +{_NAME}")),
+    ("name", re.compile(rf"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? +{_NAME}")),
+)
+_KEPT = re.compile(r"\b(?:PMC|PMID:?|NCT|DOI:?)\s?[\d./-]+", re.IGNORECASE)
+_HOLDERS = re.compile(r"\[(?:email|link|number|date|name)\]")
+KINDS = ("email", "link", "number", "date", "name")
+
+
+def scrub(text: str) -> str:
+    """The text with a word in brackets for whatever names a person."""
+    return scrubbed(text)[0]
+
+
+def scrubbed(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text without what names a person, and the kinds of what was taken out."""
+    kept: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        kept.append(found[0])
+        return f"\x00{len(kept) - 1}\x00"
+
+    masked = _KEPT.sub(keep, text.replace("\x00", " "))
+    taken: list[str] = []
+    for kind, pattern in _IDENTIFIERS:
+        masked, count = pattern.subn(f"[{kind}]", masked)
+        taken += [kind] * count
+    whole = re.sub(r"\x00(\d+)\x00", lambda found: kept[int(found[1])], masked)
+    return whole, tuple(taken)
+
+
+def placeholders(text: str) -> tuple[str, ...]:
+    """The kinds of identifiers that were taken out of a text earlier."""
+    return tuple(found[1:-1] for found in _HOLDERS.findall(text))
+
+
+def without_placeholders(text: str) -> str:
+    """What is left of a text beside the words in brackets."""
+    return " ".join(_HOLDERS.sub(" ", text).split())
