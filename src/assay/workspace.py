@@ -8,9 +8,8 @@ only place that builds stores, encoders and indexes from configuration.
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
@@ -103,19 +102,11 @@ class Workspace:
         self._stack.callback(annotations.close)
         return annotations
 
-    def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
-        """A run with its test set and outcomes, of each the first ``depth`` results.
+    def stored_run(self, ref: str, *, depth: int | None = None) -> StoredRun:
+        """A run with its test set and outcomes, of each the first ``depth`` results."""
+        from assay.evaluation.stored_run import read_run
 
-        ``stages`` adds what each component found.
-        """
-        from assay.evaluation.stored_run import StoredRun
-
-        info = self.runs.run(ref)
-        with pause_collection():
-            outcomes = self.runs.outcomes(info.run_id, stages=stages, depth=depth)
-            if info.test_set_checksum not in self._test_sets:
-                self._test_sets[info.test_set_checksum] = self.runs.test_set(info.run_id)
-        return StoredRun(info, self._test_sets[info.test_set_checksum], outcomes)
+        return read_run(self.runs, ref, self._test_sets, depth=depth)
 
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
@@ -425,18 +416,6 @@ def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspa
     workspace = Workspace(configure({"home": home, **settings}, folder=home.parent))
     workspace.require()
     return workspace
-
-
-@contextmanager
-def pause_collection() -> Iterator[None]:
-    """No search for cycles meanwhile: a run is a hundred thousand values that have none."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _batches(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from assay.model.run_store import RunStore
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery, TestSet
 
@@ -43,3 +46,30 @@ class StoredRun:
     def failed(self) -> tuple[QueryOutcome, ...]:
         """The outcomes that are errors."""
         return tuple(outcome for outcome in self.outcomes if outcome.error is not None)
+
+
+def read_run(
+    store: RunStore, ref: str, known: dict[str, TestSet], *, depth: int | None = None
+) -> StoredRun:
+    """A run out of the store, without what its components found.
+
+    Test sets are put into ``known``, since runs that are compared mostly share one.
+    """
+    info = store.run(ref)
+    with _without_collection():
+        outcomes = store.outcomes(info.run_id, stages=False, depth=depth)
+        if info.test_set_checksum not in known:
+            known[info.test_set_checksum] = store.test_set(info.run_id)
+    return StoredRun(info, known[info.test_set_checksum], outcomes)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No search for cycles meanwhile: a run is a hundred thousand values that have none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
