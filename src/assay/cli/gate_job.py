@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.reports import write_file
 from assay.errors import UnknownRunError
-from assay.evaluation.baseline import Baseline, side_of_file, side_of_run
+from assay.evaluation.baseline import side_of_file, side_of_run, sides_of_runs
 from assay.evaluation.gate import SHOWN_MEASURES, GateReport, gate
 from assay.evaluation.gate_limits import parse_limits
 from assay.evaluation.sampling import sampling_of
@@ -16,7 +16,7 @@ from assay.measures.parse import parse_measures
 from assay.report.gate import gate_junit, gate_markdown
 
 if TYPE_CHECKING:
-    from assay.measures.base import Measure
+    from assay.evaluation.stored_run import StoredRun
     from assay.workspace import Workspace
 
 
@@ -32,8 +32,12 @@ def gate_job(
     chosen = parse_limits(limits)
     shown = parse_measures(SHOWN_MEASURES)
     measures = tuple(dict.fromkeys([*shown, *(limit.measure for limit in chosen)]))
-    now = side_of_run(workspace.stored_run(current), measures)
-    before = _baseline(workspace, baseline, measures)
+    run = workspace.stored_run(current)
+    other = _stored(workspace, baseline)
+    if other is None:
+        before, now = side_of_file(Path(baseline), measures), side_of_run(run, measures)
+    else:
+        before, now = sides_of_runs(other, run, measures, workspace.archived)
     warnings = ["the run is its own baseline"] if before.name == now.name else []
     return gate(
         before,
@@ -60,14 +64,13 @@ def write_gate(
             file.write(gate_markdown(ruling))
 
 
-def _baseline(workspace: Workspace, text: str, measures: tuple[Measure, ...]) -> Baseline:
-    """A run by that reference, else a file of that name."""
-    path = Path(text)
-    if path.suffix == ".json" or os.sep in text:
-        return side_of_file(path, measures)
+def _stored(workspace: Workspace, text: str) -> StoredRun | None:
+    """The run of that reference; None where the text names a file."""
+    if text.endswith(".json") or os.sep in text:
+        return None
     try:
-        return side_of_run(workspace.stored_run(text), measures)
+        return workspace.stored_run(text)
     except UnknownRunError:
-        if path.exists():
-            return side_of_file(path, measures)
+        if Path(text).exists():
+            return None
         raise

@@ -10,13 +10,22 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from assay import limits
 from assay.errors import FormatError, LimitError, MissingFileError
 from assay.evaluation.answering import score_answers
+from assay.evaluation.chunker_match import (
+    BY_ID,
+    Archive,
+    ChunkerMatch,
+    Matching,
+    matching,
+    no_archive,
+    versions,
+)
 from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored import answer_records
@@ -44,15 +53,25 @@ class Baseline:
     degraded: int = 0
     complete: bool = True
     test_set: str = ""
+    chunkers: frozenset[str] | None = None  # None: it does not matter, or nobody knows
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
 
 
-def side_of_run(run: StoredRun, measures: Sequence[Measure]) -> Baseline:
+def sides_of_runs(
+    before: StoredRun, now: StoredRun, measures: Sequence[Measure], archive: Archive = no_archive
+) -> tuple[Baseline, Baseline]:
+    """Two stored runs as the sides of a gate, matched across chunkers where these differ."""
+    match = matching(before, now, now.queries, archive=archive)
+    one, other = (side_of_run(run, measures, match) for run in (before, now))
+    return one, replace(other, warnings=(*other.warnings, *match.notes))
+
+
+def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = BY_ID) -> Baseline:
     """A stored run as one side of a gate."""
     ranking = [m for m in measures if m.definition.family is Family.RANKING]
     answers = [m for m in measures if m.definition.family is Family.ANSWER]
-    scores = run_scores(run, run.queries, ranking)
+    scores = run_scores(run, run.queries, ranking, rule=match.rule, places=match.places)
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
     if answers:
         records = answer_records(run.test_set, run.outcomes)
@@ -70,6 +89,7 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure]) -> Baseline:
         degraded=len(run.degraded),
         complete=info.status is RunStatus.COMPLETE,
         test_set=_test_set(run.test_set.name, run.test_set.version, info.test_set_checksum),
+        chunkers=versions(run) if match.match is ChunkerMatch.EXACT else None,
         warnings=(
             (f"{len(run.failed)} queries of {run.name} failed: they count as having no results",)
             if run.failed
@@ -114,6 +134,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         },
         degraded=int(content.get("degraded_queries") or 0),
         test_set=_named(content.get("test_set")),
+        chunkers=_chunkers(content.get("provenance")),
     )
 
 
@@ -165,6 +186,11 @@ def _named(entry: object) -> str:
     if not isinstance(entry, Mapping) or "checksum" not in entry:
         return ""
     return _test_set(str(entry.get("name")), str(entry.get("version")), str(entry["checksum"]))
+
+
+def _chunkers(entry: object) -> frozenset[str] | None:
+    named = entry.get("chunker_versions") if isinstance(entry, Mapping) else None
+    return frozenset(map(str, named)) if isinstance(named, list) and named else None
 
 
 def _test_set(name: str, version: str, checksum: str) -> str:

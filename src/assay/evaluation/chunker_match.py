@@ -61,6 +61,10 @@ class Matching:
         return RULES[self.match]
 
 
+BY_ID = Matching(ChunkerMatch.EXACT, {})
+"""Chunks by their ids, documents by theirs."""
+
+
 def no_archive(ids: Iterable[str], versions: frozenset[str]) -> Mapping[str, Place]:
     """Nobody kept where chunks stood."""
     del ids, versions

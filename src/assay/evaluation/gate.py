@@ -200,6 +200,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
             f"the test sets differ ({baseline.test_set} and {current.test_set}): "
             "make a baseline with the present one"
         )
+    if baseline.chunkers and current.chunkers and baseline.chunkers != current.chunkers:
+        found.append(
+            "the chunkers differ, and a file has no results to match by their characters: "
+            "take the stored run as baseline"
+        )
     return found
 
 

@@ -9,12 +9,18 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError, FormatError, MissingFileError, UsageError
-from assay.evaluation.baseline import Baseline, Values, side_of_file, side_of_run
+from assay.evaluation.baseline import (
+    Baseline,
+    Values,
+    side_of_file,
+    side_of_run,
+    sides_of_runs,
+)
 from assay.evaluation.gate import GateOutcome, GateReport, gate
 from assay.evaluation.gate_limits import parse_limit, parse_limits
 from assay.measures.parse import parse_measures
-from assay.model.runs import RunStatus
-from tests.unit.evaluation.stored import ranks, stored
+from assay.model.runs import QueryOutcome, RunStatus
+from tests.unit.evaluation.stored import golden, ranks, result, stored, suite
 
 MEASURES = parse_measures("Recall@10 nDCG@10")
 
@@ -134,6 +140,20 @@ def test_another_test_set_is_inconclusive() -> None:
     report = gate(side_of_run(a, MEASURES), side_of_run(b, MEASURES), parse_limits([]))
     assert report.outcome.exit_code == 4
     assert "test sets differ" in report.blockers[0]
+
+
+@pytest.mark.req("E9", "K14")
+def test_runs_of_different_chunkers_are_matched_by_characters() -> None:
+    tests = suite(golden("q", "D:chunk_3"))
+    old = replace(result("D:chunk_3", spans=((300, 400),)), chunker_version="old")
+    new = replace(result("D:chunk_1", spans=((200, 380),)), chunker_version="new")
+    a = stored("a", tests, [QueryOutcome("q", (old,))], versions=["old"])
+    b = stored("b", tests, [QueryOutcome("q", (new,))], versions=["new"])
+    report = gate(*sides_of_runs(a, b, MEASURES), parse_limits([]))
+    assert report.outcome is GateOutcome.PASSED
+    assert any("chunkers differ" in line for line in report.warnings)
+    by_id = gate(side_of_run(a, MEASURES), side_of_run(b, MEASURES), parse_limits([]))
+    assert by_id.outcome is GateOutcome.INCONCLUSIVE  # as a file against a run would be
 
 
 def interval_gate(after: dict[str, int | None], limit: str = "Recall@10=5%") -> GateReport:
