@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score bench-index bench-serve soak schema crash fuzz reproduce lock clean
+	bench-score bench-compare bench-index bench-serve soak schema crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ bench-score: setup-bench ## time scoring beside other tools
 
 bench-index: setup-bench ## time the index beside other engines
 	@$(PY) -m bench.index
+
+bench-compare: setup ## time comparing and testing two stored runs of 5,000 queries
+	@$(PY) -m bench.compare
 
 setup-bench: setup ## add what the benchmarks need to .venv
 	$(call ensure,bench)

@@ -9,8 +9,11 @@ their test sets, comparing them, and the A/B statistics of five measures with 10
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -79,13 +82,23 @@ def store(workspace: Workspace, name: str, tests: TestSet, depth: int, seed: int
 
 
 def timed(what: str, act: Callable[[], object], times: int = 5) -> None:
-    """Print the median and the range of several measurements."""
-    taken = []
+    """Print the median and the range of several measurements, and the processor's time."""
+    taken, used = [], []
     for _ in range(times):
-        begun = time.perf_counter()
+        begun, spent = time.perf_counter(), _processor()
         act()
         taken.append(time.perf_counter() - begun)
-    print(f"{what:44} {statistics.median(taken):6.2f} s  ({min(taken):.2f} to {max(taken):.2f})")
+        used.append(_processor() - spent)
+    print(
+        f"{what:44} {statistics.median(taken):6.2f} s  ({min(taken):.2f} to {max(taken):.2f}), "
+        f"processor {statistics.median(used):.2f} s"
+    )
+
+
+def _processor() -> float:
+    """Seconds of this process and of those it waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def main() -> None:
@@ -102,17 +115,23 @@ def main() -> None:
             for seed, name in enumerate(("a", "b")):
                 store(workspace, f"run-{name}", tests, options.depth, seed)
             print(f"{options.queries} queries, {options.depth} results each")
-            a, b = workspace.stored_run("run-a"), workspace.stored_run("run-b")
 
             def whole() -> None:
                 compare_runs(
-                    workspace.stored_run("run-a", depth=HIT_DEPTH),
-                    workspace.stored_run("run-b", depth=HIT_DEPTH),
+                    *(workspace.stored_run(f"run-{name}", depth=HIT_DEPTH) for name in "ab")
                 )
 
             timed("read both and compare", whole)
+            timed("assay eval compare, from start to end", lambda: command(home))
+            a, b = (workspace.stored_run(f"run-{name}", depth=20) for name in "ab")
             timed("compare", lambda: compare_runs(a, b))
             timed("A/B: 5 measures, by type, 10,000 resamples", lambda: ab(a, b), 3)
+
+
+def command(home: Path) -> None:
+    """The same as a person would ask for it."""
+    words = ["-m", "assay", "--home", str(home), "eval", "compare", "run-a", "run-b", "--json"]
+    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

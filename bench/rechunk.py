@@ -24,7 +24,7 @@ from typing import Any
 
 from assay.config import configure
 from assay.evaluation.compare_runs import CompareReport, ComparisonKind, compare_runs
-from assay.evaluation.matching import Place, covers_enough
+from assay.evaluation.matching import covers_enough
 from assay.evaluation.stored_run import StoredRun
 from assay.ingest.chunker import chunk_document
 from assay.ingest.profiles import Profile
@@ -169,11 +169,7 @@ def compare(home: Path, a: StoredRun, b: StoredRun) -> CompareReport:
     """Compare with the workspace's archive of chunks that are gone."""
     config = configure({"home": home, "dense_model": "none", "splade_model": "none"})
     with Workspace(config) as workspace:
-
-        def archive(ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
-            return workspace.archived(ids, versions)
-
-        return compare_runs(a, b, archive=archive)
+        return compare_runs(a, b, archive=workspace.archived)
 
 
 def rechunk(folder: Path, limit: int | None = None, only: str | None = None) -> Iterator[Row]:

@@ -102,18 +102,15 @@ class Workspace:
         self._stack.callback(annotations.close)
         return annotations
 
-    def stored_run(self, ref: str, *, depth: int | None = None) -> StoredRun:
-        """A run with its test set and outcomes, of each the first ``depth`` results."""
+    def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
+        """A run with its test set and the first ``depth`` results of each query."""
         from assay.evaluation.stored_run import read_run
 
-        return read_run(self.runs, ref, self._test_sets, depth=depth)
+        return read_run(self.runs, ref, self._test_sets, stages=stages, depth=depth)
 
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
-        from assay.evaluation.matching import Place
-
-        found = self.store.archived_places(chunk_ids, versions)
-        return {chunk_id: Place(*place) for chunk_id, place in found.items()}
+        return self.store.places.as_cut(chunk_ids, versions)
 
     def exists(self) -> bool:
         """Whether anything was ever stored here; of a server we think so."""
@@ -232,6 +229,7 @@ class Workspace:
     @cached_property
     def searcher(self) -> Searcher:
         """Search over this workspace; it lives as long as the workspace is open."""
+        from assay.encode.catalog import requires_gpu
         from assay.search.boost import load_lexicon
         from assay.search.options import configured
         from assay.search.rerank import Rerankers
@@ -242,7 +240,7 @@ class Workspace:
         lexicon, synonyms = self.config.lexicon, self.config.synonyms
         searcher = Searcher(
             Source(lambda: str(load(self.index_folder).generation), self.snapshot),
-            Rerankers(self._open_reranker, _requires_gpu),
+            Rerankers(self._open_reranker, requires_gpu),
             defaults=configured(self.config),
             lexicon=load_lexicon(lexicon) if isinstance(lexicon, Path) else None,
             synonyms=read_synonyms(synonyms) if isinstance(synonyms, Path) else None,
@@ -396,12 +394,6 @@ class Workspace:
 def passages_of(response: SearchResponse) -> list[Passage]:
     """The results of a search as answerers see them."""
     return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in response.results]
-
-
-def _requires_gpu(model: str) -> bool:
-    from assay.encode.catalog import CARDS
-
-    return model in CARDS and CARDS[model].requires_gpu
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from assay.cli.main import run
 
 CI = Path(__file__).resolve().parents[2] / "ci"
 FILES = sorted(CI.glob("*.yml"))
@@ -37,3 +40,17 @@ def test_what_may_comment_runs_nothing_of_the_fork() -> None:
     assert not any("checkout" in step.get("uses", "") for step in steps)
     for step in steps:  # values of the event reach the shell as variables, never as its text
         assert "${{" not in step.get("run", "")
+
+
+@pytest.mark.parametrize("place", FILES, ids=lambda place: place.name)
+def test_the_commands_of_the_workflows_exist(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = place.read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in re.findall(r"^\s*(?:- )?(assay [a-z].*)$", text, re.MULTILINE):
+        words = line.split()[1:]
+        command = [word for word in words[:2] if re.fullmatch(r"[a-z-]+", word)]
+        assert run([*command, "--help"]) == 0, line
+        shown = capsys.readouterr().out
+        for option in re.findall(r"--[a-z-]+", line):
+            assert option in shown, f"{line}: {option}"

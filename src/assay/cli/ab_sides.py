@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from assay.cli.console import note
 from assay.errors import UsageError
@@ -17,12 +17,7 @@ from assay.evaluation.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from assay.config.strict_yaml import Node
-    from assay.evaluation.recording import System
     from assay.workspace import Workspace
-
-
-class _Evaluated(Protocol):
-    def system(self, **changes: Any) -> System: ...
 
 
 WORDS: Mapping[str, Any] = {"true": True, "on": True, "false": False, "off": False}
@@ -104,7 +99,7 @@ def _evaluated(
             hint="add --testset NAME",
         )
     part = part_of(load_test_set(testset), Split.HOLDOUT if holdout else None)
-    system = cast("_Evaluated", workspace).system(**options)
+    system = workspace.system(**options)
     done = record(system, part, workspace.runs, RecordOptions(name=name[:80]))
     note(f"{'stored' if done.cached else 'ran'}: {name} is {done.info.run_id}")
     return workspace.stored_run(done.info.run_id)

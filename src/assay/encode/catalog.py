@@ -228,3 +228,8 @@ def card_named(name: str) -> ModelCard:
         f"{name!r:.80} is not a model",
         hint=f"did you mean {guess}? {listing}" if guess else listing,
     )
+
+
+def requires_gpu(model: str) -> bool:
+    """Whether a model that we know cannot be used without one."""
+    return model in CARDS and CARDS[model].requires_gpu

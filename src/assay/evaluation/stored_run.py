@@ -49,15 +49,20 @@ class StoredRun:
 
 
 def read_run(
-    store: RunStore, ref: str, known: dict[str, TestSet], *, depth: int | None = None
+    store: RunStore,
+    ref: str,
+    known: dict[str, TestSet],
+    *,
+    stages: bool = False,
+    depth: int | None = None,
 ) -> StoredRun:
-    """A run out of the store, without what its components found.
+    """A run out of the store; ``stages`` adds what its components found.
 
     Test sets are put into ``known``, since runs that are compared mostly share one.
     """
     info = store.run(ref)
     with _without_collection():
-        outcomes = store.outcomes(info.run_id, stages=False, depth=depth)
+        outcomes = store.outcomes(info.run_id, stages=stages, depth=depth)
         if info.test_set_checksum not in known:
             known[info.test_set_checksum] = store.test_set(info.run_id)
     return StoredRun(info, known[info.test_set_checksum], outcomes)

@@ -55,8 +55,11 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
 def counts_line(report: CompareReport) -> str:
     """How many queries there are of each kind, in one line."""
     counts = report.counts
-    names = {"Win": "wins", "Loss": "losses", "Draw": "draws", "Regression": "regressions"}
-    return ", ".join(f"{counts[kind]} {names[kind.value]}" for kind in ComparisonKind)
+    many = {"Win": "wins", "Loss": "losses", "Draw": "draws", "Regression": "regressions"}
+    return ", ".join(
+        f"{counts[kind]} {kind.value.lower() if counts[kind] == 1 else many[kind.value]}"
+        for kind in ComparisonKind
+    )
 
 
 def render_report_md(report: CompareReport) -> str:

@@ -21,7 +21,6 @@ from assay.model.document import (
     Section,
     SpeakerRole,
 )
-from assay.model.judgments import Span
 from assay.store.database import open_database, shown, writing
 from assay.store.places import ChunkPlaces
 from assay.store.schema import changes, chunks, documents
@@ -184,28 +183,6 @@ class CorpusStore:
                 select(chunks).where(chunks.c.chunk_id == chunk_id).order_by(chunks.c.key.desc())
             )
             return [_chunk(row) for row in rows]
-
-    def archived_places(
-        self, chunk_ids: Iterable[str], versions: frozenset[str]
-    ) -> dict[str, tuple[str, tuple[Span, ...]]]:
-        """Document and spans of chunks as these chunkers cut them, removed ones too."""
-        found: dict[str, tuple[str, tuple[Span, ...]]] = {}
-        wanted = sorted(set(chunk_ids))
-        columns = (chunks.c.chunk_id, chunks.c.doc_id, chunks.c.spans)
-        with self._engine.connect() as connection:
-            for start in range(0, len(wanted), PAGE):
-                rows = connection.execute(
-                    select(*columns)
-                    .where(
-                        chunks.c.chunk_id.in_(wanted[start : start + PAGE]),
-                        chunks.c.chunker_version.in_(sorted(versions)),
-                    )
-                    .order_by(chunks.c.key)
-                )
-                for row in rows:
-                    spans = tuple((low, high) for low, high in json.loads(row.spans))
-                    found[row.chunk_id] = (row.doc_id, spans)
-        return found
 
     def counts(self) -> dict[str, int]:
         """How many documents, chunks, and archived chunks there are."""

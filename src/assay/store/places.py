@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Engine, Row, Select, or_, select
 
+from assay.evaluation.matching import Place
 from assay.model.document import ChunkPlace, IngestionMode
 from assay.store.schema import chunks
 
@@ -31,6 +32,20 @@ class ChunkPlaces:
             )
             for part in _pages(keys)
             for row in self._rows(wanted.where(chunks.c.key.in_(part)))
+        }
+
+    def as_cut(self, ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+        """Where chunks stood as these chunkers cut them, also those replaced since."""
+        columns = (chunks.c.chunk_id, chunks.c.doc_id, chunks.c.spans)
+        of_these = chunks.c.chunker_version.in_(sorted(versions))
+        return {
+            row.chunk_id: Place(
+                row.doc_id, tuple((start, end) for start, end in json.loads(row.spans))
+            )
+            for part in _pages(sorted(set(ids)))
+            for row in self._rows(
+                select(*columns).where(chunks.c.chunk_id.in_(part), of_these).order_by(chunks.c.key)
+            )
         }
 
     def ingestion_modes(self, ids: Collection[str]) -> dict[str, IngestionMode]:
