@@ -61,9 +61,7 @@ class Columns:
         mask: BoolArray | None = None
         for name, allowed in filters.active().items():
             known = self._known[name]
-            wanted = np.zeros(len(known), dtype=bool)
-            wanted[[known[value] for value in allowed if value in known]] = True
-            hit = wanted[self._codes[self._at[name]]]
+            hit = _one_of(self._codes[self._at[name]], [known[v] for v in allowed if v in known])
             mask = hit if mask is None else mask & hit
         return mask
 
@@ -89,3 +87,10 @@ class Columns:
             )
             known = self._kinds[codes] = ChunkLabels(section, hint, table == str(True))
         return known
+
+
+def _one_of(codes: NDArray[np.int32], wanted: list[int]) -> BoolArray:
+    """Which codes are among those that are wanted; one is compared with faster than looked up."""
+    if len(wanted) == 1:
+        return np.asarray(codes == wanted[0])
+    return np.isin(codes, wanted)

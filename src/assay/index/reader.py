@@ -138,7 +138,9 @@ class SparseSearch:
             if segment.postings is None:
                 return None
             scores = segment.postings.scores(vector)
-            rows = best_rows(scores, k, allowed, floor=0.0)
+            if allowed is not None:
+                scores *= allowed  # what may not be found shares nothing with the query
+            rows = best_rows(scores, k, floor=0.0)
             return rows, scores[rows]
 
         return _merge(self._generation, k, filters, find)

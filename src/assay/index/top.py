@@ -7,21 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.arrays import BoolArray
-
 GROUPS = 64
 
 
-def best_rows(
-    scores: NDArray[Any], k: int, allowed: BoolArray | None = None, floor: float = -np.inf
-) -> NDArray[np.int64]:
+def best_rows(scores: NDArray[Any], k: int, floor: float = -np.inf) -> NDArray[np.int64]:
     """The rows of the k largest scores above ``floor``, with all that tie with the last of them.
 
     Rows are dealt out into columns of 64. The k-th largest of the columns' maxima is no larger than
     the k-th largest score, so that two quick passes leave little to look at more closely.
     """
-    if allowed is not None:
-        scores = np.where(allowed, scores, scores.dtype.type(floor))
     whole = len(scores) - len(scores) % GROUPS
     bound = floor
     if whole > k * GROUPS:
