@@ -23,6 +23,7 @@ from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
 from assay.index.files import fingerprint, verify
 from assay.index.manifest import Manifest, Part
+from assay.index.sound import sound_query, sound_sparse
 from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
 from assay.model.arrays import BoolArray
@@ -132,7 +133,9 @@ class SparseSearch:
         """The k best chunks; a chunk that shares no term with the query is none of them."""
         if k < 1 or not query.strip() or not self._generation.segments:
             return []
-        (vector,) = self._encoder.encode([query], "query")
+        encoded = self._encoder.encode([query], "query")
+        encoder = self._encoder
+        (vector,) = sound_sparse(encoded, 1, encoder.vocabulary, encoder.model_id)
 
         def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
             if segment.postings is None:
@@ -159,8 +162,7 @@ class DenseSearch:
         """The k nearest chunks."""
         if k < 1 or not query.strip() or not self._generation.segments:
             return []
-        vector = np.ascontiguousarray(self._encoder.encode([query], "query")[0], dtype=np.float32)
-        return self.search_vector(vector, k, filters)
+        return self.search_vector(self._encoder.encode([query], "query")[0], k, filters)
 
     def search_vector(
         self, vector: NDArray[np.float32], k: int, filters: Filters | None = None
@@ -168,7 +170,10 @@ class DenseSearch:
         """The k nearest chunks to a vector that is already there."""
 
         def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
-            return None if segment.vectors is None else segment.vectors.nearest(vector, k, allowed)
+            if segment.vectors is None:
+                return None
+            sound = sound_query(vector, segment.vectors.dimension, self._encoder.model_id)
+            return segment.vectors.nearest(sound, k, allowed)
 
         return _merge(self._generation, k, filters, find)
 

@@ -25,6 +25,7 @@ from assay.index.files import describe, sync_files, sync_folder
 from assay.index.lock import write_lock
 from assay.index.manifest import Manifest, Part
 from assay.index.reader import DEAD
+from assay.index.sound import sound_matrix, sound_sparse
 from assay.index.sparse import write_sparse
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
@@ -159,9 +160,13 @@ class _Work:
         write_columns(folder, rows)
         texts = [passage(row.chunk) for row in rows]
         if self._encoders.sparse is not None:
-            write_sparse(folder, self._encoders.sparse(texts), self._encoders.vocabulary)
+            weights, most = self._encoders.sparse(texts), self._encoders.vocabulary
+            sound = sound_sparse(weights, len(texts), most, self._encoders.sparse_model)
+            write_sparse(folder, sound, most)
         if self._encoders.dense is not None:
-            write_dense(folder, self._encoders.dense(texts), graph=graph)
+            vectors = self._encoders.dense(texts)
+            model = self._encoders.dense_model
+            write_dense(folder, sound_matrix(vectors, len(texts), model), graph=graph)
         return _finished(folder, len(rows))
 
     def _dead(self, removed: list[int]) -> Part | None:

@@ -1,0 +1,68 @@
+"""Are vectors that no ranking can be made of refused, with the model named?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.errors import InputError
+from assay.index.sound import sound_matrix, sound_query, sound_sparse
+from assay.model.vectors import SparseVector
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (np.ones((1, 3), np.float32), r"model m made an array of shape \(1, 3\) for 2 texts"),
+        (np.ones(2, np.float32), "shape"),
+        (np.ones((2, 0), np.float32), "shape"),
+        (np.array([[1, 0], [np.nan, 1]], np.float32), "numbers that are none"),
+        (np.array([[1, 0], [np.inf, 1]], np.float32), "infinite"),
+        (np.array([[1, 0], [0, 0]], np.float32), "length zero"),
+    ],
+)
+def test_matrices(vectors: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sound_matrix(vectors, 2, "m")
+
+
+@pytest.mark.parametrize(
+    ("vector", "message"),
+    [
+        ([1.0, 0.0], "the index has 3"),
+        ([1.0, 0.0, 0.0, 0.0], "the index has 3"),
+        ([np.nan, 0.0, 0.0], "none"),
+        ([0.0, 0.0, 0.0], "length zero"),
+    ],
+)
+def test_queries(vector: list[float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sound_query(np.array(vector, np.float32), 3, "m")
+
+
+@pytest.mark.parametrize(
+    ("terms", "weights", "message"),
+    [
+        ([1, 2], [1.0], "2 terms with 1 weights"),
+        ([2, 1], [1.0, 1.0], "do not ascend"),
+        ([1, 1], [1.0, 1.0], "do not ascend"),
+        ([-1], [1.0], "vocabulary of 9"),
+        ([9], [1.0], "vocabulary of 9"),
+        ([1], [np.nan], "not a positive number"),
+        ([1], [0.0], "not a positive number"),
+        ([1], [-2.0], "not a positive number"),
+    ],
+)
+def test_weights(terms: list[int], weights: list[float], message: str) -> None:
+    vector = SparseVector(np.array(terms, np.int32), np.array(weights, np.float32))
+    with pytest.raises(InputError, match=message):
+        sound_sparse([vector], 1, 9, "m")
+    with pytest.raises(InputError, match="0 vectors for 1 texts"):
+        sound_sparse([], 1, 9, "m")
+
+
+def test_what_is_sound_passes_unchanged() -> None:
+    empty = SparseVector(np.zeros(0, np.int32), np.zeros(0, np.float32))
+    assert sound_sparse([empty], 1, 9, "m") == [empty]
+    vectors = np.eye(2, dtype=np.float32)
+    assert sound_matrix(vectors, 2, "m") is vectors
