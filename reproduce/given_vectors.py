@@ -71,7 +71,7 @@ def _given_lists(folder: Path, keys: Mapping[str, int]) -> dict[str, list[Hit]]:
         found = {}
         for query, vector in queries.items():
             scores = postings.scores(vector)
-            best = best_rows(scores, 100, None, floor=0.0).tolist()
+            best = best_rows(scores, 100, floor=0.0).tolist()
             hits = [Hit(keys[ids[at]], f"{ids[at]}:chunk_0", float(scores[at])) for at in best]
             found[query] = sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:100]
     return found

@@ -27,7 +27,7 @@ def sound_query(vector: NDArray[np.float32], dimension: int, model: str) -> NDAr
     """The vector of a query, if it can be compared with vectors of this dimension."""
     if vector.shape != (dimension,):
         raise _wrong(model, f"a query of shape {vector.shape}, and the index has {dimension}")
-    _check_lengths(np.linalg.norm(vector)[None], model)
+    _check_lengths(np.linalg.norm(vector[None, :], axis=1), model)
     return np.ascontiguousarray(vector, dtype=np.float32)
 
 
