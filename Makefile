@@ -46,6 +46,7 @@ check: setup ## format, lint, types, layers and tests: run this before a commit
 crash: setup ## kill writers at random points and look for what is lost
 	@$(PY) -m tests.crash.harness --mode ingest --kills 50
 	@$(PY) -m tests.crash.harness --mode compact --kills 50
+	@$(PY) -m tests.crash.evaluation --kills 50
 
 reproduce: setup ## run every experiment and compare its figures
 	@$(PY) -m reproduce.run

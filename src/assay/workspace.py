@@ -22,19 +22,17 @@ from assay.index import check as checks
 from assay.index.manifest import Manifest, load
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import Encoders, update
-from assay.model.answers import Passage
 from assay.model.query import Component
 from assay.model.run_store import RunStore
 from assay.store.corpus import CorpusStore, Written
 from assay.store.runs import SqlRunStore
 
 if TYPE_CHECKING:
-    from assay.evaluation.components import Refuse
     from assay.evaluation.matching import Place
-    from assay.evaluation.recording import System
     from assay.evaluation.stored_run import StoredRun
     from assay.model.answers import Answer, Answerer
     from assay.model.document import Chunk, Document, KeyedChunk
+    from assay.model.system import System
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
     from assay.search.options import SearchOptions
@@ -332,42 +330,33 @@ class Workspace:
         self, question: str, options: SearchOptions | None = None, **changes: Any
     ) -> tuple[Answer, SearchResponse]:
         """What the corpus says to a question, and the search that the answer rests on."""
+        from assay.search.passages import passages_of
+
         response = self.search(question, options, **changes)
         return self.answerer.answer(question, passages_of(response)), response
 
-    def system(self, **changes: Any) -> System:
+    def system(self, *, answers: bool = False, **changes: Any) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.recorded import evaluation_options
 
-        return self._system(evaluation_options(self.searcher.defaults, **changes))
+        return self._system(evaluation_options(self.searcher.defaults, **changes), answers)
 
     def system_of(self, config: Mapping[str, Any]) -> System:
         """The same under the configuration that a stored run was made with."""
         from assay.search.recorded import options_from
 
-        return self._system(options_from(config, self.searcher.defaults))
+        options = options_from(config, self.searcher.defaults)
+        return self._system(options, answers="answerer" in config)
 
-    def refuser(self, config: Mapping[str, Any]) -> Refuse:
-        """Fuses the lists of a stored run again, as its configuration says."""
-        from assay.search.options import SearchOptions
-        from assay.search.recorded import options_from
-        from assay.search.refusing import refuser
+    def _system(self, options: SearchOptions, answers: bool) -> System:
+        from assay.search.recorded import recorded_system
 
-        return refuser(options_from(config, SearchOptions()))
-
-    def _system(self, options: SearchOptions) -> System:
-        from assay.evaluation.recording import System
-        from assay.search.recorded import Recorder, search_config
-
-        models = load(self.index_folder).models
-        snapshot = self.searcher.snapshot
-        places = self.store.places
-        return System(
-            Recorder(self.searcher, snapshot, options, places.by_key),
-            search_config(options),
-            generation=snapshot.generation,
-            chunker_versions=places.chunker_versions(),
-            models={name: models[name] for name in options.components if name in models},
+        return recorded_system(
+            self.searcher,
+            options,
+            self.store.places,
+            models=load(self.index_folder).models,
+            answerer=self.answerer if answers else None,
         )
 
     def index_info(self) -> dict[str, Any]:
@@ -389,11 +378,6 @@ class Workspace:
         return checks.problems(
             self.index_folder, self.store.counts()["chunks"], self.store.last_change()
         )
-
-
-def passages_of(response: SearchResponse) -> list[Passage]:
-    """The results of a search as answerers see them."""
-    return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in response.results]
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

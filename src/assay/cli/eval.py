@@ -14,6 +14,7 @@ MODULES = (
     "eval_run",
     "eval_runs",
     "eval_show",
+    "eval_tune",
     "eval_compare",
     "eval_report",
     "eval_push",

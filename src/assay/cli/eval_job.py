@@ -16,7 +16,7 @@ from assay.errors import ConflictError, UsageError
 from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES
 from assay.evaluation.components import ComponentReport, component_report
 from assay.evaluation.parts import Mode, Part, Split, part_of
-from assay.evaluation.recording import Recorded, RecordOptions, System, record
+from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.stored import EVALUATION_MEASURES, check_families
@@ -24,7 +24,9 @@ from assay.evaluation.testset.load import load_test_set
 from assay.evaluation.waterfall import Waterfall, waterfall
 from assay.measures.parse import parse_measures
 from assay.model.runs import RunInfo
+from assay.model.system import System
 from assay.report import evaluation as report
+from assay.search.refusing import refuser_of
 from assay.store.owner import this_process
 from assay.workspace import Workspace
 
@@ -41,6 +43,7 @@ class Job:
     measures: str | None
     per_component: bool
     waterfall: bool
+    answers: bool
     kept: int
     retriever: str | None
     mapping: Path | None
@@ -80,9 +83,10 @@ class Job:
             raise UsageError("--retriever and --run exclude each other")
         foreign = self.retriever is not None or self.run_file is not None
         check_families(parse_measures(self._scoring().measures), self.protocol)
-        if foreign and (self.per_component or self.waterfall):
+        if foreign and (self.per_component or self.waterfall or self.answers):
             raise UsageError(
-                "only our own engine shows its components", hint="leave --retriever and --run out"
+                "only our own engine shows its components and answers",
+                hint="leave --retriever and --run out",
             )
 
     def _system(self, workspace: Workspace) -> System:
@@ -91,7 +95,7 @@ class Job:
 
             return run_file_system(self.run_file)
         if self.retriever is None:
-            return workspace.system(k=self.kept)
+            return workspace.system(answers=self.answers, k=self.kept)
         if self.retriever.startswith(("http://", "https://")):
             from assay.evaluation.retrievers.http import http_system
             from assay.evaluation.retrievers.http_mapping import load_mapping
@@ -196,7 +200,7 @@ class Job:
             made.result.test_set,
             made.result.outcomes,
             self._scoring(),
-            refuse=workspace.refuser(made.info.config),
+            refuse=refuser_of(made.info.config),
             hybrid=made.result,
         )
 

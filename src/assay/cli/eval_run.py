@@ -25,6 +25,12 @@ def run(
     waterfall: Annotated[
         bool, typer.Option("--waterfall", help="Say where each relevant document was lost.")
     ] = False,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Answer each query, and judge the answers.")
+    ] = False,
+    answerer: Annotated[
+        str | None, typer.Option(help="extractive, module:function or http://...")
+    ] = None,
     components: Annotated[
         str | None, typer.Option(help="Of bm25, splade, dense; as in bm25,dense.")
     ] = None,
@@ -105,6 +111,7 @@ def run(
         rerank=_switch(rerank),
         reranker=reranker,
         boosts=_switch(boosts),
+        answerer=answerer,
     )
     return Job(
         config=config,
@@ -112,6 +119,7 @@ def run(
         measures=config.measures if measures else None,
         per_component=per_component,
         waterfall=waterfall,
+        answers=answers or answerer is not None,
         kept=kept,
         retriever=retriever,
         mapping=mapping,

@@ -19,6 +19,7 @@ from assay.model.runs import RunInfo, RunStatus
 from assay.report import evaluation as report
 from assay.report.runs import as_json as run_json
 from assay.report.runs import query_json, query_table
+from assay.search.refusing import refuser_of
 from assay.workspace import Workspace
 
 
@@ -39,7 +40,7 @@ class View:
             result = _scored(workspace, info, self.scoring, stages=per_component or waterfall)
             components = fates = None
             if per_component:
-                refuse = workspace.refuser(info.config) if info.engine == "embedded" else None
+                refuse = refuser_of(info.config) if info.engine == "embedded" else None
                 components = component_report(
                     result.test_set, result.outcomes, self.scoring, refuse=refuse, hybrid=result
                 )

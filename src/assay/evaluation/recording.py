@@ -16,31 +16,16 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
-from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
+from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import Part
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
 from assay.evaluation.runner import answerable
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+from assay.model.system import System
 
 # queries done, in all, and what was found up to now
 Told: TypeAlias = Callable[[int, int, Sequence[QueryOutcome]], None]
-
-
-@dataclass(frozen=True)
-class System:
-    """What is evaluated: a way to ask it, and everything that is known of it.
-
-    ``generation`` names the state of its index; where nobody knows it (``None``), a run can be
-    resumed by its id but is never taken for the answer to a new call.
-    """
-
-    retrieve: Retrieve
-    config: Mapping[str, Any]
-    engine: str = "embedded"
-    generation: str | None = None
-    chunker_versions: tuple[str, ...] = ()
-    models: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from assay.evaluation.stored import (
     Latency,
     answer_records,
     latency,
+    no_scores,
     score_outcomes,
 )
 from assay.measures.base import Family, Measure
@@ -173,11 +174,10 @@ def result_of(
     clusters = None
     if options.by_group:
         clusters = {q.query_id: q.group or f"({q.query_id})" for q in test_set.queries}
-    return EvaluationResult(
-        name=name,
-        test_set=test_set,
-        outcomes=outcomes,
-        scores=score_outcomes(
+    if to_refuse_only(test_set):
+        scores = no_scores(name, options.sampling)
+    else:
+        scores = score_outcomes(
             test_set,
             outcomes,
             of_runs or EVALUATION_MEASURES,
@@ -186,13 +186,25 @@ def result_of(
             match=options.match,
             sampling=options.sampling,
             clusters=clusters,
-        ),
+        )
+    return EvaluationResult(
+        name=name,
+        test_set=test_set,
+        outcomes=outcomes,
+        scores=scores,
         answers=score_answers(
             answer_records(test_set, outcomes),
             of_answers or (ANSWER_MEASURES if answered else "EmptyResultRate"),
         ),
         run_id=run_id,
         cached=cached,
+    )
+
+
+def to_refuse_only(test_set: TestSet) -> bool:
+    """Whether no query has anything to find, and that is as it should be."""
+    return bool(test_set.queries) and all(
+        query.expect is not Expect.EVIDENCE for query in test_set.queries
     )
 
 

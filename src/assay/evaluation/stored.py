@@ -18,6 +18,7 @@ from assay.errors import UsageError
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.scoring import Protocol, score
+from assay.evaluation.summary import Summary
 from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
@@ -104,6 +105,13 @@ def score_outcomes(
     return replace(
         ranked, decisions=decided.decisions, decision_intervals=decided.decision_intervals
     )
+
+
+def no_scores(name: str, sampling: Sampling) -> Scores:
+    """The scores of a run in which no query has anything to find."""
+    none = np.zeros(0, dtype=np.int64)
+    summary = Summary(none, none, none, none.astype(np.bool_), none, {}, 0)
+    return Scores(name=name, queries=(), columns={}, summary=summary, sampling=sampling)
 
 
 def check_families(measures: Iterable[Measure], protocol: Protocol | str | None) -> None:

@@ -25,12 +25,12 @@ def result_tables(
     first = one_run(result.scores, ci=True)
     rows = list(first.rows)
     for measure, found in result.answers.items():
-        n = str(len(result.outcomes))
-        rows.append((str(measure), shown(found.value), "—", "—", "—", n))
+        rows.append((str(measure), shown(found.value), "—", "—", "—", "—"))
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
         title += f", run {info.run_id}" + (f" ({info.name})" if info.name else "")
-    notes = (*result.warnings(), *first.notes, *_latency(result))
+    undefined = [f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason]
+    notes = (*result.warnings(), *first.notes, *undefined, *_latency(result))
     tables = [Table(first.columns, tuple(rows), title=title, notes=notes)]
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:

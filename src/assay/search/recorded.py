@@ -6,19 +6,25 @@ beyond that page costs the run and not the figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Protocol
 
 from assay import limits
+from assay.errors import AssayError
+from assay.model.answers import Answerer
 from assay.model.document import ChunkPlace, SpeakerRole
 from assay.model.query import Filters
 from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.search.check import changed
 from assay.search.options import SearchOptions
+from assay.search.passages import passages_of
 from assay.search.pipeline import Traced
 from assay.search.ranking import Candidate
+from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
 from assay.search.snapshot import Snapshot
 
@@ -29,7 +35,18 @@ COMPONENT_TIMEOUT_MS = 30_000.0
 RERANK_TIMEOUT_MS = 60_000.0
 _NOT_KEPT = ("k", "offset", "query_type", "component_timeout_ms", "rerank_timeout_ms", "filters")
 
-Places = Callable[[Sequence[int]], Mapping[int, ChunkPlace]]
+
+class Places(Protocol):
+    """Small facts about chunks, from wherever they are kept."""
+
+    def by_key(self, keys: Sequence[int]) -> Mapping[int, ChunkPlace]:
+        """Where the chunks of these keys come from."""
+
+    def present(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of the ids that are there."""
+
+    def chunker_versions(self) -> tuple[str, ...]:
+        """Who cut the chunks that are there."""
 
 
 @dataclass
@@ -44,6 +61,7 @@ class Recorder:
     snapshot: Snapshot
     options: SearchOptions
     places: Places
+    answerer: Answerer | None = None
     _known: dict[int, ChunkPlace] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
@@ -51,7 +69,7 @@ class Recorder:
         options = replace(self.options, k=min(PAGE, self.options.k), filters=_filters(query))
         traced = self.searcher.traced(query.query_text, options, self.snapshot)
         response = traced.response
-        return QueryOutcome(
+        outcome = QueryOutcome(
             query_id=query.query_id,
             results=self._results(traced, traced.ranking.page(0, self.options.k)),
             latency_ms=response.timings_ms["total"],
@@ -66,6 +84,25 @@ class Recorder:
             timings_ms=dict(response.timings_ms),
             warnings=response.warnings,
         )
+        return outcome if self.answerer is None else self._answered(query, response, outcome)
+
+    def _answered(
+        self, query: GoldenQuery, response: SearchResponse, outcome: QueryOutcome
+    ) -> QueryOutcome:
+        """The outcome with what the answerer says to the page; its failure is a warning."""
+        assert self.answerer is not None
+        started = time.perf_counter()
+        try:
+            answer = self.answerer.answer(query.query_text, passages_of(response))
+        except AssayError as problem:
+            return replace(outcome, warnings=(*outcome.warnings, f"not answered: {problem}"))
+        took = round(1000 * (time.perf_counter() - started), 3)
+        return replace(
+            outcome,
+            answer=answer,
+            known_citations=self.places.present(answer.citations),
+            timings_ms={**outcome.timings_ms, "answer": took},
+        )
 
     def _results(self, traced: Traced, kept: Sequence[Candidate]) -> tuple[RankedResult, ...]:
         places = self._places([candidate.key for candidate in kept])
@@ -77,8 +114,28 @@ class Recorder:
             if len(self._known) > limits.MAX_CACHED_CHUNKS:
                 self._known.clear()
                 lacking = list(keys)
-            self._known.update(self.places(lacking))
+            self._known.update(self.places.by_key(lacking))
         return self._known
+
+
+def recorded_system(
+    searcher: Searcher,
+    options: SearchOptions,
+    places: Places,
+    *,
+    models: Mapping[str, str],
+    answerer: Answerer | None = None,
+) -> System:
+    """Our search as something to evaluate, on the generation that it has now."""
+    snapshot = searcher.snapshot
+    answers = {} if answerer is None else {"answerer": answerer.name}
+    return System(
+        Recorder(searcher, snapshot, options, places, answerer),
+        {**search_config(options), **answers},
+        generation=snapshot.generation,
+        chunker_versions=places.chunker_versions(),
+        models={name: models[name] for name in options.components if name in models},
+    )
 
 
 def evaluation_options(options: SearchOptions, **changes: Any) -> SearchOptions:

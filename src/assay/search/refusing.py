@@ -6,6 +6,7 @@ Nothing is searched: the lists and their scores are those that the run kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from assay.model.query import Hit
 from assay.model.runs import QueryOutcome
@@ -15,8 +16,10 @@ from assay.search.fusion.rrf import reciprocal_ranks
 from assay.search.fusion.weighted import normalized_scores
 from assay.search.options import FusionMethod, SearchOptions
 from assay.search.query_type import classify
+from assay.search.recorded import options_from
 
-Lists = Mapping[str, Sequence[Hit]]
+# (query, its outcome, the components that take part) to the ids in fused order
+Refuse: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], list[str]]
 
 
 def lists_of(outcome: QueryOutcome, components: Sequence[str]) -> dict[str, list[Hit]]:
@@ -35,9 +38,7 @@ def lists_of(outcome: QueryOutcome, components: Sequence[str]) -> dict[str, list
     return lists
 
 
-def refuser(
-    options: SearchOptions,
-) -> Callable[[GoldenQuery, QueryOutcome, Sequence[str]], list[str]]:
+def refuser(options: SearchOptions) -> Refuse:
     """A function that fuses a query's lists again under these options, for chosen components."""
 
     def refuse(query: GoldenQuery, outcome: QueryOutcome, components: Sequence[str]) -> list[str]:
@@ -46,6 +47,11 @@ def refuser(
         return [one.chunk_id for one in fuse(lists, options, kind)] if lists else []
 
     return refuse
+
+
+def refuser_of(config: Mapping[str, Any]) -> Refuse:
+    """The same under the configuration that a stored run was made with."""
+    return refuser(options_from(config, SearchOptions()))
 
 
 def worth(scores: Sequence[float], options: SearchOptions) -> list[float]:

@@ -17,13 +17,14 @@ from pydantic import ValidationError
 from assay import limits
 from assay.errors import LimitError, UnknownRunError
 from assay.evaluation.parts import Mode, Part, part_of
-from assay.evaluation.recording import Recorded, RecordOptions, System, record
+from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.testset.load import parse_test_set
 from assay.hits import strict_json
 from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome
+from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.search.options import COMPONENTS

@@ -10,10 +10,11 @@ import pytest
 
 from assay.errors import BusyError, TooManyErrorsError, UsageError
 from assay.evaluation.parts import Mode, Part, Split, part_of
-from assay.evaluation.recording import RecordOptions, System, cache_key, record
+from assay.evaluation.recording import RecordOptions, cache_key, record
 from assay.evaluation.stored import outcomes_digest
 from assay.model.document import IngestionMode
 from assay.model.runs import RunStatus
+from assay.model.system import System
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, SpeakerFilter, TestSet
 from assay.store.owner import this_process
 from assay.store.runs import SqlRunStore

@@ -13,9 +13,9 @@ from typing import Any
 
 from assay import limits
 from assay.errors import InputError, UsageError
-from assay.evaluation.recording import System
 from assay.evaluation.retrievers.http_mapping import HttpMapping
 from assay.hits.strict_json import values as json_values
+from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 
 _NAME = re.compile(r"\{([a-z_]+)\}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.evaluation.execution import Retrieve, describe
-from assay.evaluation.recording import System
+from assay.model.system import System
 
 
 def python_system(spec: str) -> System:

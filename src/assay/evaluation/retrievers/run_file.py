@@ -6,10 +6,10 @@ import hashlib
 from pathlib import Path
 
 from assay.errors import MissingFileError
-from assay.evaluation.recording import System
 from assay.evaluation.retrieval import document_of
 from assay.hits.run import load_run
 from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.system import System
 from assay.model.testset import GoldenQuery
 
 

@@ -1,0 +1,192 @@
+"""Which settings do best on the evaluation part, and is that more than luck?
+
+Settings are tried on one part of the queries and reported on another. What is gained where it was
+chosen is always flattering; what is left of it on the held-out part is the honest figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from assay.errors import UsageError
+from assay.evaluation.comparison import Contrast, compare
+from assay.evaluation.retrieval import document_of
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import Scores, rounded
+from assay.evaluation.summary import summarise
+from assay.measures.base import Family, Measure
+from assay.measures.table import JudgedHits, build_table
+from assay.model.arrays import IntArray
+from assay.model.testset import TestSet
+
+# settings to the rank of every candidate of each query, in the order of the candidates' ids
+Rank: TypeAlias = Callable[[Any, str], IntArray]
+KEPT_SHARE = 0.5  # of the gain must be left on the held-out part, else there is a warning
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged candidates of a test set: what to look up in a ranking to score it.
+
+    ``rows`` points into each query's candidates; a document is found by any of its chunks.
+    """
+
+    queries: tuple[str, ...]
+    rows: tuple[tuple[tuple[IntArray, int], ...], ...]
+    judged: tuple[IntArray, IntArray]
+    sizes: IntArray
+
+    def table(self, ranks: Callable[[str], IntArray]) -> JudgedHits:
+        """The judged-hits table of rankings, given as ranks of candidates."""
+        query, rank, grade = [], [], []
+        for at, name in enumerate(self.queries):
+            if not self.rows[at]:
+                continue
+            here = ranks(name)
+            for rows, value in self.rows[at]:
+                query.append(at)
+                rank.append(int(here[rows].min()))
+                grade.append(value)
+        zeros = np.zeros(len(self.queries), dtype=np.int64)
+        return build_table(
+            self.queries,
+            (
+                np.array(query, dtype=np.int64),
+                np.array(rank, dtype=np.int64),
+                np.array(grade, dtype=np.int64),
+            ),
+            self.judged,
+            retrieved=self.sizes,
+            top_score=np.full(len(self.queries), -np.inf),
+            tied=zeros,
+            missing=zeros.astype(np.bool_),
+            extra_queries=0,
+        )
+
+
+def judged(test_set: TestSet, candidates: Mapping[str, Sequence[str]], *, by_doc: bool) -> Judged:
+    """What of each query's candidates was judged."""
+    chosen = [query for query in test_set.queries if query.judged]
+    if not chosen:
+        raise UsageError(f"no query of {test_set.name} has a relevant document")
+    rows, owner, grades = [], [], []
+    for at, query in enumerate(chosen):
+        named: dict[str, list[int]] = {}
+        for row, one in enumerate(candidates.get(query.query_id, ())):
+            named.setdefault(document_of(one) if by_doc else one, []).append(row)
+        best: dict[str, int] = {}
+        for judgment in query.relevant_docs:
+            name = document_of(judgment.id) if by_doc else judgment.id
+            best[name] = max(judgment.grade, best.get(name, judgment.grade))
+        rows.append(
+            tuple((np.array(named[name]), grade) for name, grade in best.items() if name in named)
+        )
+        owner += [at] * len(best)
+        grades += list(best.values())
+    return Judged(
+        tuple(query.query_id for query in chosen),
+        tuple(rows),
+        (np.array(owner, dtype=np.int64), np.array(grades, dtype=np.int64)),
+        np.array([len(candidates.get(q.query_id, ())) for q in chosen], dtype=np.int64),
+    )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting and its mean on the evaluation part."""
+
+    settings: Any
+    mean: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The best setting, held against the present one on both parts."""
+
+    measure: Measure
+    trials: tuple[Trial, ...]
+    best: Any
+    evaluation: Contrast
+    held_out: Contrast | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons not to believe the gain."""
+        gain = self.evaluation.difference or 0.0
+        if self.held_out is None:
+            return ("there is no held-out part: the gain is that of the queries it was chosen on",)
+        kept = self.held_out.difference or 0.0
+        if gain <= 0:
+            return ()
+        said = []
+        if kept <= 0:
+            said.append(
+                f"overfitting: +{gain:.4f} where it was chosen, {kept:+.4f} on the held-out part"
+            )
+        elif kept < KEPT_SHARE * gain:
+            said.append(
+                f"overfitting: of +{gain:.4f} only {kept:+.4f} is left on the held-out part"
+            )
+        if self.held_out.ruling.verdict.value == "inconclusive":
+            said.append(
+                f"{self.held_out.n} held-out queries cannot tell whether the gain is real "
+                f"(they would see {rounded(self.held_out.detectable)})"
+            )
+        return tuple(said)
+
+
+def tune(
+    settings: Iterable[Any],
+    present: Any,
+    measure: Measure,
+    *,
+    evaluation: tuple[Judged, Rank],
+    held_out: tuple[Judged, Rank] | None = None,
+    sampling: Sampling | None = None,
+) -> Tuning:
+    """Try every setting on the evaluation part; hold the best against the present on both."""
+    if measure.definition.family is not Family.RANKING:
+        raise UsageError(f"{measure} is not a measure of rankings", hint="such as nDCG@10")
+    part, rank = evaluation
+    trials = [Trial(one, _mean(measure, part, rank, one)) for one in settings]
+    if not trials:
+        raise UsageError("there is no setting to try")
+    # the first of equal ones, so that the grid's order decides and nothing else
+    best = max(enumerate(trials), key=lambda pair: (pair[1].mean, -pair[0]))[1].settings
+    found = sorted(enumerate(trials), key=lambda pair: (-pair[1].mean, pair[0]))
+
+    def contrast(where: tuple[Judged, Rank]) -> Contrast:
+        part, rank = where
+
+        def scores(name: str, chosen: Any) -> Scores:
+            hits = part.table(lambda query: rank(chosen, query))
+            return _scores(name, measure, hits, sampling)
+
+        return compare(scores("present", present), scores("best", best)).contrasts[0]
+
+    return Tuning(
+        measure,
+        tuple(trial for _, trial in found),
+        best,
+        contrast(evaluation),
+        None if held_out is None else contrast(held_out),
+    )
+
+
+def _mean(measure: Measure, part: Judged, rank: Rank, settings: Any) -> float:
+    column = measure.column(part.table(lambda query: rank(settings, query)))
+    return float(column.values[column.defined].mean()) if column.defined.any() else 0.0
+
+
+def _scores(name: str, measure: Measure, hits: JudgedHits, sampling: Sampling | None) -> Scores:
+    return Scores(
+        name=name,
+        queries=hits.queries,
+        columns={measure: measure.column(hits)},
+        summary=summarise(hits, (10,)),
+        sampling=sampling or Sampling(),
+    )

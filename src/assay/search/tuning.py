@@ -1,0 +1,124 @@
+"""How would every query of a run have been ranked under any fusion settings, without searching?
+
+The candidates of a query become a matrix of what each component says of each; a setting is then
+two array operations. The order is that of ``fusion/fuse.py``, to the last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from assay.errors import UsageError
+from assay.model.arrays import FloatArray, IntArray
+from assay.model.runs import QueryOutcome
+from assay.search.fusion import effective_weights
+from assay.search.fusion.rrf import reciprocal_ranks
+from assay.search.fusion.weighted import normalized_scores
+from assay.search.options import FusionMethod, Normalization, SearchOptions
+
+RRF_KS = (5, 10, 20, 40, 60, 100)
+NO_RANK = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The candidates of one query: where each stands in each component's list, from 0 (−1: not).
+
+    ``ids`` are in ascending order, so that a stable sort breaks the last ties by id.
+    """
+
+    ids: tuple[str, ...]
+    place: IntArray
+    scores: Mapping[str, tuple[float, ...]]
+
+    @cached_property
+    def _primary(self) -> IntArray:
+        at = list(self.scores).index("bm25") if "bm25" in self.scores else None
+        if at is None:
+            return np.zeros(len(self.ids), dtype=np.int64)
+        return np.where(self.place[:, at] < 0, NO_RANK, self.place[:, at])
+
+    def worth(self, options: SearchOptions) -> FloatArray:
+        """What each component's word on each candidate is worth, before weights."""
+        values = np.zeros(self.place.shape)
+        for at, scores in enumerate(self.scores.values()):
+            if options.fusion_method is FusionMethod.RRF:
+                worth = reciprocal_ranks(len(scores), options.rrf_k)
+            else:
+                worth = normalized_scores(scores, options.normalization)
+            there = self.place[:, at] >= 0
+            values[there, at] = np.asarray(worth)[self.place[there, at]]
+        return values
+
+    def ranks(self, worth: FloatArray, weights: Mapping[str, float]) -> IntArray:
+        """The rank of each candidate, from 1, in the order of ``ids``."""
+        total = np.zeros(len(self.ids))
+        for at, name in enumerate(self.scores):  # in order, as fusion adds them up
+            total += weights[name] * worth[:, at]
+        order = np.lexsort((self._primary, -total))
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(1, len(order) + 1)
+        return ranks
+
+
+def pool(outcome: QueryOutcome, components: Sequence[str]) -> Pool:
+    """The candidates of a query, from the lists that its run kept."""
+    lists = {name: found for name in components if (found := outcome.component_lists.get(name, ()))}
+    for name in lists:
+        if name not in outcome.component_list_scores:
+            raise UsageError(
+                "the run did not keep the scores of its components", hint="run it anew"
+            )
+    ids = tuple(sorted({one for found in lists.values() for one in found}))
+    row = {one: at for at, one in enumerate(ids)}
+    place = np.full((len(ids), len(lists)), -1, dtype=np.int64)
+    for at, found in enumerate(lists.values()):
+        place[[row[one] for one in found], at] = np.arange(len(found))
+    return Pool(ids, place, {name: outcome.component_list_scores[name] for name in lists})
+
+
+def weights_of(found: Pool, options: SearchOptions) -> dict[str, float]:
+    """The weights that count for a query, of whose components some may have found nothing."""
+    return effective_weights(options, tuple(found.scores), options.query_type)
+
+
+def grid(
+    options: SearchOptions, methods: Sequence[FusionMethod], step: float
+) -> Iterator[SearchOptions]:
+    """Every setting to try: weights on a grid of this step, each k and each normalization."""
+    combinations = list(weight_grid(options.components, step))
+    plain = replace(options, per_type_weights=False)
+    for method in methods:
+        if method is FusionMethod.RRF:
+            bases = [replace(plain, fusion_method=method, rrf_k=k) for k in RRF_KS]
+        else:
+            bases = [
+                replace(plain, fusion_method=method, normalization=how) for how in Normalization
+            ]
+        for base in bases:
+            for weights in combinations:
+                yield replace(base, weights=weights)
+
+
+def weight_grid(components: Sequence[str], step: float) -> Iterator[dict[str, float]]:
+    """Weights that sum to 1 in steps; every component has some, or it would be another search."""
+    parts = round(1 / step)
+    if not components or parts < len(components):
+        raise UsageError(f"a step of {step:g} leaves no weights", hint="such as 0.1")
+
+    def shares(left: int, count: int) -> Iterator[tuple[int, ...]]:
+        if count == 1:
+            yield (left,)
+            return
+        for first in range(1, left - count + 2):
+            for rest in shares(left - first, count - 1):
+                yield (first, *rest)
+
+    for chosen in shares(parts, len(components)):
+        yield {
+            name: round(share / parts, 6) for name, share in zip(components, chosen, strict=True)
+        }
