@@ -19,10 +19,11 @@ import pytest
 from assay.cli.main import run
 from assay.config import configure
 from assay.evaluation.parts import Split, part_of
-from assay.evaluation.recording import RecordOptions, System, record
+from assay.evaluation.recording import RecordOptions, record
 from assay.evaluation.testset.load import load_test_set, shipped_folder
 from assay.ingest import read_corpus
 from assay.lifecycle.judging import Desk, desk
+from assay.model.system import System
 from assay.model.testset import GoldenQuery
 from assay.store.query_log import LoggedQuery, QueryLog
 from assay.workspace import Workspace
