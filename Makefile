@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score bench-compare bench-index bench-serve soak schema crash fuzz reproduce lock clean
+	bench-score bench-compare bench-index bench-serve soak schema test-cluster crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ check: setup ## format, lint, types, layers and tests: run this before a commit
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
 	@$(PY) -m pytest
+
+test-cluster: setup ## run the tests that need a real OpenSearch cluster (Java and Maven)
+	@ASSAY_TEST_CLUSTER=1 $(PY) -m pytest tests/cluster
 
 crash: setup ## kill writers at random points and look for what is lost
 	@$(PY) -m tests.crash.harness --mode ingest --kills 50

@@ -47,6 +47,7 @@ def examine(config: Configuration) -> list[Finding]:
             ("models", _models),
             ("gpu", _gpu),
             ("store", _store),
+            ("cluster", _cluster),
             ("index", _index),
         )
         return [finding for name, check in checks for finding in _tried(name, check, workspace)]
@@ -116,6 +117,22 @@ def _store(workspace: Workspace) -> Iterator[Finding]:
     counts = workspace.store.counts()
     says = f"{counts['documents']:,} documents, {counts['chunks']:,} chunks in {workspace.home}"
     yield Finding("store", State.OK, says)
+
+
+def _cluster(workspace: Workspace) -> Iterator[Finding]:
+    cluster = workspace.cluster
+    if cluster is None:
+        return
+    if lacking := cluster.missing_plugins():
+        yield from (
+            Finding("cluster", State.FAULT, what, "opensearch-plugin install opensearch-knn")
+            for what in lacking
+        )
+        return
+    card = cluster.card(cluster.current())
+    state = State.OK if card["cluster"]["status"] == "green" else State.NOTE
+    says = f"{card['engine']}, {card['cluster']['nodes']} nodes, {card['cluster']['status']}"
+    yield Finding("cluster", state, says)
 
 
 def _index(workspace: Workspace) -> Iterator[Finding]:

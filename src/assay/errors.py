@@ -24,6 +24,7 @@ HTTP status a server answers with and the exit code a command ends with::
     │   ├── CorruptError           corrupt             500  exit 1   (names the file)
     │   └── BusyError              busy                503  exit 1
     ├── SearchUnavailableError     search_unavailable  503  exit 1   (no component answered)
+    ├── EngineError                engine              502  exit 1
     ├── GpuNotAvailableError       gpu_unavailable     503  exit 1
     ├── CorruptModelError          model_corrupt       503  exit 1
     ├── PullError                  pull_failed         502  exit 1
@@ -231,6 +232,13 @@ class SearchUnavailableError(AssayError):
 
     code = "search_unavailable"
     http_status = 503
+
+
+class EngineError(AssayError):
+    """The distributed engine refused, failed, or did not answer in time."""
+
+    code = "engine"
+    http_status = 502
 
 
 class GpuNotAvailableError(AssayError):

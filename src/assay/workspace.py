@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.config import Configuration, configure
-from assay.errors import AssayError, MissingFileError
+from assay.errors import AssayError, EngineError, MissingFileError
 from assay.index import check as checks
-from assay.index.manifest import Manifest, load
+from assay.index.lock import write_lock
+from assay.index.manifest import Manifest, Part, load
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import Encoders, update
 from assay.model.query import Component
@@ -28,6 +29,7 @@ from assay.store.corpus import CorpusStore, Written
 from assay.store.runs import SqlRunStore
 
 if TYPE_CHECKING:
+    from assay.engines.opensearch.cluster import Cluster
     from assay.evaluation.matching import Place
     from assay.evaluation.stored_run import StoredRun
     from assay.model.answers import Answer, Answerer
@@ -173,10 +175,37 @@ class Workspace:
             progress("read", seen, 0)
         return total
 
+    @cached_property
+    def cluster(self) -> Cluster | None:
+        """The OpenSearch cluster that holds the index; None where the workspace does."""
+        if self.config.engine != "opensearch":
+            return None
+        from assay.engines.opensearch.cluster import Cluster, Shape
+        from assay.engines.opensearch.transport import Transport
+
+        config = self.config
+        transport = Transport(config.opensearch_url)
+        self._stack.callback(transport.close)
+        shape = Shape(
+            config.opensearch_prefix,
+            config.opensearch_shards,
+            config.opensearch_replicas,
+            config.opensearch_refresh,
+        )
+        return Cluster(transport, shape)
+
     def update_index(self, progress: Progress = _silent, *, fresh: bool = False) -> Manifest:
         """Bring the index up to the store, encoding only texts that no model has seen."""
         with ExitStack() as stack:
             encoders = self._encoders(stack, progress)
+            if self.cluster is not None:
+                stack.enter_context(write_lock(self.index_folder))
+                size = 0 if self.dense_encoder is None else self.dense_encoder.dimension
+                now = self.cluster.update(
+                    self.store, encoders, size, fresh=fresh, progress=progress
+                )
+                whole = Part(now.index, self.cluster.count(now.index), {})
+                return Manifest(now.generation, now.applied, segments=(whole,), models=now.models)
             return update(
                 self.index_folder,
                 self.store,
@@ -237,7 +266,7 @@ class Workspace:
         self.require()
         lexicon, synonyms = self.config.lexicon, self.config.synonyms
         searcher = Searcher(
-            Source(lambda: str(load(self.index_folder).generation), self.snapshot),
+            Source(self._generation_name, self.snapshot),
             Rerankers(self._open_reranker, requires_gpu),
             defaults=configured(self.config),
             lexicon=load_lexicon(lexicon) if isinstance(lexicon, Path) else None,
@@ -246,12 +275,25 @@ class Workspace:
         self._stack.callback(searcher.close)
         return searcher
 
+    def _generation_name(self) -> str:
+        if self.cluster is not None:
+            return self.cluster.current().name
+        return str(load(self.index_folder).generation)
+
+    def _models(self) -> Mapping[str, str]:
+        """The models that made the index, by component."""
+        if self.cluster is not None:
+            return self.cluster.current().models
+        return load(self.index_folder).models
+
     def snapshot(self) -> Snapshot:
         """The newest generation with its components, and why others are absent."""
         from assay.search.snapshot import Snapshot
 
+        if self.cluster is not None:
+            return self._cluster_snapshot(self.cluster)
         generation = self.generation()
-        found, absent = self._present(generation)
+        found, absent = self._present(lambda name: self._component(name, generation))
 
         def find(name: str) -> list[KeyedChunk]:
             return [row for row in self.store.find(name) if row.key in generation.chunk_ids]
@@ -266,13 +308,42 @@ class Workspace:
             size=len(generation.chunk_ids),
         )
 
-    def _present(self, generation: Generation) -> tuple[dict[str, Component], dict[str, str]]:
+    def _cluster_snapshot(self, cluster: Cluster) -> Snapshot:
+        from assay.search.snapshot import Snapshot
+
+        self.require()
+        current = cluster.current()
+        if not current.generation:
+            raise EngineError("there is no index on the cluster yet", hint="assay index update")
+        found, absent = self._present(
+            lambda name: cluster.component(name, current, self.sparse_encoder, self.dense_encoder)
+        )
+
+        def find(name: str) -> list[KeyedChunk]:
+            rows = self.store.find(name)
+            there = cluster.keys(current.index, [row.key for row in rows]) if rows else set()
+            return [row for row in rows if row.key in there]
+
+        return Snapshot(
+            generation=current.name,
+            components=found,
+            chunks=self.store.chunks_by_key,
+            labels=self.store.labels_by_key,
+            find=find,
+            absent=absent,
+            size=cluster.count(current.index),
+        )
+
+    @staticmethod
+    def _present(
+        component_of: Callable[[str], Component | None],
+    ) -> tuple[dict[str, Component], dict[str, str]]:
         """The components that can be asked; for each other one, why it cannot."""
         found: dict[str, Component] = {}
         absent: dict[str, str] = {}
         for name in COMPONENTS:
             try:
-                component = self._component(name, generation)
+                component = component_of(name)
             except AssayError as problem:
                 absent[name] = f"{name}: {problem}"
                 continue
@@ -355,13 +426,23 @@ class Workspace:
             self.searcher,
             options,
             self.store.places,
-            models=load(self.index_folder).models,
+            models=self._models(),
+            engine=self.config.engine,
             answerer=self.answerer if answers else None,
         )
 
     def index_info(self) -> dict[str, Any]:
         """The index card: what is in it, how fresh it is, which models made it."""
         self.require()
+        if self.cluster is not None:
+            current = self.cluster.current()
+            return {
+                "home": str(self.home),
+                "generation": current.generation,
+                "changes_behind": self.store.last_change() - current.applied,
+                **self.store.counts(),
+                **self.cluster.card(current),
+            }
         manifest = load(self.index_folder)
         behind = self.store.last_change() - manifest.applied
         return {
@@ -375,9 +456,10 @@ class Workspace:
     def check_index(self) -> list[str]:
         """What is wrong with the index; nothing where the list is empty."""
         self.require()
-        return checks.problems(
-            self.index_folder, self.store.counts()["chunks"], self.store.last_change()
-        )
+        chunks, last = self.store.counts()["chunks"], self.store.last_change()
+        if self.cluster is not None:
+            return self.cluster.problems(chunks, last)
+        return checks.problems(self.index_folder, chunks, last)
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

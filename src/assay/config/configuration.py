@@ -79,6 +79,12 @@ class Configuration:
     metrics_textfile: str
     pushgateway: str
     server: str
+    engine: str
+    opensearch_url: str
+    opensearch_prefix: str
+    opensearch_shards: int
+    opensearch_replicas: int
+    opensearch_refresh: str
     origins: Mapping[str, str] = field(compare=False, repr=False)
 
     def as_dict(self) -> dict[str, str | int | float]:

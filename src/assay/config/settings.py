@@ -177,6 +177,20 @@ def _service(name: str, kind: Kind, default: str, line: str) -> Setting:
     return Setting(name, kind, default, line, changes_results=False)
 
 
+_ENGINE_ROWS = (
+    Setting(
+        "engine",
+        Choice(("embedded", "opensearch")),
+        "embedded",
+        "where the index lives: in the workspace, or on an OpenSearch cluster",
+    ),
+    _service("opensearch_url", Text(), "none", "nodes of the cluster, with blanks between them"),
+    _service("opensearch_prefix", Text(), "assay", "name of the alias, and how indexes begin"),
+    _service("opensearch_shards", Whole(1, 1_024), "1", "shards of a new index"),
+    _service("opensearch_replicas", Whole(0, 16), "1", "copies of each shard"),
+    _service("opensearch_refresh", Text(), "1s", "when new chunks become searchable"),
+)
+
 _SERVICE_ROWS = (
     _service("host", Text(), "127.0.0.1", "address that assay serve listens on"),
     _service("port", Whole(0, 65_535), "8321", "port of assay serve; 0 takes a free one"),
@@ -364,6 +378,7 @@ _ROWS = (
         "colored output; auto means on a terminal, unless NO_COLOR is set",
         changes_results=False,
     ),
+    *_ENGINE_ROWS,
     *_SEARCH_ROWS,
     *_ANSWER_ROWS,
     *_SERVICE_ROWS,

@@ -124,6 +124,7 @@ def recorded_system(
     places: Places,
     *,
     models: Mapping[str, str],
+    engine: str = "embedded",
     answerer: Answerer | None = None,
 ) -> System:
     """Our search as something to evaluate, on the generation that it has now."""
@@ -132,6 +133,7 @@ def recorded_system(
     return System(
         Recorder(searcher, snapshot, options, places, answerer),
         {**search_config(options), **answers},
+        engine=engine,
         generation=snapshot.generation,
         chunker_versions=places.chunker_versions(),
         models={name: models[name] for name in options.components if name in models},

@@ -44,6 +44,12 @@ OTHER_VALUE = {
     "answer_model": "tiny",
     "answer_key_variable": "MY_KEY",
     "answer_seconds": "5",
+    "engine": "opensearch",
+    "opensearch_url": "http://node:9200",
+    "opensearch_prefix": "trials",
+    "opensearch_shards": "3",
+    "opensearch_replicas": "2",
+    "opensearch_refresh": "5s",
     "graph_from": "1000",
     "models": "elsewhere",
     "threads": "1",
@@ -67,7 +73,7 @@ OTHER_VALUE = {
 }
 DEFAULT_JSON = (
     '{"alpha":0.05,"answer_model":"none","answerer":"extractive","boosts":"on","ci_method":"bca","components":"bm25,splade,dense",'
-    '"confidence":0.95,"dense_model":"bge-small-en-v1.5","depth":100,"fusion":"rrf","graph_from":200000,'
+    '"confidence":0.95,"dense_model":"bge-small-en-v1.5","depth":100,"engine":"embedded","fusion":"rrf","graph_from":200000,'
     '"lexicon":"none","margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}",'
     '"normalization":"min-max","per_type_weights":"off","rerank":"off",'
     '"reranker":"BAAI/bge-reranker-base","resamples":10000,"rrf_k":60,"seed":42,'

@@ -1,0 +1,150 @@
+"""How are bm25, splade and dense asked of the cluster?
+
+Each component is one request that returns keys and scores in our order: score descending, then
+chunk id. Filters are part of the query, so they apply before ranking. An answer that lacks shards
+is refused: a component that did not see everything must not pass for one that did.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from assay import limits
+from assay.engines.opensearch.mapping import VECTOR, WEIGHTS
+from assay.engines.opensearch.transport import Transport
+from assay.errors import EngineError
+from assay.index.bm25 import FIELDS
+from assay.model.query import Filters, Hit
+from assay.model.vectors import DenseEncoder, SparseEncoder
+
+MAX_CLAUSES = 500  # of the 1,024 that Lucene allows in one query, with two fields
+SEARCH_SECONDS = 10.0
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Asked:
+    """What the three components share: one index, one request, one order."""
+
+    def __init__(self, transport: Transport, index: str) -> None:
+        self._transport = transport
+        self._index = index
+
+    def hits(self, query: dict[str, Any], k: int, kind: str = "") -> list[tuple[int, str, float]]:
+        """Key, chunk id and the cluster's own score of the k best."""
+        body = {
+            "size": min(k, limits.MAX_DEPTH),
+            "query": query,
+            "_source": False,
+            "docvalue_fields": ["key", "chunk_id"],
+            "sort": [{"_score": "desc"}, {"chunk_id": "asc"}],
+            "track_scores": True,
+            "track_total_hits": False,
+        }
+        answer = self._transport.ask(
+            "POST", f"/{self._index}/_search{kind}", body, timeout=SEARCH_SECONDS
+        )
+        shards = answer["_shards"]
+        if shards["failed"] or answer.get("timed_out"):
+            raise EngineError(
+                f"{shards['failed']} of {shards['total']} shards did not answer: "
+                f"{_failure(shards)}",
+                hint="assay doctor",
+            )
+        return [
+            (int(hit["fields"]["key"][0]), hit["fields"]["chunk_id"][0], float(hit["_score"]))
+            for hit in answer["hits"]["hits"]
+        ]
+
+
+class Bm25(Asked):
+    """Words, weighed by statistics of the whole index and not of each shard."""
+
+    name = "bm25"
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """The k best chunks."""
+        words = _WORD.findall(query[: limits.MAX_QUERY_CHARS])[:MAX_CLAUSES]
+        if k < 1 or not words:
+            return []
+        text = " ".join(words)
+        wanted = {
+            "bool": {
+                "should": [
+                    {"match": {field: {"query": text, "boost": boost}}}
+                    for field, boost in FIELDS.items()
+                ],
+                "minimum_should_match": 1,
+                "filter": filter_clauses(filters),
+            }
+        }
+        found = self.hits(wanted, k, "?search_type=dfs_query_then_fetch")
+        return [Hit(*hit) for hit in found]
+
+
+class Splade(Asked):
+    """Weighted terms: the sum of products over ``rank_features``."""
+
+    name = "splade"
+
+    def __init__(self, transport: Transport, index: str, encoder: SparseEncoder) -> None:
+        super().__init__(transport, index)
+        self._encoder = encoder
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """The k best chunks."""
+        if k < 1 or not query.strip():
+            return []
+        (vector,) = self._encoder.encode([query], "query")
+        terms = sorted(zip(vector.weights.tolist(), vector.terms.tolist(), strict=True))
+        clauses = [
+            {"rank_feature": {"field": f"{WEIGHTS}.t{term}", "boost": weight, "linear": {}}}
+            for weight, term in reversed(terms[-MAX_CLAUSES:])
+        ]
+        if not clauses:
+            return []
+        wanted = {
+            "bool": {
+                "should": clauses,
+                "minimum_should_match": 1,
+                "filter": filter_clauses(filters),
+            }
+        }
+        return [Hit(*hit) for hit in self.hits(wanted, k)]
+
+
+class Dense(Asked):
+    """Nearest vectors in Lucene's graph; approximate, and exact where a filter leaves few."""
+
+    name = "dense"
+
+    def __init__(self, transport: Transport, index: str, encoder: DenseEncoder) -> None:
+        super().__init__(transport, index)
+        self._encoder = encoder
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
+        """The k nearest chunks; scores are the inner products, as in the embedded index."""
+        if k < 1 or not query.strip():
+            return []
+        vector = self._encoder.encode([query], "query")[0].tolist()
+        asked: dict[str, Any] = {"vector": vector, "k": min(max(k, 100), limits.MAX_DEPTH)}
+        if clauses := filter_clauses(filters):
+            asked["filter"] = {"bool": {"filter": clauses}}
+        found = self.hits({"knn": {VECTOR: asked}}, k)
+        return [Hit(key, chunk_id, inner_product(score)) for key, chunk_id, score in found]
+
+
+def inner_product(score: float) -> float:
+    """Lucene makes scores positive: 1 + product, or 1 / (1 - product) where that is negative."""
+    return score - 1.0 if score >= 1.0 else 1.0 - 1.0 / score
+
+
+def filter_clauses(filters: Filters | None) -> list[dict[str, Any]]:
+    """One clause per field; all of them must hold."""
+    active = (filters or Filters()).active()
+    return [{"terms": {name: list(values)}} for name, values in active.items()]
+
+
+def _failure(shards: dict[str, Any]) -> str:
+    reasons = [failure.get("reason", {}) for failure in shards.get("failures", [])]
+    return str(reasons[0].get("reason", "no reason given"))[:200] if reasons else "no reason given"

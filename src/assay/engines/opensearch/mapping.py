@@ -1,0 +1,102 @@
+"""Which fields does an index on the cluster have?
+
+Words are cut as in the embedded index: at everything that is neither letter nor digit, lower-cased,
+folded to ASCII, without the same 33 stop words, stemmed by Snowball. SPLADE's weights are
+``rank_features``, which keep nine bits of each. Vectors go into Lucene's HNSW graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.index.bm25 import MAX_WORD
+from assay.model.document import Chunk, KeyedChunk
+from assay.model.query import filter_values
+from assay.model.vectors import SparseVector
+
+FORMAT = 1
+WEIGHTS = "splade"
+VECTOR = "dense"
+SMALLEST = 1.0e-4  # rank_features refuses what is no normal, positive number
+
+
+def index_body(
+    *, shards: int, replicas: int, refresh: str, dimension: int, meta: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Settings and mapping of a new index; ``dimension`` 0 leaves dense vectors out."""
+    fields: dict[str, Any] = {
+        "key": {"type": "long"},
+        "chunk_id": {"type": "keyword"},
+        "body": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
+        "title": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
+        WEIGHTS: {"type": "rank_features"},
+        **{name: {"type": "keyword"} for name in filter_values(Chunk("", "", ""))},
+    }
+    settings: dict[str, Any] = {
+        "number_of_shards": shards,
+        "number_of_replicas": replicas,
+        "refresh_interval": refresh,
+        "analysis": _ANALYSIS,
+    }
+    if dimension:
+        settings["knn"] = True
+        fields[VECTOR] = {
+            "type": "knn_vector",
+            "dimension": dimension,
+            "method": {
+                "name": "hnsw",
+                "engine": "lucene",
+                "space_type": "innerproduct",
+                "parameters": {"m": 16, "ef_construction": 128},
+            },
+        }
+    return {
+        "settings": {"index": settings},
+        "mappings": {
+            "dynamic": "strict",
+            "_source": {"excludes": [VECTOR, WEIGHTS, "body"]},
+            "_meta": {"format": FORMAT, **meta},
+            "properties": fields,
+        },
+    }
+
+
+_ANALYSIS = {
+    "tokenizer": {"assay": {"type": "pattern", "pattern": "[^\\p{L}\\p{N}]+"}},
+    "filter": {
+        "assay_length": {"type": "length", "max": MAX_WORD},
+        "assay_stop": {"type": "stop", "stopwords": "_english_"},
+        "assay_stem": {"type": "stemmer", "language": "porter2"},
+    },
+    "analyzer": {
+        "assay": {
+            "type": "custom",
+            "tokenizer": "assay",
+            "filter": ["assay_length", "lowercase", "asciifolding", "assay_stop", "assay_stem"],
+        }
+    },
+}
+
+
+def row_of(
+    row: KeyedChunk, weights: SparseVector | None, vector: list[float] | None
+) -> dict[str, Any]:
+    """One chunk as the cluster keeps it."""
+    chunk = row.chunk
+    fields: dict[str, Any] = {
+        "key": row.key,
+        "chunk_id": chunk.chunk_id,
+        "body": f"{chunk.title}\n{chunk.text}",
+        "title": chunk.title,
+        **filter_values(chunk),
+    }
+    if weights is not None:
+        fields[WEIGHTS] = {
+            f"t{term}": weight
+            for term, weight in zip(weights.terms.tolist(), weights.weights.tolist(), strict=True)
+            if weight >= SMALLEST
+        }
+    if vector is not None:
+        fields[VECTOR] = vector
+    return fields

@@ -1,0 +1,144 @@
+"""Who speaks HTTP with the cluster, and within which time?
+
+Nodes are asked in turn; one that cannot be reached is passed over. Only requests that may be
+repeated are sent again: reading, and writing under ids of our own. Credentials come from the
+environment and never stand in a URL, a log or an error.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from assay.errors import ConfigError, EngineError
+
+USER, PASSWORD, KEY, CA = (
+    "ASSAY_OPENSEARCH_USER",
+    "ASSAY_OPENSEARCH_PASSWORD",
+    "ASSAY_OPENSEARCH_API_KEY",
+    "ASSAY_OPENSEARCH_CA",
+)
+BUSY = frozenset({429, 502, 503, 504})
+PATIENCE_SECONDS = 120.0
+FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 10.0
+
+
+class Transport:
+    """Requests to any node of a cluster."""
+
+    def __init__(
+        self, urls: str, *, timeout: float = 30.0, environ: Mapping[str, str] = os.environ
+    ) -> None:
+        import httpx2
+
+        self._urls = [url.rstrip("/") for url in urls.replace(",", " ").split()]
+        if not self._urls or not all(url.startswith(("http://", "https://")) for url in self._urls):
+            raise ConfigError(
+                "the setting opensearch_url names no node",
+                hint="such as https://search-1:9200 https://search-2:9200",
+            )
+        if any("@" in url for url in self._urls):
+            raise ConfigError(
+                "the setting opensearch_url holds credentials",
+                hint=f"put them into {USER} and {PASSWORD}",
+            )
+        self._timeout = timeout
+        headers = {"Content-Type": "application/json"}
+        if key := environ.get(KEY):
+            headers["Authorization"] = f"ApiKey {key}"
+        user = environ.get(USER)
+        self._client = httpx2.Client(
+            headers=headers,
+            auth=(user, environ.get(PASSWORD, "")) if user else None,
+            verify=environ.get(CA) or True,
+            follow_redirects=False,
+        )
+        self._turn = itertools.count(random.randrange(len(self._urls)))  # noqa: S311
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._client.close()
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        missing: bool = False,
+        late: bool = False,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """The answer as JSON.
+
+        With ``missing`` an absent thing is an empty answer; with ``late`` what the cluster says
+        after waiting in vain (408) is an answer too.
+        """
+        content = None if body is None else json.dumps(body).encode()
+        status, answer = self._any_node(method, path, content, timeout)
+        if status == 404 and missing:
+            return {}
+        if status >= 300 and not (late and status == 408):
+            raise EngineError(
+                f"OpenSearch refused {method} {path.partition('?')[0]}: {_reason(status, answer)}"
+            )
+        return answer
+
+    def bulk(self, lines: bytes, timeout: float = 120.0) -> dict[str, Any]:
+        """Many writes at once; a cluster that is busy is given time, and is asked again."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            status, answer = self._any_node("POST", "/_bulk", lines, timeout)
+            if status < 300:
+                return answer
+            if status not in BUSY or time.monotonic() + pause > until:
+                raise EngineError(f"OpenSearch refused a bulk load: {_reason(status, answer)}")
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    def _any_node(
+        self, method: str, path: str, content: bytes | None, timeout: float | None
+    ) -> tuple[int, dict[str, Any]]:
+        """The first answer that a node gives, beginning with the one whose turn it is."""
+        import httpx2
+
+        first = next(self._turn)
+        seconds = self._timeout if timeout is None else timeout
+        problem: Exception | None = None
+        for step in range(len(self._urls)):
+            url = self._urls[(first + step) % len(self._urls)]
+            try:
+                response = self._client.request(
+                    method, url + path, content=content, timeout=seconds
+                )
+                return response.status_code, _json(response.content)
+            except httpx2.TimeoutException as late:
+                raise EngineError("OpenSearch did not answer in time") from late
+            except httpx2.HTTPError as unreachable:
+                problem = unreachable
+        raise EngineError(
+            f"no node of OpenSearch can be reached: {type(problem).__name__}",
+            hint="check the setting opensearch_url: assay doctor",
+        ) from problem
+
+
+def _json(content: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(content or b"{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {"value": value}
+
+
+def _reason(status: int, answer: dict[str, Any]) -> str:
+    error = answer.get("error")
+    if isinstance(error, dict):
+        return f"{status} {error.get('type', '')}: {error.get('reason', '')!s:.300}"
+    return f"{status} {error or ''!s:.300}".rstrip()

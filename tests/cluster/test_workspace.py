@@ -1,0 +1,154 @@
+"""A workspace on a cluster: the same commands, the same answers, and a node may die."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.config import configure
+from assay.engines.opensearch.transport import Transport
+from assay.ingest import read_corpus
+from assay.model.query import Filters
+from assay.workspace import Workspace
+from tests.cluster.nodes import ClusterProcesses
+
+CORPUS = Path("src/assay/data/corpus")
+PARTS = ("trials", "labels", "articles", "interviews", "reviews.jsonl")
+QUERIES = (
+    "pneumonitis with tovralimab",
+    "kidney problems and blood thinners",
+    "who can join with brain metastases",
+    "hyperkalemia adverse events table",
+)
+
+
+def opened(home: Path, nodes: ClusterProcesses | None, prefix: str = "demo") -> Workspace:
+    engine = {} if nodes is None else {
+        "engine": "opensearch",
+        "opensearch_url": " ".join(nodes.urls),
+        "opensearch_prefix": prefix,
+        "opensearch_shards": 3,
+        "opensearch_replicas": 2,
+    }  # fmt: skip
+    return Workspace(configure({"home": str(home), "component_timeout_ms": 20_000, **engine}))
+
+
+def filled(workspace: Workspace) -> Workspace:
+    for part in PARTS:
+        workspace.ingest(read_corpus(CORPUS / part))
+    workspace.update_index()
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def both(
+    tmp_path_factory: pytest.TempPathFactory, nodes: ClusterProcesses
+) -> Iterator[tuple[Workspace, Workspace]]:
+    with (
+        filled(opened(tmp_path_factory.mktemp("here"), None)) as here,
+        filled(opened(tmp_path_factory.mktemp("there"), nodes)) as there,
+    ):
+        yield here, there
+
+
+def test_both_engines_find_the_same(both: tuple[Workspace, Workspace]) -> None:
+    here, there = both
+    for query in QUERIES:
+        for name in ("bm25", "splade", "dense"):
+            ours = here.search(query, components=name, boosts=False, k=10)
+            theirs = there.search(query, components=name, boosts=False, k=10)
+            assert not theirs.degraded, theirs.warnings
+            mine = [hit.chunk.chunk_id for hit in ours.results]
+            other = [hit.chunk.chunk_id for hit in theirs.results]
+            assert len(set(mine) & set(other)) >= 9, (query, name)
+            first, second = ours.results[0], theirs.results[0]
+            if name != "bm25":  # Lucene leaves out a factor of k1 + 1
+                assert second.score == pytest.approx(first.score, rel=0.01)
+        hybrid = there.search(query, filters=Filters(doc_id=("NCT90001308",)))
+        assert {hit.chunk.doc_id for hit in hybrid.results} == {"NCT90001308"}
+
+
+def test_the_card_names_the_engine(both: tuple[Workspace, Workspace]) -> None:
+    _, there = both
+    card = there.index_info()
+    assert card["engine"].startswith("opensearch 2.")
+    assert (card["changes_behind"], card["indexed_rows"]) == (0, card["chunks"])
+    assert there.check_index() == []
+    assert there.system().engine == "opensearch"
+
+
+def test_a_node_killed_during_search_and_load(
+    both: tuple[Workspace, Workspace], nodes: ClusterProcesses, tmp_path: Path
+) -> None:
+    """Nothing acknowledged is lost, searches answer, and the cluster recovers."""
+    _, there = both
+    problems: list[BaseException] = []
+    whole = []
+
+    def load() -> None:
+        try:
+            with opened(tmp_path, nodes, "killed") as workspace:
+                filled(workspace)
+                whole.append(workspace.check_index())
+        except BaseException as problem:
+            problems.append(problem)
+
+    loading = threading.Thread(target=load)
+    loading.start()
+    nodes.kill(2)
+    answered = degraded = 0
+    while loading.is_alive():
+        answer = there.search(f"heart failure {answered}")
+        answered += bool(answer.results)
+        degraded += answer.degraded
+        assert not answer.degraded or answer.component_errors
+    loading.join()
+    nodes.start(2)
+    nodes.wait(nodes=3)
+    assert not problems
+    assert answered > 0
+    with opened(tmp_path, nodes, "killed") as workspace:
+        assert workspace.check_index() == []
+        assert workspace.index_info()["indexed_rows"] == workspace.store.counts()["chunks"]
+    assert not there.search("heart failure at last").degraded
+
+
+def test_a_load_that_was_interrupted_goes_on(
+    nodes: ClusterProcesses, transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assay.engines.opensearch import cluster as clusters
+
+    with opened(tmp_path, nodes, "resumed") as workspace:
+        for part in PARTS:
+            workspace.ingest(read_corpus(CORPUS / part))
+        monkeypatch.setattr("assay.store.corpus.PAGE", 50)
+        real, seen = clusters.load_chunks, []
+
+        def interrupted(*arguments: object) -> int:
+            pages = iter(arguments[2])  # type: ignore[call-overload]
+            first = next(pages)
+            seen.append(first[0].key)
+            return real(arguments[0], arguments[1], [first], *arguments[3:])  # type: ignore[arg-type]
+
+        def broken(*arguments: object) -> int:
+            interrupted(*arguments)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(clusters, "load_chunks", broken)
+        with pytest.raises(KeyboardInterrupt):
+            workspace.update_index()
+        assert workspace.cluster is not None
+        assert workspace.cluster.current().generation == 0, "half an index is never served"
+
+        def recorded(*arguments: object) -> int:
+            pages = list(arguments[2])  # type: ignore[call-overload]
+            seen.append(pages[0][0].key)
+            return real(arguments[0], arguments[1], pages, *arguments[3:])  # type: ignore[arg-type]
+
+        monkeypatch.setattr(clusters, "load_chunks", recorded)
+        workspace.update_index()
+        assert seen == [1, 51]
+        assert workspace.check_index() == []

@@ -1,0 +1,138 @@
+"""What can be told of the cluster's adapter without a cluster."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from assay.engines.opensearch import loading
+from assay.engines.opensearch.components import filter_clauses, inner_product
+from assay.engines.opensearch.loading import delete_chunks
+from assay.engines.opensearch.mapping import index_body
+from assay.engines.opensearch.transport import Transport
+from assay.errors import ConfigError, EngineError
+from assay.model.document import SpeakerRole
+from assay.model.query import Filters
+
+NOBODY = "http://127.0.0.1:9"  # the discard port: nothing listens
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Says what it was told to say, one answer after the other, and remembers what came."""
+
+    script: list[tuple[int, bytes]]
+    seen: list[tuple[str, bytes, str | None]]
+
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.seen.append((self.path, body, self.headers.get("Authorization")))
+        status, answer = self.script.pop(0)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_POST = do_PUT = do_DELETE = do_GET
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def node() -> Iterator[str]:
+    Answers.script, Answers.seen = [], []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("urls", "says"),
+    [
+        ("none", "names no node"),
+        ("", "names no node"),
+        ("http://me:secret@node:9200", "credential"),
+    ],
+)
+def test_a_setting_that_names_no_node(urls: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as caught:
+        Transport(urls)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_node_that_is_gone_is_passed_over(node: str) -> None:
+    transport = Transport(f"{NOBODY} {node}, {NOBODY}")
+    for _ in range(4):
+        Answers.script.append((200, b'{"ok": true}'))
+        assert transport.ask("GET", "/") == {"ok": True}
+    transport.close()
+
+
+def test_no_node_at_all_and_refusals(node: str) -> None:
+    transport = Transport(NOBODY)
+    with pytest.raises(EngineError, match="no node of OpenSearch can be reached"):
+        transport.ask("GET", "/")
+    transport.close()
+    transport = Transport(node)
+    Answers.script += [(400, b'{"error": {"type": "bad", "reason": "no such field"}}'), (404, b"")]
+    with pytest.raises(EngineError, match="400 bad: no such field"):
+        transport.ask("POST", "/x/_search?a=b", {})
+    assert transport.ask("GET", "/_alias/x", missing=True) == {}
+    transport.close()
+
+
+def test_credentials_come_from_the_environment(node: str) -> None:
+    environ = {"ASSAY_OPENSEARCH_USER": "me", "ASSAY_OPENSEARCH_PASSWORD": "secret"}
+    transport = Transport(node, environ=environ)
+    Answers.script.append((200, b"{}"))
+    transport.ask("GET", "/")
+    transport.close()
+    assert Answers.seen[0][2] == "Basic bWU6c2VjcmV0"
+
+
+def test_a_busy_cluster_is_asked_again(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("assay.engines.opensearch.transport.FIRST_PAUSE_SECONDS", 0.01)
+    Answers.script += [
+        (429, b"{}"),
+        (200, b'{"items": [{"delete": {"status": 200}}, {"delete": {"status": 429}}]}'),
+        (200, b'{"items": [{"delete": {"status": 404}}]}'),
+    ]
+    transport = Transport(node)
+    delete_chunks(transport, "i", [1, 2])
+    sent = [body.count(b"\n") for _, body, _ in Answers.seen]
+    assert sent == [2, 2, 1]
+    Answers.script.append(
+        (200, b'{"items": [{"delete": {"status": 400, "error": {"reason": "x"}}}]}')
+    )
+    with pytest.raises(EngineError, match="refused chunk 3: x"):
+        delete_chunks(transport, "i", [3])
+    transport.close()
+
+
+def test_scores_are_inner_products_again() -> None:
+    for product in (-0.9, -0.1, 0.0, 0.3, 1.0):
+        lucene = 1 + product if product >= 0 else 1 / (1 - product)
+        assert inner_product(lucene) == pytest.approx(product)
+
+
+def test_filters_become_clauses() -> None:
+    assert filter_clauses(None) == []
+    chosen = Filters(speaker_role=(SpeakerRole.PATIENT,), is_table=False)
+    assert filter_clauses(chosen) == [
+        {"terms": {"speaker_role": ["PATIENT"]}},
+        {"terms": {"is_table": ["False"]}},
+    ]
+
+
+def test_an_index_without_vectors_needs_no_plugin() -> None:
+    body = index_body(shards=1, replicas=0, refresh="1s", dimension=0, meta={})
+    assert "knn" not in body["settings"]["index"]
+    assert "dense" not in body["mappings"]["properties"]
