@@ -6,6 +6,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
+from assay.cli.search import tell_if_empty
 
 DEGRADED = 4
 
@@ -35,6 +36,7 @@ def command(
             question, filters=make_filters(speaker_role=speaker or ())
         )
         name = workspace.answerer.name
+        tell_if_empty(workspace)
     known = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources: list[dict[str, Any]] = [
         {

@@ -1,5 +1,7 @@
 """What does assay do, shown on examples?"""
 
+import shutil
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -30,15 +32,20 @@ QUERIES = (
 )
 SHOWN = 3
 
+BUSY_MS = 5_000.0  # a demo on a busy machine shall show every component
+HOME = "demo"
+TEST_SET = "test_set_v1"
+REPORT = "report.html"
+
 NEXT = """\
-Try next:
-  assay score --qrels QRELS --run RUN --ci      your own run, any format, with intervals
-  assay score --qrels QRELS --run A --run B     is B better than A? with a verdict
-  assay models pull                             the models that search uses
-  assay ingest PATH                             your own documents
-  assay search "YOUR QUESTION" --explain        where each part of a score comes from
-  assay index info                              what is indexed, and how fresh it is
-  assay measures                                every measure and its parameters"""
+Try next, on the documents of the demo:
+  {assay} --home {home} search "YOUR QUESTION" --explain
+  {assay} --home {home} eval compare latest~1 latest
+  {assay} --home {home} serve
+and on your own:
+  {assay} ingest PATH                               documents, in a workspace of their own
+  {assay} score --qrels QRELS --run A --run B       is B better than A? with a verdict
+  {assay} measures                                  every measure and its parameters"""
 
 
 def command(
@@ -48,7 +55,10 @@ def command(
         bool, typer.Option("--paths", help="Only say where the example files are.")
     ] = False,
     search: Annotated[
-        bool, typer.Option("--search/--no-search", help="Ingest the shipped corpus and search it.")
+        bool,
+        typer.Option(
+            "--search/--no-search", help="Ingest the shipped corpus, search and evaluate it."
+        ),
     ] = True,
 ) -> None:
     """Show what assay does, on examples that ship with it."""
@@ -69,7 +79,7 @@ def command(
     if search:
         emit_text("3. Search: words, weighted terms and meaning, fused and explained\n")
         _search(config)
-    emit_text(NEXT)
+    emit_text(NEXT.format(assay=_called(), home=_near(config.home / HOME)))
 
 
 def _score(
@@ -82,7 +92,7 @@ def _score(
 
 
 def _search(config: Configuration) -> None:
-    """Ingest the shipped corpus into a workspace of its own and ask it three questions."""
+    """Ingest the shipped corpus into a workspace of its own, ask it, and evaluate the answers."""
     from dataclasses import replace
 
     from assay.cli.progress import staged_progress
@@ -91,7 +101,7 @@ def _search(config: Configuration) -> None:
     from assay.report.search import account
     from assay.workspace import COMPONENTS, Workspace
 
-    config = _with_models(replace(config, home=config.home / "demo"))
+    config = _with_models(replace(config, home=config.home / HOME, component_timeout_ms=BUSY_MS))
     corpus = Path(str(files("assay") / "data" / "corpus"))
     with Workspace(config) as workspace:
         with staged_progress(config.color) as progress:
@@ -110,6 +120,37 @@ def _search(config: Configuration) -> None:
             for hit in answer.results[:1]:
                 emit_text("Why the first one is first:")
                 emit_text("\n".join(f"  {line}" for line in account(hit)) + "\n")
+    emit_text("4. Evaluation: golden queries, what each component brings, and a verdict\n")
+    _evaluate(config)
+
+
+def _evaluate(config: Configuration) -> None:
+    """The commands of an evaluation, shown as they are typed."""
+    from assay.cli.main import run
+
+    hybrid = config.dense_model != "none"
+    lines = [f"eval run -t {TEST_SET} --components bm25 -m nDCG@10"]
+    if hybrid:
+        lines += [f"eval run -t {TEST_SET} --per-component", "eval ab latest~1 latest"]
+    lines.append(f"eval report latest --format html --out {_near(config.home / REPORT)}")
+    for line in lines:
+        emit_text(f"$ assay --home {_near(config.home)} {line}")
+        run(["--home", str(config.home), "--color", config.color, *line.split()])
+        emit_text("")
+
+
+def _near(path: Path) -> str:
+    """The path as one would type it from here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _called() -> str:
+    """How this program was started, so that the advice can be typed as it stands."""
+    started = Path(sys.argv[0])
+    return (
+        "assay" if started.name != "assay" or shutil.which("assay") else _near(started.absolute())
+    )
 
 
 def _with_models(config: Configuration) -> Configuration:

@@ -38,9 +38,11 @@ def create(
 @app.command("list")
 def list_keys(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every key with its scopes and state, without its secret."""
-    store = _store(ctx)
-    keys = store.all()
-    store.close()
+    keys = []
+    if (configuration(ctx).home / "assay.db").exists():  # to look makes no workspace
+        store = _store(ctx)
+        keys = store.all()
+        store.close()
     if json_output:
         emit_json({"keys": [_row(key) for key in keys]})
         return

@@ -49,7 +49,27 @@ def load(entry: Entry) -> Any:
         app.command(entry.name)(module.command)
     command = typer.main.get_command(app)
     command.name = entry.name
+    return _readable(command)
+
+
+def _readable(command: Any) -> Any:
+    """The command with help for people: no Python types, and lines of listings that are whole."""
+    command.short_help = command.short_help or (command.help or "").split("\n\n")[0]
+    for param in command.params:
+        if param.metavar is None and param.param_type_name == "argument":
+            param.metavar = param.name.upper()
+            param.display_type_rich = _no_type
+        elif param.metavar is None and getattr(param, "multiple", False):
+            param.metavar = "<str>"
+    for verb in getattr(command, "commands", {}).values():
+        _readable(verb)
     return command
+
+
+def _no_type(ctx: Any) -> str:
+    """The type of an argument adds nothing to its name and its help."""
+    del ctx
+    return ""
 
 
 class _LazyGroup(typer.core.TyperGroup):

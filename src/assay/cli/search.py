@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from assay.search.response import SearchHit, SearchResponse
+    from assay.workspace import Workspace
 
 DEGRADED = 4
 
@@ -128,11 +129,18 @@ def command(
         if why is not None:
             return _why(workspace.searcher.why(query, why, **options), json_output)
         response = workspace.search(query, **options)
+        tell_if_empty(workspace)
     if json_output:
         emit_json(response.to_dict())
     else:
         show(response, config.color, explain=explain)
     return DEGRADED if response.degraded else 0
+
+
+def tell_if_empty(workspace: "Workspace") -> None:
+    """Nothing can be found where nothing was read; say so, since it looks like a poor search."""
+    if workspace.store.counts()["documents"] == 0:
+        note(f"note: the workspace {workspace.home} holds no documents yet (assay ingest PATH)")
 
 
 def _switch(flag: bool | None) -> str | None:

@@ -75,6 +75,8 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
 
 def restore(source: Path, home: Path) -> Backup:
     """Put a backup into a new workspace; every checksum is looked at first."""
+    if not source.exists():
+        raise MissingFileError(f"there is no file {source}", hint="name a file of assay backup")
     if home.exists() and any(home.iterdir()):
         raise UsageError(
             f"{home} is not empty", hint="restore into a new folder: assay --home FOLDER restore"

@@ -105,9 +105,10 @@ def find_test_set(name: str | os.PathLike[str], folder: Path | None = None) -> P
     if text in known:
         return known[text]
     close = difflib.get_close_matches(text, known, 1)
-    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known) or 'none'}"
+    meant = f"did you mean {close[0]}? " if close else ""
     raise MissingFileError(
-        f"there is no test set {text!r:.80}", hint=f"{hint}; a path needs a slash or a suffix"
+        f"there is no test set {text!r:.80}",
+        hint=f"{meant}known: {', '.join(known) or 'none'}; a path needs a slash or a suffix",
     )
 
 

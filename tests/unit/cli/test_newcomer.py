@@ -1,0 +1,76 @@
+"""What does somebody see who types something for the first time?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.cli.lazy import load
+from assay.cli.main import COMMANDS, run
+
+
+def _leaves(command: object, path: str) -> list[str]:
+    verbs = getattr(command, "commands", {})
+    return [path] if not verbs else [f"{path} {verb}" for verb in verbs]
+
+
+PATHS = [path for entry in COMMANDS for path in _leaves(load(entry), entry.name)]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_help_speaks_no_python(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*path.split(), "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "list[" not in shown
+    usage = shown.split("\n\n")[0]
+    arguments = usage.split("[OPTIONS]")[1]
+    assert arguments == arguments.upper(), usage
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_listings_end_their_sentences(entry: object, capsys: pytest.CaptureFixture[str]) -> None:
+    name = getattr(entry, "name", "")
+    assert run([name, "--help"]) == 0
+    _, _, verbs = capsys.readouterr().out.partition("Commands:")
+    assert not [line for line in verbs.splitlines() if line.endswith("...")]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_looking_at_keys_makes_no_workspace(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["keys", "list"]) == 0
+    assert "assay keys create" in capsys.readouterr().err
+    assert not (elsewhere / ".assay").exists()
+
+
+def test_a_backup_that_is_not_there_is_named_first(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / ".assay").mkdir()
+    (elsewhere / ".assay" / "something").touch()
+    assert run(["restore", "nothing.tar.gz"]) == 2
+    assert "there is no file nothing.tar.gz" in capsys.readouterr().err
+
+
+def test_searching_an_empty_workspace_says_that_it_is_empty(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_DENSE_MODEL", "none")
+    monkeypatch.setenv("ASSAY_SPLADE_MODEL", "none")
+    assert run(["keys", "create", "me"]) == 0
+    for command in ("search", "answer"):
+        run([command, "anything"])
+        assert "holds no documents yet (assay ingest PATH)" in capsys.readouterr().err
+
+
+def test_a_wrong_test_set_name_lists_the_right_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["testset", "show", "test_set_v9"]) == 2
+    said = capsys.readouterr().err
+    assert "did you mean test_set_v1? known: test_set_v1" in said
