@@ -46,6 +46,15 @@ check: setup ## format, lint, types, layers and tests: run this before a commit
 test-cluster: setup ## run the tests that need a real OpenSearch cluster (Java and Maven)
 	@ASSAY_TEST_CLUSTER=1 $(PY) -m pytest tests/cluster
 
+.PHONY: docs docs-reference install-docs
+docs: setup docs-reference ## build the documentation into site/, to be read without a network
+	$(call ensure,docs)
+	@$(PY) -m zensical build --strict --config-file docs/zensical.toml
+	@echo "open site/index.html"
+
+docs-reference: setup ## write the pages of docs/pages/reference anew from the code
+	@$(PY) -m docs.generate
+
 crash: setup ## kill writers at random points and look for what is lost
 	@$(PY) -m tests.crash.harness --mode ingest --kills 50
 	@$(PY) -m tests.crash.harness --mode compact --kills 50
@@ -85,11 +94,12 @@ lock: ## compile requirements/*.lock again (needs uv); UPGRADE=1 takes the newes
 	@command -v "$(UV)" >/dev/null || { echo "make lock needs uv on the PATH, or UV=path" >&2; exit 1; }
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) --extra dev --extra bench -o requirements/bench.lock
 	@$(COMPILE) --constraint requirements/bench.lock --extra dev -o requirements/dev.lock
+	@$(COMPILE) --constraint requirements/bench.lock --extra dev --extra docs -o requirements/docs.lock
 	@$(COMPILE) --constraint requirements/bench.lock -o requirements/base.lock
 	@! grep -nE '://|index-url|find-links' requirements/*.lock
 
 clean: ## remove .venv, caches and build output
-	@rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	@rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Steps of the targets above, not meant to be called by hand.
@@ -98,6 +108,9 @@ install-dev: venv
 	@$(PY) -m pip install --quiet --require-hashes -r requirements/dev.lock
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@echo "ready: $(VENV)/bin/assay --help"
+
+install-docs:
+	@$(PY) -m pip install --quiet --require-hashes -r requirements/docs.lock
 
 install-bench:
 	@$(PY) -m pip install --quiet --require-hashes -r requirements/bench.lock

@@ -10,6 +10,7 @@ import pytest
 import assay
 from assay.cli.main import COMMANDS, run
 from bench.make_example import FOLDER
+from docs.generate import stale
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,6 +56,10 @@ def test_every_link_of_the_documents_leads_somewhere() -> None:
 def test_every_command_is_mentioned_in_the_readme() -> None:
     for entry in COMMANDS:
         assert f"assay {entry.name}" in README, entry.name
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    assert not stale(), "the reference is older than the code: make docs-reference"
 
 
 def test_every_folder_is_in_the_architecture() -> None:

@@ -1,0 +1,313 @@
+"""What do the reference pages say? They are read off the code: ``python -m docs.generate``.
+
+Commands come from their declarations, settings, limits, measures and errors from their tables, HTTP
+from the OpenAPI document, Prometheus from the registry. ``--check`` writes nothing and fails where
+a page is not what the code says; a test does the same.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "pages" / "reference"
+HEAD = "<!-- Written by docs/generate.py: change the code, then run make docs-reference. -->\n"
+SHOWN_VALUES = 8
+
+Rows = Iterable[tuple[str, ...]]
+
+
+def table(header: tuple[str, ...], rows: Rows) -> str:
+    """A Markdown table; bars and line breaks of cells are made harmless."""
+    lines = [header, ("---",) * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines) + "\n"
+
+
+def code(text: object) -> str:
+    """Text as it is typed."""
+    return f"`{text}`" if str(text) else ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Docstrings mark code with two backticks, Markdown with one; angle brackets are no markup."""
+    return re.sub(r"``(.+?)``", r"`\1`", text).replace("<", "&lt;")
+
+
+def commands_page() -> str:
+    """Every command with its arguments and options."""
+    from assay.cli.lazy import load
+    from assay.cli.main import COMMANDS
+
+    parts = [
+        "# Commands\n",
+        "Every command takes `--json`: data goes to stdout, notes and progress to stderr. "
+        "Options of all commands stand before its name: `assay --home FOLDER search ...`.\n",
+        table(
+            ("command", "what it does"),
+            ((f"[`assay {one.name}`](#assay-{one.name})", one.help) for one in COMMANDS),
+        ),
+    ]
+    for entry in COMMANDS:
+        command = load(entry)
+        parts.append(_command(command, f"assay {entry.name}", "##"))
+        verbs: dict[str, Any] = getattr(command, "commands", {})
+        parts += [_command(one, f"assay {entry.name} {verb}", "###") for verb, one in verbs.items()]
+    return "\n".join(parts)
+
+
+def _command(command: Any, path: str, level: str) -> str:
+    import typer
+
+    ctx = typer.Context(command, info_name=path)
+    usage = " ".join((path, *command.collect_usage_pieces(ctx)))
+    records = [
+        record for param in command.get_params(ctx) if (record := param.get_help_record(ctx))
+    ]
+    rows = [(code(left), _plain(right)) for left, right in records if "--help" not in left]
+    parts = [f"{level} {path}\n", _plain(command.help or "") + "\n"]
+    if rows:
+        parts += [f"```text\n{usage}\n```\n", table(("option", "meaning"), rows)]
+    return "\n".join(parts)
+
+
+def configuration_page() -> str:
+    """Every setting."""
+    from assay.config.settings import SETTINGS
+
+    rows = [
+        (code(one.name), code(one.default), one.help, one.kind.form, _yes(one.changes_results))
+        for one in SETTINGS.values()
+    ]
+    return "\n".join(
+        (
+            "# Configuration\n",
+            "A flag wins over the environment (`ASSAY_` and the name in capitals, as in "
+            "`ASSAY_RRF_K=30`), that over the nearest `assay.yaml`, that over the default. "
+            "`assay config show --origin` says which holds here and why.\n",
+            "*Results* marks the settings that can change a result; `assay config hash` covers "
+            "these.\n",
+            table(("setting", "default", "meaning", "allowed", "results"), rows),
+        )
+    )
+
+
+def limits_page() -> str:
+    """Every cap."""
+    from assay import limits
+
+    rows = [(code(one.name), f"{one.default:,}", one.help) for one in limits.TABLE]
+    return "\n".join(
+        (
+            "# Limits\n",
+            "What is larger is refused with the name of its limit, never cut or ignored. "
+            "`assay config limits` lists the same.\n",
+            table(("limit", "value", "of what"), rows),
+        )
+    )
+
+
+def measures_page() -> str:
+    """Every measure with its parameters."""
+    from assay.measures.catalog import DEFINITIONS
+    from assay.report.measures import catalog_json
+
+    parts = [
+        "# Measures\n",
+        "A measure is written the same way everywhere: `nDCG@10`, `nDCG(gain=linear)@10`, "
+        "`Recall@{5,10,20}` for several cutoffs at once. In JSON, `nDCG@10` is `ndcg_at_10`.\n",
+    ]
+    for family in dict.fromkeys(one.family for one in DEFINITIONS):
+        rows = [
+            (
+                code(one["form"]),
+                _plain(one["help"]),
+                _parameters(one["parameters"]),
+                ", ".join(map(code, one["aliases"])),
+                code(one["key"]),
+            )
+            for one in catalog_json()
+            if one["family"] == family.value
+        ]
+        header = ("measure", "meaning", "parameters", "also", "in JSON")
+        parts += [f"## Of {family.value}s\n", table(header, rows)]
+    return "\n".join(parts)
+
+
+def _parameters(found: dict[str, dict[str, Any]]) -> str:
+    return "; ".join(
+        f"`{name}={one['default']}` {one['help']}"
+        + (f" ({', '.join(one['choices'])})" if one["choices"] else "")
+        for name, one in found.items()
+    )
+
+
+def errors_page() -> str:
+    """Every error with its code, HTTP status and exit code."""
+    from assay.errors import AssayError
+
+    rows = [
+        (code(one.code), str(one.http_status), str(one.exit_code), _first(one))
+        for one in _tree(AssayError)
+    ]
+    return "\n".join(
+        (
+            "# Errors and exit codes\n",
+            "An error says what happened, where, and what to do next. With `--json` it is one "
+            'object on stderr: `{"error": {"code", "message", "hint"}}`. Over HTTP it is '
+            "`application/problem+json` with the same code and a `request_id`.\n",
+            table(
+                ("exit code", "meaning"),
+                (
+                    ("0", "done"),
+                    ("1", "an error"),
+                    ("2", "wrong usage or input"),
+                    ("3", "the gate failed, or numbers do not hold"),
+                    ("4", "inconclusive, or a part of the system did not answer"),
+                    ("130", "interrupted"),
+                    ("141", "the reader of stdout went away"),
+                ),
+            ),
+            table(("code", "HTTP", "exit", "meaning"), rows),
+        )
+    )
+
+
+def _tree(kind: type[Any]) -> Iterator[type[Any]]:
+    """A class and those below it that bring a code of their own, as they stand in errors.py."""
+    if "code" in vars(kind):
+        yield kind
+    for one in kind.__subclasses__():
+        if one.__module__ == "assay.errors":
+            yield from _tree(one)
+
+
+def _first(kind: type[Any]) -> str:
+    return _plain((kind.__doc__ or "").split("\n\n")[0])
+
+
+def metrics_page() -> str:
+    """Every metric that Prometheus can read."""
+    from assay.serve.metrics import Metrics
+    from assay.serve.quality import families
+
+    found = [*Metrics().registry.collect(), *families(None)]
+    rows = []
+    for one in sorted(found, key=lambda family: family.name):
+        name = f"{one.name}_total" if one.type == "counter" else one.name
+        labels = _labels(one.samples) or "".join(map(code, getattr(one, "_labelnames", ())))
+        rows.append((code(name), one.type, labels, one.documentation))
+    return "\n".join(
+        (
+            "# Prometheus metrics\n",
+            "`GET /metrics` of `assay serve`. Labels come from closed sets, so that no request "
+            "can make a new series. Gauges of quality are read from the store: they are there "
+            "after a restart, and follow runs of the command line.\n",
+            table(("metric", "kind", "labels", "meaning"), rows),
+        )
+    )
+
+
+def _labels(samples: Iterable[Any]) -> str:
+    values: dict[str, dict[str, None]] = {}
+    for sample in samples:
+        for name, value in sample.labels.items():
+            if name != "le":
+                values.setdefault(name, {})[value] = None
+    few = {name: list(all_of) for name, all_of in values.items() if name != "route"}
+    said = [f"{code(name)}: {', '.join(some[:SHOWN_VALUES])}" for name, some in sorted(few.items())]
+    return "; ".join([*said, *(["`route`"] if "route" in values else [])])
+
+
+def http_page() -> str:
+    """Every route, from the OpenAPI document."""
+    from fastapi import FastAPI
+
+    from assay.serve.reference import document, operations
+    from assay.serve.routes import ROUTERS
+    from assay.version import __version__
+
+    app = FastAPI(title="Assay", version=__version__)
+    for router in ROUTERS:
+        app.include_router(router)
+    parts = [
+        "# HTTP\n",
+        "`assay serve` has the same reference with forms to try it at `/docs`, and the OpenAPI "
+        "3.1 document at `/openapi.json`. Errors: [one shape](errors.md) for every route.\n",
+    ]
+    for noun, routes in operations(document(app)):
+        parts.append(f"## {noun.capitalize()}\n")
+        parts += [_route(one) for one in routes]
+    return "\n".join(parts)
+
+
+def _route(one: dict[str, Any]) -> str:
+    answers = ", ".join(f"{status} {_plain(about)}" for status, about in one["answers"])
+    parts = [f"### {one['method']} {one['path']}\n", f"{_plain(one['line'])}\n"]
+    if one["parameters"]:
+        rows = [
+            (
+                code(part["name"]) + (" (required)" if part["required"] else ""),
+                part["kind"],
+                "" if part["default"] is None else code(part["default"]),
+                _plain(part["about"]),
+            )
+            for part in one["parameters"]
+        ]
+        parts.append(table(("parameter", "kind", "default", "meaning"), rows))
+    if one["body"]:
+        parts.append(f"```json\n{one['body']}\n```\n")
+    return "\n".join([*parts, f"Answers: {answers}.\n"])
+
+
+def _yes(flag: bool) -> str:
+    return "yes" if flag else ""
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "commands": commands_page,
+    "configuration": configuration_page,
+    "errors": errors_page,
+    "http": http_page,
+    "limits": limits_page,
+    "measures": measures_page,
+    "metrics": metrics_page,
+}
+
+
+def page(name: str) -> str:
+    """The text of one page."""
+    return f"{HEAD}\n{PAGES[name]().rstrip()}\n"
+
+
+def stale() -> list[str]:
+    """The pages whose file is not what the code says now."""
+    return [
+        name
+        for name in PAGES
+        if not (file := FOLDER / f"{name}.md").exists()
+        or file.read_text(encoding="utf-8") != page(name)
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or check them."""
+    old = stale()
+    if "--check" in arguments:
+        sys.stderr.writelines(f"{FOLDER / name}.md is stale\n" for name in old)
+        return 1 if old else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in old:
+        (FOLDER / f"{name}.md").write_text(page(name), encoding="utf-8")
+        sys.stdout.write(f"wrote {FOLDER / name}.md\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
