@@ -120,12 +120,13 @@ def test_a_load_that_was_interrupted_goes_on(
     nodes: ClusterProcesses, transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from assay.engines.opensearch import cluster as clusters
+    from assay.engines.opensearch.loading import load_chunks
 
     with opened(tmp_path, nodes, "resumed") as workspace:
         for part in PARTS:
             workspace.ingest(read_corpus(CORPUS / part))
         monkeypatch.setattr("assay.store.corpus.PAGE", 50)
-        real, seen = clusters.load_chunks, []
+        real, seen = load_chunks, []
 
         def interrupted(*arguments: object) -> int:
             pages = iter(arguments[2])  # type: ignore[call-overload]
