@@ -66,7 +66,7 @@ reproduce: setup ## run every experiment and compare its figures
 fuzz: setup ## feed broken files to the readers for a minute
 	@$(PY) -m tests.fuzz.fuzz_readers --seconds 60
 
-bench: bench-score bench-index ## run every benchmark
+bench: bench-score bench-index bench-search ## run every benchmark
 
 bench-serve: setup ## time the HTTP service, also at four times the load it can bear
 	@$(PY) -m bench.serve
@@ -83,6 +83,9 @@ bench-score: setup-bench ## time scoring beside other tools
 
 bench-index: setup-bench ## time the index beside other engines
 	@$(PY) -m bench.index
+
+bench-search: setup-bench ## time hybrid search beside other engines
+	@$(PY) -m bench.search
 
 bench-compare: setup ## time comparing and testing two stored runs of 5,000 queries
 	@$(PY) -m bench.compare

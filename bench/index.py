@@ -14,7 +14,6 @@ import datetime
 import json
 import os
 import shutil
-import subprocess
 import sys
 from typing import Any
 
@@ -25,7 +24,7 @@ from bench.index_plot import PLOT, plot
 from bench.index_report import render
 from bench.index_worker import index_folder
 from bench.machine import INDEX_PACKAGES, describe
-from bench.runner import ROOT
+from bench.process import run_process
 
 SECTIONS = (*KINDS, "large", "size")
 SIZES = ("s10k", "s30k", "s100k", "s250k", "s500k")
@@ -102,7 +101,7 @@ def _measured(engine: str, kind: str, workload: str, *, all_cores: bool) -> dict
     }
     folder = index_folder(engine, kind, workload)
     shutil.rmtree(folder, ignore_errors=True)
-    _process(["-m", "bench.index_data", workload, kind])
+    run_process(["-m", "bench.index_data", workload, kind], DEADLINE_S)
     try:
         row |= _worker("build", engine, kind, workload)
         row["one"] = _worker("search", engine, kind, workload, "1")
@@ -115,24 +114,10 @@ def _measured(engine: str, kind: str, workload: str, *, all_cores: bool) -> dict
 
 
 def _worker(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_process(["-m", "bench.index_worker", *arguments]))
+    found: dict[str, Any] = json.loads(
+        run_process(["-m", "bench.index_worker", *arguments], DEADLINE_S)
+    )
     return found
-
-
-def _process(arguments: list[str]) -> str:
-    """What a Python process of its own says; it imports nothing that this one did."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((os.path.join(ROOT, "src"), ROOT))}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", *arguments],
-            check=False, cwd=ROOT, env=environment, capture_output=True, text=True,
-            timeout=DEADLINE_S,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise RuntimeError(f"not done after {DEADLINE_S} s") from None
-    if done.returncode:
-        raise RuntimeError((done.stderr.strip().splitlines() or ["no word"])[-1][:200])
-    return done.stdout
 
 
 if __name__ == "__main__":

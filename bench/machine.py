@@ -13,6 +13,7 @@ PACKAGES = (
 INDEX_PACKAGES = (
     *("assay", "tantivy", "faiss-cpu", "scipy", "bm25s", "lancedb", "qdrant-edge-py", "chromadb"),
 )
+SEARCH_PACKAGES = (*("assay", "tantivy", "faiss-cpu", "onnxruntime", "lancedb", "qdrant-edge-py"),)
 
 
 def describe(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:

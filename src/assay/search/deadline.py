@@ -105,6 +105,15 @@ class Lane:
             self._jobs.clear()
             self._changed.notify_all()
 
+    def wait_closed(self, timeout_s: float) -> bool:
+        """Whether all threads have ended, within this time at the latest.
+
+        A process that ends while a thread is inside a model's own code is aborted, so whoever
+        closes gives late calls a moment.
+        """
+        with self._changed:
+            return self._changed.wait_for(lambda: self._threads == 0, max(0.0, timeout_s))
+
     def _put(self, job: _Job) -> bool:
         with self._changed:
             if len(self._jobs) >= self._most_waiting:
@@ -128,6 +137,7 @@ class Lane:
                 self._idle -= 1
                 if not self._jobs:
                     self._threads -= 1
+                    self._changed.notify_all()
                     return
                 job = self._jobs.popleft()
             if not job.abandoned:

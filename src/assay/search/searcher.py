@@ -8,6 +8,7 @@ the side and takes over between two questions; each answer comes from exactly on
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import threading
 import time
@@ -40,6 +41,7 @@ log = logging.getLogger("assay.search")
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
 REFRESH_EVERY_S = 1.0
+CLOSING_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class Searcher:
         self._stale = ""
         self._looked = time.monotonic()
         self._snapshot = self._opened()
+        atexit.register(self.close)  # for those who forget
 
     @property
     def generation(self) -> str:
@@ -189,10 +192,15 @@ class Searcher:
             ).start()
 
     def close(self) -> None:
-        """Let threads go."""
-        for lane in (*self.lanes.values(), self._rerank_lane):
+        """Let threads go; what is still at work gets a moment to end."""
+        atexit.unregister(self.close)
+        lanes = (*self.lanes.values(), self._rerank_lane)
+        for lane in lanes:
             lane.close()
         self._loop.close()
+        deadline = time.monotonic() + CLOSING_S
+        for lane in lanes:
+            lane.wait_closed(deadline - time.monotonic())
 
     def _refresh_quietly(self) -> None:
         try:

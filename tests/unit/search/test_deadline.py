@@ -120,6 +120,19 @@ def test_a_thousand_hung_calls_hold_a_few_threads() -> None:
     lane.close()
 
 
+def test_closing_waits_for_late_calls_but_not_for_ever() -> None:
+    """A process that ends while a thread is inside a model's code would be aborted."""
+    release = threading.Event()
+    lane = Lane("late", workers=1)
+    outcome = asyncio.run(lane.call(lambda stop: release.wait(60), 0.01))
+    assert outcome.failure is Failure.TIMEOUT
+    lane.close()
+    assert not lane.wait_closed(0.05)
+    release.set()
+    assert lane.wait_closed(30)
+    assert lane.threads == 0
+
+
 @pytest.mark.req("R2")
 def test_a_thousand_searches_with_a_hung_component_open_its_breaker(here: Workspace) -> None:
     others = hung("assay-splade")  # searchers that other tests still hold

@@ -1,0 +1,25 @@
+"""What does a fresh Python process say? It imports nothing that this one did."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from bench.runner import ROOT
+
+
+def run_process(arguments: list[str], deadline_s: float) -> str:
+    """The standard output of ``python ARGUMENTS``; its last word as an error where it fails."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((os.path.join(ROOT, "src"), ROOT))}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", *arguments],
+            check=False, cwd=ROOT, env=environment, capture_output=True, text=True,
+            timeout=deadline_s,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"not done after {deadline_s:.0f} s") from None
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["no word"])[-1][:200])
+    return done.stdout
