@@ -13,12 +13,17 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from assay.encode.pull import pull
 from assay.encode.shelf import Shelf, shelf
 from assay.errors import AssayError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# A busy machine is not a fault of what is tested: no example has to be made or run within a time.
+settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("assay")
 
 
 @pytest.fixture(scope="session")
