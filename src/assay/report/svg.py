@@ -51,6 +51,14 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """One upright bar of a histogram."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class TrendPoint:
     """One run in a row of runs; ``broken`` says why it cannot be compared with the one before."""
 
@@ -141,6 +149,23 @@ def scatter(points: Sequence[Point], *, x_label: str, y_label: str, size: int = 
         f'fill="{_tone(p.tone)}" fill-opacity=".65"><title>{escape(p.title)}</title></circle>'
         for p in points
     ]
+    return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
+
+
+def columns(bars: Sequence[Column], *, name: str, width: int = 480, height: int = 150) -> Markup:
+    """A histogram: each bar with its count above and its label below."""
+    step = width / max(1, len(bars))
+    most = max((bar.count for bar in bars), default=0) or 1
+    parts = [_head(width, height + 44, name)]
+    for at, bar in enumerate(bars):
+        tall = height * bar.count / most
+        parts.append(
+            f'<rect x="{step * at + 3:.1f}" y="{18 + height - tall:.1f}" '
+            f'width="{step - 6:.1f}" height="{tall:.1f}" rx="3" fill="var(--accent)"/>'
+        )
+        middle = step * (at + 0.5)
+        parts.append(_text(middle, 13 + height - tall, str(bar.count), "middle"))
+        parts.append(_text(middle, height + 36, bar.label, "middle"))
     return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
 
 

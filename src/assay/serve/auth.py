@@ -26,10 +26,14 @@ REFRESH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: the id of a key, or the address of an unknown caller."""
+    """Who calls: the id of a key, or the address of an unknown caller.
+
+    ``who`` is the name that the key was made for; empty without a key.
+    """
 
     name: str
     scopes: frozenset[str]
+    who: str = ""
 
     def may(self, scope: str) -> bool:
         """Whether the caller may do what a scope stands for."""
@@ -126,7 +130,7 @@ def requires(scope: str) -> object:
 
 
 def _as_caller(key: ApiKey) -> Caller:
-    return Caller(f"key {key.key_id}", key.scopes)
+    return Caller(f"key {key.key_id}", key.scopes, key.name)
 
 
 def _shown(headers: Mapping[bytes, bytes]) -> str | None:

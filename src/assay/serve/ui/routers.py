@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from assay.serve.ui import ab, compare, gate, runs, saving, search, session, style, testsets
+from assay.serve.ui import ab, annotate, compare, gate, run, runs, saving, search, session, style, testsets
 
 PAGES: tuple[APIRouter, ...] = (
     style.router,
@@ -12,8 +12,10 @@ PAGES: tuple[APIRouter, ...] = (
     search.router,
     saving.router,
     runs.router,
+    run.router,
     compare.router,
     ab.router,
     gate.router,
     testsets.router,
+    annotate.router,
 )

@@ -18,7 +18,7 @@ from assay.evaluation.testset.diff import diff
 from assay.evaluation.testset.load import Reading, parse_test_set, read_test_set, shipped_folder
 from assay.model.run_store import HeldOutUse
 from assay.model.testset import QueryType, TestSet
-from assay.report.svg import Bar, heat_bars
+from assay.report.svg import Column, columns
 from assay.serve import datasets
 from assay.serve.auth import Caller
 from assay.serve.service import Service
@@ -193,13 +193,15 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "rows": rows[start : start + PAGE],
         "listing": listing(f"/testsets/{name}", list(chosen.items()), number, len(rows)),
         "strata": strata(found),
-        "chart": heat_bars([Bar(f"grade {grade}", grades[grade] / sum(grades.values()),
-                                f"{grades[grade]}") for grade in sorted(grades, reverse=True)]),
+        "chart": columns(
+            [Column(f"grade {grade}", grades[grade]) for grade in sorted(grades)],
+            name="judgments by grade",
+        ),
         "judgments": sum(grades.values()),
         "expects": Counter(query.expect.value for query in found.queries),
         "others": [other for other in datasets.names(service.config.home) if other != name],
         "looks": service.workspace.runs.held_out_uses(found.name),
-    }  # fmt: skip
+    }
 
 
 def strata(found: TestSet) -> list[Stratum]:

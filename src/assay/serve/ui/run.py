@@ -1,0 +1,245 @@
+"""What did one run come to, for which queries, and where did it lose what it should have found?
+
+The page itself shows what was stored with the run; what has to be computed (queries, components,
+stages) is fetched by the page and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from markupsafe import Markup
+from starlette.responses import Response
+
+from assay.evaluation.components import HYBRID, ComponentReport, component_names, component_report
+from assay.evaluation.matching import Rule, graded_ranks
+from assay.evaluation.result import ScoringOptions, result_of
+from assay.evaluation.run_scores import query_field, run_scores
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.scores import Scores
+from assay.evaluation.stored_run import StoredRun
+from assay.evaluation.waterfall import Stage, Waterfall, waterfall
+from assay.measures.base import Measure
+from assay.model.runs import RunInfo
+from assay.model.testset import GoldenQuery
+from assay.report.svg import Bar, Column, columns, heat_bars
+from assay.serve.service import Service
+from assay.serve.ui.compared import kept, mark_of
+from assay.serve.ui.listing import PAGE, listing, page_number
+from assay.serve.ui.pages import Reader, ServiceOf, cli, curl, page
+from assay.serve.ui.pages import router as new_router
+from assay.serve.ui.runs import SMALL_N, row
+from assay.serve.ui.slopes import lines
+
+router = new_router()
+
+MEASURES = "nDCG@10 Recall@10 MRR Recall@5 Recall@20"
+BINS = 10
+MISSES = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The queries of a run with their values."""
+
+    scores: Scores
+    queries: Mapping[str, GoldenQuery]
+    by_type: Mapping[str, Scores]
+    values: Mapping[str, float | None]
+    unjudged: float | None
+
+    @property
+    def primary(self) -> Measure:
+        """The measure by which queries are ordered."""
+        return self.scores.measures[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What each component brought, and where relevant documents were lost."""
+
+    components: ComponentReport
+    measures: tuple[Measure, ...]
+    fates: Waterfall
+    steps: tuple[tuple[str, int], ...]
+
+
+@router.get("/runs/{ref}")
+async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """One run, as it was stored."""
+    del caller
+    info = await service.work(lambda: service.workspace.runs.run(ref))
+    aggregates = list(info.aggregate.get("aggregates", {}).values())
+    return page(
+        request,
+        "ui/run.html",
+        info=info,
+        row=row(info),
+        aggregates=aggregates,
+        level=info.aggregate.get("sampling", {}).get("level"),
+        latency=info.aggregate.get("latency_ms", {}),
+        warnings=[*info.aggregate.get("warnings", ()), *_small(info)],
+        facts=_facts(info),
+        commands=[
+            cli("eval", "show", info.run_id, "--per-component", "--waterfall"),
+            cli("eval", "report", info.run_id),
+            curl(request, f"/v1/runs/{info.run_id}"),
+        ],
+    )
+
+
+@router.get("/runs/{ref}/queries")
+async def queries_part(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """The queries, worst first, with what they look like on the whole."""
+    del caller
+    number = page_number(request.query_params.get("page"))
+    text = request.query_params.get("text", "").strip()
+
+    def work() -> dict[str, Any]:
+        info = service.workspace.runs.run(ref)
+        found = _scored(service, info)
+        rows = [
+            (name, value)
+            for name, value in found.values.items()
+            if text.lower() in f"{name} {found.queries[name].query_text}".lower()
+        ]
+        rows.sort(key=lambda pair: (2.0 if pair[1] is None else pair[1], pair[0]))
+        start = (number - 1) * PAGE
+        address = f"/runs/{info.run_id}/queries"
+        return {
+            "info": info,
+            "found": found,
+            "text": text,
+            "rows": rows[start : start + PAGE],
+            "listing": listing(address, [("text", text)], number, len(rows)),
+            "charts": _charts(found),
+            "distribution": _distribution(found),
+        }
+
+    return page(request, "ui/run_queries.html", block="part", **await service.work(work))
+
+
+@router.get("/runs/{ref}/query/{query}")
+async def one_query(
+    ref: str, query: str, request: Request, service: ServiceOf, caller: Reader
+) -> Response:
+    """One query: what came back, and what should have."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        info = service.workspace.runs.run(ref)
+        golden = service.workspace.runs.test_set(info.run_id).by_id[query]
+        outcome = service.workspace.runs.outcomes(info.run_id, queries=[query])[0]
+        grades = graded_ranks(golden, outcome, Rule.EXACT, {})
+        ranks = {one.chunk_id: rank for rank, one in enumerate(outcome.results, 1)}
+        missed = [one for one in golden.relevant_docs if one.grade > 0]
+        return {
+            "info": info,
+            "query": golden,
+            "outcome": outcome,
+            "lines": lines(outcome, grades, outcome),
+            "expected": [(one, ranks.get(one.id)) for one in missed],
+        }
+
+    return page(request, "ui/run_query.html", block="part", **await service.work(work))
+
+
+@router.get("/runs/{ref}/stages")
+async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """Components side by side, and the stages at which relevant documents were lost."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        info = service.workspace.runs.run(ref)
+        found = kept(service, ("stages", mark_of(info)), lambda: _stages(service, info))
+        misses = [one for one in found.fates.fates if one.stage is not Stage.TOP] if found else []
+        return {"info": info, "found": found, "hybrid": HYBRID, "misses": misses[:MISSES],
+                "missed": len(misses)}  # fmt: skip
+
+    return page(request, "ui/run_stages.html", block="part", **await service.work(work))
+
+
+def _scored(service: Service, info: RunInfo) -> Scored:
+    return kept(service, ("scored", mark_of(info)), lambda: _score(service, info))
+
+
+def _score(service: Service, info: RunInfo) -> Scored:
+    run = service.workspace.stored_run(info.run_id)
+    scores = run_scores(run, run.queries, MEASURES)
+    return Scored(
+        scores=scores,
+        queries=run.test_set.by_id,
+        by_type=scores.by(query_field(run.queries, "query_type")),
+        values=scores.per_query(scores.measures[0]),
+        unjudged=scores.summary.unjudged(10),
+    )
+
+
+def _stages(service: Service, info: RunInfo) -> Stages | None:
+    """None where the run keeps no lists of components."""
+    workspace = service.workspace
+    run: StoredRun = workspace.stored_run(info.run_id, stages=True)
+    if not component_names(run.outcomes):
+        return None
+    options = ScoringOptions("nDCG@10 Recall@10 MRR", sampling=Sampling(resamples=1_000))
+    whole = result_of(run.test_set, run.outcomes, options, name=HYBRID)
+    report = component_report(
+        run.test_set,
+        run.outcomes,
+        options,
+        refuse=workspace.refuser(info.config) if info.engine == "embedded" else None,
+        hybrid=whole,
+    )
+    fates = waterfall(run.test_set, run.outcomes, present=workspace.store.places.present)
+    return Stages(report, whole.scores.measures, fates, tuple(fates.passed().items()))
+
+
+def _charts(found: Scored) -> list[tuple[str, Markup]]:
+    return [
+        (
+            str(measure),
+            heat_bars(
+                [
+                    Bar(kind.replace("_", " "), part[measure], f"n = {len(part.queries)}")
+                    for kind, part in found.by_type.items()
+                ]
+            ),
+        )
+        for measure in found.scores.measures[:3]
+    ]
+
+
+def _distribution(found: Scored) -> Markup:
+    """How many queries have which value of the first measure."""
+    counts = [0] * BINS
+    for value in found.values.values():
+        if value is not None:
+            counts[min(BINS - 1, int(value * BINS))] += 1
+    return columns(
+        [Column(f"{at / BINS:.1f}", count) for at, count in enumerate(counts)],
+        name=f"queries by {found.primary}",
+    )
+
+
+def _small(info: RunInfo) -> list[str]:
+    if 0 < info.queries < SMALL_N:
+        return [f"UNDERPOWERED: {info.queries} queries can tell little; see the intervals"]
+    return []
+
+
+def _facts(info: RunInfo) -> list[tuple[str, str]]:
+    return [
+        ("run", info.run_id),
+        ("test set", f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}"),
+        ("part", info.part),
+        ("configuration", f"sha256 {info.config_hash[:16]}"),
+        *((key, str(value)) for key, value in sorted(info.config.items())),
+        ("engine", f"{info.engine}, generation {info.generation or '—'}"),
+        *((f"model {name}", value) for name, value in sorted(info.models.items())),
+        ("chunkers", ", ".join(info.chunker_versions) or "—"),
+        ("commit", info.commit_hash or "—"),
+        ("seed", str(info.seed)),
+    ]
