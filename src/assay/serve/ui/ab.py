@@ -11,6 +11,7 @@ from assay.report.svg import ForestRow, forest_plot
 from assay.serve.ui.compared import compared
 from assay.serve.ui.pages import Reader, ServiceOf, cli, curl_post, page
 from assay.serve.ui.pages import router as new_router
+from assay.serve.ui.pick import pick
 
 router = new_router()
 
@@ -24,11 +25,7 @@ async def ab_page(
     """The statistics of two runs."""
     del caller
     if not a or not b:
-        recent = await service.work(lambda: service.workspace.runs.runs(limit=100))
-        return page(
-            request, "ui/pick.html", recent=recent.runs, chosen={"a": a, "b": b}, target="/ab",
-            labels=("A, the one before", "B, the one after"), names=("a", "b"), title="A/B test",
-        )  # fmt: skip
+        return await pick(request, service, "/ab", "A/B test", (a, b))
 
     def work() -> dict[str, Any]:
         found = compared(service, a, b)

@@ -22,6 +22,7 @@ from assay.serve.ui.compared import Compared, compared, pair_of, stored_pair
 from assay.serve.ui.listing import PAGE, listing, page_number
 from assay.serve.ui.pages import Reader, ServiceOf, address, cli, curl_post, page
 from assay.serve.ui.pages import router as new_router
+from assay.serve.ui.pick import pick
 from assay.serve.ui.slopes import lines, slope_lines, why
 
 router = new_router()
@@ -76,11 +77,7 @@ async def compare(request: Request, service: ServiceOf, caller: Reader) -> Respo
     params = request.query_params
     chosen = _chosen(params.get)
     if not chosen.a or not chosen.b:
-        recent = await service.work(lambda: service.workspace.runs.runs(limit=100))
-        return page(
-            request, "ui/pick.html", recent=recent.runs, chosen=chosen, target="/compare",
-            labels=("A, the one before", "B, the one after"), names=("a", "b"), title="Compare",
-        )  # fmt: skip
+        return await pick(request, service, "/compare", "Compare", (chosen.a, chosen.b))
     number = page_number(params.get("page"))
     return page(
         request,

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from assay.serve.ui import ab, annotate, compare, gate, run, runs, saving, search, session, style, testsets
+from assay.serve.ui import (
+    ab,
+    annotate,
+    compare,
+    gate,
+    run,
+    runs,
+    saving,
+    search,
+    session,
+    style,
+    testsets,
+)
 
 PAGES: tuple[APIRouter, ...] = (
     style.router,

@@ -1,0 +1,175 @@
+"""Do the pages work in a real browser, in every width and theme, for everybody, and harmlessly?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import PICTURES, Looked
+
+Look = Callable[..., Looked]
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+PAGES = {
+    "search": "/search?q=aspirin+headache",
+    "search-two": "/search?q=headache&two=on&b_boosts=off&b_rrf_k=5",
+    "runs": "/runs?threshold=0.75",
+    "run": "/runs/run_b",
+    "compare": "/compare?a=run_a&b=run_b",
+    "ab": "/ab?a=run_a&b=run_b",
+    "gate": "/gate?baseline=run_b&current=run_a",
+    "testsets": "/testsets",
+    "testset": "/testsets/test_set_v1?type=paraphrase",
+    "annotate": "/annotate",
+    "judge": "/annotate/round-1?as=ann",
+    "agreement": "/annotate/round-1/agreement",
+    "decide": "/annotate/round-1/decide?as=carol",
+    "sign-in": "/sign-in",
+    "problem": "/nothing-here",
+}
+
+
+@cache
+def _axe() -> str:
+    return AXE.read_text(encoding="utf-8")
+
+
+def _violations(seen: Looked) -> list[str]:
+    seen.page.evaluate(_axe())
+    found: dict[str, Any] = seen.page.evaluate(
+        "axe.run({resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']})"
+    )
+    return [
+        f"{one['id']}: {node['html'][:160]}"
+        for one in found["violations"]
+        if one["impact"] in {"serious", "critical"}
+        for node in one["nodes"][:3]
+    ]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_fits_in_both_themes_and_is_accessible(look: Look, name: str) -> None:
+    PICTURES.mkdir(exist_ok=True)
+    for width, theme in ((1280, "light"), (390, "dark")):
+        seen = look(width, theme)
+        seen.go(PAGES[name])
+        seen.page.screenshot(path=PICTURES / f"{name}-{width}-{theme}.png", full_page=True)
+        assert seen.overflow() <= 0, (name, width)
+        assert _violations(seen) == []
+        if name == "problem":
+            seen.complaints.clear()  # the browser itself notes that the answer was a 404
+
+
+def test_a_slider_fuses_again_and_the_address_follows(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/search?q=aspirin")
+    page.keyboard.press("/")
+    page.keyboard.type("headache")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=headache")
+    before = page.locator(".parts .score").first.inner_text()
+    page.locator("input[name=rrf_k]").fill("5")
+    page.wait_for_url("**rrf_k=5")
+    page.wait_for_function(
+        "before => document.querySelector('.parts .score').textContent !== before", arg=before
+    )
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.classList.contains('hit')")
+    page.keyboard.press("Enter")
+    assert page.locator(".hit details[open]").count() == 1
+    page.keyboard.press("?")
+    assert page.locator("dialog#keys[open]").count() == 1
+
+
+def test_why_a_document_is_missing(look: Look) -> None:
+    seen = look()
+    seen.go("/search?q=headache")
+    seen.page.locator("summary", has_text="Why is a document").click()
+    seen.page.locator("input[name=document]").fill("d3")
+    seen.page.get_by_role("button", name="Explain").click()
+    seen.page.wait_for_selector("#why .verdict")
+    assert "bm25" in seen.page.locator("#why").inner_text()
+
+
+def test_a_question_is_graded_and_saved(look: Look) -> None:
+    seen = look()
+    seen.go("/search?q=lower+cholesterol")
+    seen.page.locator("summary", has_text="Save this question").click()
+    seen.page.locator("table.judge select").first.select_option("3")
+    seen.page.get_by_role("button", name="Save the question").click()
+    seen.page.wait_for_selector("#saved-query .done")
+    assert "1 queries" in seen.page.locator("#saved-query").inner_text()
+
+
+def test_two_ticked_runs_are_compared_query_by_query(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/runs")
+    for box in page.locator("[data-pick]").all():
+        box.check()
+    page.get_by_role("button", name="Compare the two ticked").click()
+    page.wait_for_url("**/compare?a=run_a&b=run_b")
+    page.locator("details.query summary").first.click()
+    page.wait_for_selector(".slopes line", state="attached")
+    page.screenshot(path=PICTURES / "compare-query.png", full_page=True)
+    page.locator(".chip", has_text="Draw").click()
+    page.wait_for_url(re.compile("kind=Draw"))
+    kinds = page.locator("details.query .badge").all_inner_texts()
+    assert all("Draw" in kind for kind in kinds)
+
+
+def test_judging_by_keys_with_undo(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/annotate/round-1?as=ann")
+    progress = page.locator("#desk .row .soft")
+    assert progress.inner_text() == "4 of 6"
+    page.keyboard.press("2")
+    page.locator("#desk", has_text="5 of 6").wait_for()
+    page.keyboard.press("u")
+    page.wait_for_selector("text=Everything is judged")
+    for left in ("5 of 6", "4 of 6"):
+        page.keyboard.press("z")
+        page.locator("#desk", has_text=left).wait_for()
+
+
+def test_the_theme_is_remembered(look: Look) -> None:
+    seen = look()
+    seen.go("/runs")
+    seen.page.locator("[data-theme-switch]").click()
+    seen.page.locator("[data-theme-switch]").click()
+    seen.go("/search")
+    assert seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/search?q=evil+headache&k=20",
+        "/search?q=%3Cscript%3Ewindow.broken%3D1%3C%2Fscript%3E+headache",
+        "/search?q=dose+table&tables=only",
+        "/search?q=x&section=%22%3E%3Cscript%3Ewindow.broken%3D1%3C%2Fscript%3E",
+        "/compare?a=run_a&b=run_b&text=%22%3E%3Cimg+src%3Dx+onerror%3Dwindow.broken%3D1%3E",
+        "/compare/query?a=run_a&b=run_b&query=evil",
+        "/runs/run_b/query/evil",
+        "/runs?suite=%3Cscript%3Ewindow.broken%3D1%3C%2Fscript%3E",
+        "/annotate/round-1?as=bob",
+        "/annotate/round-1/decide?as=carol",
+        "/sign-in?next=javascript:window.broken=1",
+    ],
+)
+def test_hostile_text_stays_text(look: Look, path: str) -> None:
+    seen = look()
+    seen.go(path)
+    for opened in seen.page.locator("details > summary").all():
+        opened.click()
+    seen.page.wait_for_timeout(100)
+    assert seen.page.evaluate("window.broken") is None
+    assert seen.page.locator("main script, main img, main [onclick], main [onerror]").count() == 0
+    assert seen.page.locator("a[href^='javascript:']").count() == 0
