@@ -26,6 +26,7 @@ from assay.measures.base import Measure
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
 from assay.report.svg import Bar, Column, columns, heat_bars
+from assay.search.refusing import refuser_of
 from assay.serve.service import Service
 from assay.serve.ui.compared import kept, mark_of
 from assay.serve.ui.listing import PAGE, listing, page_number
@@ -190,7 +191,7 @@ def _stages(service: Service, info: RunInfo) -> Stages | None:
         run.test_set,
         run.outcomes,
         options,
-        refuse=workspace.refuser(info.config) if info.engine == "embedded" else None,
+        refuse=refuser_of(info.config) if info.engine == "embedded" else None,
         hybrid=whole,
     )
     fates = waterfall(run.test_set, run.outcomes, present=workspace.store.places.present)

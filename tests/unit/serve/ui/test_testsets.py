@@ -23,7 +23,7 @@ def test_what_is_held_out_is_masked_until_somebody_looks(pages: TestClient) -> N
     asked = pages.get(f"{ADDRESS}?text={hidden.query_text}").text
     assert f"<code>{hidden.query_id}</code>" not in asked  # searching must not tell either
     assert hidden.query_text in pages.get(f"{ADDRESS}?reveal=on").text
-    assert "looked at 1 times" in pages.get(ADDRESS).text
+    assert "looked at once" in pages.get(ADDRESS).text
 
 
 def test_every_problem_of_a_pasted_set_has_its_line(pages: TestClient) -> None:
