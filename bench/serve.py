@@ -134,7 +134,7 @@ def main() -> None:
         home = chosen.home or Path(folder)
         prepare(home)
         process, port = start(home)
-        slots = os.cpu_count() or 1
+        slots = max(1, (os.cpu_count() or 1) // 2)
         try:
             time.sleep(2)
             work = (

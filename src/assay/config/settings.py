@@ -201,7 +201,10 @@ _SERVICE_ROWS = (
         "names under which the service may be addressed, beside its own",
     ),
     _service(
-        "search_slots", Whole(0, 1_024), "0", "searches at the same time; 0 means one per core"
+        "search_slots",
+        Whole(0, 1_024),
+        "0",
+        "searches at the same time; 0 means one for every two cores",
     ),
     _service("search_queue", Whole(0, 100_000), "1", "searches that may wait for a slot, per slot"),
     _service("evaluation_slots", Whole(1, 64), "1", "evaluations at the same time"),

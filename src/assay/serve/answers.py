@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import nh3
@@ -21,6 +22,7 @@ def search_body(response: SearchResponse, k: int) -> dict[str, Any]:
     return body
 
 
+@lru_cache(maxsize=1_024)
 def safe_table(html: str) -> str:
     """Table markup and nothing else, whatever the store holds."""
     return nh3.clean(

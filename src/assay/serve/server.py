@@ -7,6 +7,7 @@ marked as interrupted (a later start goes on with them), files are closed.
 from __future__ import annotations
 
 import socket
+import sys
 from types import FrameType
 
 import uvicorn
@@ -19,6 +20,8 @@ from assay.serve.service import Service
 from assay.serve.settings import refuse_open_bind
 
 BACKLOG = 512
+SWITCH_SECONDS = 0.0005
+"""How long a searching thread may keep the event loop waiting; Python's own 5 ms add up."""
 
 
 class _Server(uvicorn.Server):
@@ -35,6 +38,7 @@ class _Server(uvicorn.Server):
 
 def serve(service: Service, listener: socket.socket) -> None:
     """Serve until a signal comes."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
         create_app(service),
         http=Protocol,

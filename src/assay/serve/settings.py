@@ -36,7 +36,8 @@ class ServiceSettings:
 
 def service_settings(config: Configuration) -> ServiceSettings:
     """What the configuration says about the service."""
-    slots = config.search_slots or os.cpu_count() or 1
+    # one search asks three components at once and keeps about two cores busy
+    slots = config.search_slots or max(1, (os.cpu_count() or 1) // 2)
     own = {config.host, f"[{config.host}]"} if ":" in config.host else {config.host}
     return ServiceSettings(
         host=config.host,

@@ -104,7 +104,7 @@ def test_every_route_keeps_its_promises(api: Any, mode: GenerationMode) -> None:
         def check(case: Any) -> None:
             nonlocal tried
             tried += 1
-            case.call_and_validate(checks=CHECKS)
+            case.call_and_validate(checks=CHECKS, timeout=120)
 
         try:
             check()

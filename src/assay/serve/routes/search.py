@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Query, Request
+from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic_core import to_json
 
 from assay.search.response import SearchResponse
 from assay.serve.answers import search_body, server_timing
@@ -23,7 +24,7 @@ async def search(
     request: Request,
     service: ServiceOf,
     caller: Reader,
-) -> JSONResponse:
+) -> Response:
     """Search documents, with every score explained."""
     del caller
     response = await service.search(asked.q, **asked.changes())
@@ -31,7 +32,13 @@ async def search(
     service.log_query(response)
     exchange = request.scope["assay.exchange"]
     body = search_body(response, asked.k) | {"request_id": exchange.request_id}
-    return JSONResponse(body, headers={"server-timing": server_timing(response)})
+    return (
+        Response(  # ten results with their texts: the encoder of pydantic takes a fifth of the time
+            to_json(body),
+            media_type="application/json",
+            headers={"server-timing": server_timing(response)},
+        )
+    )
 
 
 @router.get("/search/why", response_model=WhyAnswer, responses=refusals(404))
