@@ -49,8 +49,8 @@ test-cluster: setup ## run the tests that need a real OpenSearch cluster (Java a
 .PHONY: docs docs-reference install-docs
 docs: setup docs-reference ## build the documentation into site/, to be read without a network
 	$(call ensure,docs)
-	@$(PY) -m zensical build --strict --config-file docs/zensical.toml
-	@echo "open site/index.html"
+	@$(PY) -m zensical build --strict
+	@echo "open site/index.html; its search field needs a server: python3 -m http.server -d site"
 
 docs-reference: setup ## write the pages of docs/pages/reference anew from the code
 	@$(PY) -m docs.generate

@@ -54,6 +54,9 @@ def command(
     paths: Annotated[
         bool, typer.Option("--paths", help="Only say where the example files are.")
     ] = False,
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="Only say where the documents of the demo are.")
+    ] = False,
     search: Annotated[
         bool,
         typer.Option(
@@ -69,6 +72,9 @@ def command(
     if paths:
         emit_text("\n".join([qrels, *runs]))
         return
+    if corpus:
+        emit_text(str(_corpus()))
+        return
     if json_output:
         _score(config, qrels, *runs, by="query_type", form="json")
         return
@@ -80,6 +86,10 @@ def command(
         emit_text("3. Search: words, weighted terms and meaning, fused and explained\n")
         _search(config)
     emit_text(NEXT.format(assay=_called(), home=_near(config.home / HOME)))
+
+
+def _corpus() -> Path:
+    return Path(str(files("assay") / "data" / "corpus"))
 
 
 def _score(
@@ -102,10 +112,9 @@ def _search(config: Configuration) -> None:
     from assay.workspace import COMPONENTS, Workspace
 
     config = _with_models(replace(config, home=config.home / HOME, component_timeout_ms=BUSY_MS))
-    corpus = Path(str(files("assay") / "data" / "corpus"))
     with Workspace(config) as workspace:
         with staged_progress(config.color) as progress:
-            workspace.ingest(read_corpus(corpus), progress)
+            workspace.ingest(read_corpus(_corpus()), progress)
             workspace.update_index(progress)
         counts = workspace.store.counts()
         emit_text(

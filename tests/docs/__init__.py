@@ -1,0 +1,1 @@
+"""Do the examples of the documentation run?"""
