@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +47,8 @@ class Columns:
     def __init__(self, folder: Path) -> None:
         content = json.loads((folder / DICTIONARY).read_text(encoding="utf-8"))
         self.chunk_ids: list[str] = content["chunk_ids"]
-        self.keys: NDArray[np.int64] = np.load(folder / KEYS, mmap_mode="r", allow_pickle=False)
-        self._codes = np.load(folder / CODES, mmap_mode="r", allow_pickle=False)
+        self.keys: NDArray[np.int64] = _mapped(folder / KEYS)
+        self._codes: NDArray[np.int32] = _mapped(folder / CODES)
         self._known = {
             name: {value: code for code, value in enumerate(values)}
             for name, values in content["dictionaries"].items()
@@ -74,19 +75,21 @@ class Columns:
             return {}
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         rows = rows[self.keys[rows] == keys]
-        codes = [self._codes[self._at[name], rows].tolist() for name in LABELS]
-        kinds = zip(*codes, strict=True)
-        return dict(zip(self.keys[rows].tolist(), map(self._kind, kinds), strict=True))
+        columns = (self._codes[self._at[name], rows].tolist() for name in LABELS)
+        kinds = list(zip(*columns, strict=True))
+        for kind in {*kinds} - self._kinds.keys():
+            section, hint, table = map(self._value, LABELS, kind)
+            self._kinds[kind] = ChunkLabels(section, hint, table == str(True))
+        shared = map(self._kinds.__getitem__, kinds)  # a value for all that are about the same
+        return dict(zip(self.keys[rows].tolist(), shared, strict=True))
 
-    def _kind(self, codes: tuple[int, ...]) -> ChunkLabels:
-        """The same value for all chunks that are about the same."""
-        known = self._kinds.get(codes)
-        if known is None:
-            section, hint, table = (
-                self._values[name][code] for name, code in zip(LABELS, codes, strict=True)
-            )
-            known = self._kinds[codes] = ChunkLabels(section, hint, table == str(True))
-        return known
+    def _value(self, name: str, code: int) -> str:
+        return self._values[name][code]
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    """An array that stays on the disk; as a plain one, since a ``memmap`` is slow to index."""
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def _one_of(codes: NDArray[np.int32], wanted: list[int]) -> BoolArray:

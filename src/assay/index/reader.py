@@ -97,8 +97,9 @@ class Generation:
         found: dict[int, ChunkLabels] = {}
         for segment in self.segments:
             found |= segment.columns.labels(wanted)
-        missing = [key for key in keys if key not in found]
-        return {**found, **older(missing)} if missing else found
+        if len(found) == len(keys):
+            return found
+        return {**found, **older([key for key in keys if key not in found])}
 
     def _check_model(self, role: str, model: str) -> None:
         used = self.manifest.models.get(role)

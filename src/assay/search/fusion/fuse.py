@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from assay.errors import InputError
@@ -20,7 +21,7 @@ from assay.search.fusion.weights import effective_weights
 from assay.search.options import COMPONENTS, FusionMethod, SearchOptions
 
 PRIMARY = "bm25"  # whose rank breaks ties
-_FIRST_PLACE = 4  # where in a row the ranks begin
+_FIRST_PLACE = 3  # where in a row the ranks begin
 
 
 def fuse(
@@ -33,28 +34,32 @@ def fuse(
     weights = effective_weights(options, names, query_type)
     nowhere = (0,) * len(names)
     columns = []
-    # A row is score (negative), BM25's rank, id, key, and its rank in each list: rows sort as they
-    # are. Lists of mixed values, since this runs hundreds of times for every query.
+    # A row is the score (negative), id, key, and the rank in each list: a list of mixed values,
+    # since this runs hundreds of times for every query.
     rows: dict[int, list[Any]] = {}
     for at, name in enumerate(names, start=_FIRST_PLACE):
         hits = _distinct(lists[name])
         column = _column(name, hits, options, weights[name])
         columns.append(column)
-        primary = name == PRIMARY
         for rank, (hit, share) in enumerate(zip(hits, column.contributions, strict=True), start=1):
             key = hit.key
             row = rows.get(key)
             if row is None:
-                row = rows[key] = [-0.0, math.inf, hit.chunk_id, key, *nowhere]
+                row = rows[key] = [-0.0, hit.chunk_id, key, *nowhere]
             row[0] -= share
             row[at] = rank
-            if primary:
-                row[1] = rank
+    primary = len(columns[0].raw) if names[:1] == (PRIMARY,) else 0
     table = tuple(columns)
     return [
-        Fused(row[3], row[2], -row[0], table, tuple(row[_FIRST_PLACE:]))
-        for row in sorted(rows.values())
+        Fused(row[2], row[1], -row[0], table, tuple(row[_FIRST_PLACE:]))
+        for row in _sorted(list(rows.values()), primary)
     ]
+
+
+def _sorted(rows: list[list[Any]], primary: int) -> list[list[Any]]:
+    """Rows in order; the first ``primary`` of them are BM25's, which come in its own order."""
+    rows[primary:] = sorted(rows[primary:], key=itemgetter(1))
+    return sorted(rows, key=itemgetter(0))  # stable: what ties stays as it is
 
 
 def _column(name: str, hits: Sequence[Hit], options: SearchOptions, weight: float) -> Column:
