@@ -49,6 +49,7 @@ def examine(config: Configuration) -> list[Finding]:
             ("store", _store),
             ("cluster", _cluster),
             ("index", _index),
+            ("test sets", _test_sets),
         )
         return [finding for name, check in checks for finding in _tried(name, check, workspace)]
 
@@ -133,6 +134,15 @@ def _cluster(workspace: Workspace) -> Iterator[Finding]:
     state = State.OK if card["cluster"]["status"] == "green" else State.NOTE
     says = f"{card['engine']}, {card['cluster']['nodes']} nodes, {card['cluster']['status']}"
     yield Finding("cluster", state, says)
+
+
+def _test_sets(workspace: Workspace) -> Iterator[Finding]:
+    from assay.lifecycle.reminding import due_sets
+
+    for due in due_sets(workspace.home):
+        if due.overdue:
+            hint = f"assay testset sample {due.name}"
+            yield Finding("test set", State.NOTE, str(due), hint)
 
 
 def _index(workspace: Workspace) -> Iterator[Finding]:

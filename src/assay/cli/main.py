@@ -58,6 +58,11 @@ COMMANDS: tuple[Entry, ...] = (
         "Answer a question from the corpus with sources, or refuse to.",
     ),
     Entry("testset", "assay.cli.testset", "Check, split, compare, convert and refresh test sets."),
+    Entry(
+        "annotate",
+        "assay.cli.annotate",
+        "Judge passages of a round by keyboard; stop and go on at any time.",
+    ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),

@@ -11,7 +11,7 @@ from assay.cli.options import JsonFlag, configuration, group
 
 app = group("Check, split, compare, convert and refresh test sets.")
 
-MODULES = ("testset_cycle",)  # verbs that stand in modules of their own
+MODULES = ("testset_cycle", "testset_upkeep")  # verbs that stand in modules of their own
 
 INVALID = 2
 
@@ -123,20 +123,28 @@ def show(
     name: Name,
     query_id: Annotated[str | None, typer.Argument(help="Show this query only.")] = None,
     lenient: Lenient = None,
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="Show held-out queries; the look is logged.")
+    ] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Show what a test set holds, or one of its queries."""
+    """Show what a test set holds, or one of its queries; held-out ones are masked."""
+    from assay.cli.testset_job import masked, noted, remind
     from assay.cli.testset_text import print_query, print_set, summary
     from assay.errors import UsageError
     from assay.evaluation.testset.load import load_test_set
     from assay.evaluation.testset.write import as_plain, query_as_plain
 
-    found = load_test_set(name, folder=_folder(ctx), lenient=lenient)
+    whole = load_test_set(name, folder=_folder(ctx), lenient=lenient)
+    if held_out:
+        noted(configuration(ctx), whole, query_id)
+    found = whole if held_out else masked(whole)
+    remind(whole)
     if query_id is None:
         if json_output:
-            emit_json({**summary(found), **as_plain(found)})
+            emit_json({**summary(whole), **as_plain(found)})
         else:
-            print_set(found)
+            print_set(whole, found.queries)
         return
     if query_id not in found.by_id:
         raise UsageError(f"{found.name} has no query {query_id!r:.80}")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+from assay.cli.console import note
 from assay.config import Configuration
 from assay.errors import UsageError
+from assay.evaluation.refresh.due import refresh_due
 from assay.evaluation.testset.load import (
     Reading,
     ReadOptions,
@@ -22,6 +26,41 @@ from assay.model.testset import TestSet
 def load_here(config: Configuration, name: str) -> TestSet:
     """The test set of a name, looked for in the workspace first."""
     return load_test_set(name, folder=config.home / "testsets")
+
+
+MASK = "(held out: --held-out shows it, and the look is logged)"
+
+
+def masked(test_set: TestSet) -> TestSet:
+    """The set without the words and judgments of its held-out queries."""
+    hidden = test_set.held_out_ids
+    return replace(
+        test_set,
+        queries=tuple(
+            replace(query, query_text=MASK, relevant_docs=(), must_contain=(), forbidden=())
+            if query.query_id in hidden
+            else query
+            for query in test_set.queries
+        ),
+    )
+
+
+def noted(config: Configuration, test_set: TestSet, query_id: str | None) -> None:
+    """Log a look at held-out queries, where there is a workspace to log it in."""
+    from assay.lifecycle.holding import note_use
+    from assay.workspace import Workspace
+
+    looked = test_set.held_out_ids if query_id is None else test_set.held_out_ids & {query_id}
+    with Workspace(config) as workspace:
+        if looked and workspace.exists():
+            note_use(workspace, test_set, "show")
+
+
+def remind(test_set: TestSet) -> None:
+    """Say when the set is due for a refresh, once it is."""
+    due = refresh_due(test_set, datetime.now(UTC).date())
+    if due.overdue:
+        note(f"note: {due}")
 
 
 def split_held_out(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from assay.cli.console import emit_columns, emit_text
@@ -45,8 +46,8 @@ def summary(test_set: TestSet) -> dict[str, Any]:
     }
 
 
-def print_set(test_set: TestSet) -> None:
-    """The whole set, a line for each query."""
+def print_set(test_set: TestSet, shown: Sequence[GoldenQuery]) -> None:
+    """The figures of the whole set, and a line for each query as it may be shown."""
     counts = summary(test_set)["counts"]
     emit_text(f"{test_set.name}  version {test_set.version}  checksum {test_set.checksum[:12]}")
     if test_set.description:
@@ -65,7 +66,7 @@ def print_set(test_set: TestSet) -> None:
     emit_columns(
         [
             ("query", "type", "expect", "relevant", "held out", "text"),
-            *(_row(query, query.query_id in held) for query in test_set.queries),
+            *(_row(query, query.query_id in held) for query in shown),
         ]
     )
 

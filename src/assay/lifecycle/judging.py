@@ -99,8 +99,13 @@ class Desk:
         """How far the two agree."""
         return agreement(self.held, self.items, self.grades())
 
-    def disputes(self) -> tuple[Dispute, ...]:
-        """What waits for the third person."""
+    def disputes(self, person: str) -> tuple[Dispute, ...]:
+        """What waits for the third person, who is none of the two."""
+        if person.casefold() in map(str.casefold, self.held.annotators):
+            raise UsageError(
+                f"{person} judges in {self.held.round_id} and must not see the other's grades",
+                hint="a third person decides, or a rule: assay testset adjudicate",
+            )
         items = {item.key: item for item in self.items}
         texts = {one.query_id: one.query_text for one in self.queries}
         comments: dict[ItemKey, list[str]] = {}

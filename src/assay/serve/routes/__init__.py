@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from assay.serve.routes import (
+    annotate,
     documents,
     evaluate,
     jobs,
@@ -22,6 +23,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     workflow.router,
     runs.router,
     testsets.router,
+    annotate.router,
     documents.router,
     jobs.router,
     status.router,
