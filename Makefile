@@ -59,6 +59,7 @@ crash: setup ## kill writers at random points and look for what is lost
 	@$(PY) -m tests.crash.harness --mode ingest --kills 50
 	@$(PY) -m tests.crash.harness --mode compact --kills 50
 	@$(PY) -m tests.crash.evaluation --kills 50
+	@$(PY) -m tests.crash.annotation --kills 50
 
 reproduce: setup ## run every experiment and compare its figures
 	@$(PY) -m reproduce.run

@@ -13,13 +13,14 @@ from assay.cli.main import run
 from assay.config import configure
 from assay.errors import UsageError
 from assay.evaluation.parts import Split, part_of
-from assay.evaluation.recording import RecordOptions, System, record
+from assay.evaluation.recording import RecordOptions, record
 from assay.evaluation.refresh.overfit import Fit
 from assay.evaluation.testset.load import load_test_set
 from assay.evaluation.testset.save import save_test_set
 from assay.lifecycle.holding import check_overfitting, uses
 from assay.lifecycle.reminding import due_sets
 from assay.model.document import Chunk, Document
+from assay.model.system import System
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, QueryType, TestSet
 from assay.workspace import Workspace
 
