@@ -31,6 +31,7 @@ GRADES = (
     (1, "Partly", "on the topic, answers a part"),
     (0, "Not", "does not answer it, whatever words it shares"),
 )
+COORDINATOR = "coordinator"  # who decides, where nobody is named
 
 
 @router.get("/annotate")
@@ -87,8 +88,13 @@ async def agreement_page(
         at = desk(service.workspace.annotations, name)
         _not_an_annotator(at, caller)
         found = at.agreement()
-        return {"held": at.held, "found": found, "waiting": at.open_items(), "floor": KAPPA_FLOOR,
-                "disputes": len(at.disputes())}  # fmt: skip
+        return {
+            "held": at.held,
+            "found": found,
+            "waiting": at.open_items(),
+            "floor": KAPPA_FLOOR,
+            "disputes": len(at.disputes(COORDINATOR)),
+        }
 
     return page(
         request,
@@ -107,7 +113,7 @@ async def dispute_page(
     name: str, request: Request, service: ServiceOf, caller: Evaluator
 ) -> Response:
     """The next difference for the third person."""
-    person = _person(caller, request.query_params.get("as", "") or "coordinator")
+    person = _person(caller, request.query_params.get("as", "") or COORDINATOR)
     values = await service.work(lambda: _dispute(service, name, person, caller))
     return page(request, "ui/decide.html", block="task", **values)
 
@@ -154,7 +160,7 @@ def _next(service: Service, name: str, person: str) -> dict[str, Any]:
 def _dispute(service: Service, name: str, person: str, caller: Caller) -> dict[str, Any]:
     at = desk(service.workspace.annotations, name)
     _not_an_annotator(at, caller)
-    waiting = at.disputes()
+    waiting = at.disputes(person)
     first = waiting[0] if waiting else None
     return {
         "held": at.held,
