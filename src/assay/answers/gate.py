@@ -3,7 +3,7 @@
 Three signals, all between 0 and 1: how close the nearest passage is in meaning (``closeness``, the
 cosine of the dense component), and what share of the question's key words stands in the best
 passage (``covered``) and in all passages together (``known``). A logistic model joins them; its
-weights come from ``bench/answer_gate.py`` (design/031). Cosines mean nothing across models, so each
+weights come from ``bench/answer_gate.py`` (design/036). Cosines mean nothing across models, so each
 dense model has weights of its own, and a model without any is judged by words alone.
 """
 
