@@ -19,7 +19,7 @@ def command(
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:
-    """Judge passages of a round by keyboard; stop and go on at any time."""
+    """Judge passages of a round by keyboard, and go on at any time."""
     from dataclasses import asdict
 
     from assay.cli import annotate_screen

@@ -61,7 +61,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "annotate",
         "assay.cli.annotate",
-        "Judge passages of a round by keyboard; stop and go on at any time.",
+        "Judge passages of a round by keyboard, and go on at any time.",
     ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),
