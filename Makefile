@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score bench-compare bench-index bench-search bench-serve soak schema test-cluster crash fuzz reproduce lock clean
+	bench-score bench-compare bench-eval bench-index bench-search bench-serve soak schema test-cluster crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,9 @@ bench-index: setup-bench ## time the index beside other engines
 
 bench-search: setup-bench ## time hybrid search beside other engines
 	@$(PY) -m bench.search
+
+bench-eval: setup ## time what an evaluation costs beyond its searches
+	@$(PY) -m bench.evaluate
 
 bench-compare: setup ## time comparing and testing two stored runs of 5,000 queries
 	@$(PY) -m bench.compare

@@ -49,7 +49,7 @@ class Job:
     mapping: Path | None
     run_file: str | None
     protocol: str | None
-    match: Literal["chunk", "doc", "span"]
+    match: Literal["exact", "doc", "span"]
     mode: str
     split: str | None
     by_group: bool

@@ -64,9 +64,9 @@ def run(
         typer.Option("--protocol", help="Which queries and measures count."),
     ] = None,
     match: Annotated[
-        Literal["chunk", "doc", "span"],
-        typer.Option("--match", help="Match judgments by chunk id, document or span."),
-    ] = "chunk",
+        Literal["exact", "doc", "span"],
+        typer.Option("--match", help="By the ids that were judged, by document, or by span."),
+    ] = "exact",
     mode: Annotated[
         Literal["as-written", "overall", "patient", "clinician", "cross-mode"],
         typer.Option(

@@ -21,8 +21,8 @@ Measures = Annotated[
     list[str] | None, typer.Option("--measure", "-m", help='Such as "nDCG@10 MAP".')
 ]
 Matching = Annotated[
-    Literal["chunk", "doc", "span"],
-    typer.Option("--match", help="Match judgments by chunk id, document or span."),
+    Literal["exact", "doc", "span"],
+    typer.Option("--match", help="By the ids that were judged, by document, or by span."),
 ]
 
 
@@ -31,7 +31,7 @@ def show(
     ctx: typer.Context,
     ref: Ref,
     measures: Measures = None,
-    match: Matching = "chunk",
+    match: Matching = "exact",
     query: Annotated[str | None, typer.Option("--query", help="Show this query's ranking.")] = None,
     per_component: Annotated[
         bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
@@ -66,7 +66,7 @@ def rescore(
         list[str] | None,
         typer.Option("--measure", "-m", help="Measures to add to those that the run has."),
     ] = None,
-    match: Matching = "chunk",
+    match: Matching = "exact",
     testset: Annotated[
         str | None, typer.Option("--testset", "-t", help="Judgments of another version, unsaved.")
     ] = None,
@@ -119,6 +119,9 @@ def export(
     ctx: typer.Context,
     ref: Ref,
     trec: Annotated[bool, typer.Option("--trec", help="As a TREC run file.")] = False,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Name documents, for judgments of documents.")
+    ] = False,
     component: Annotated[
         str | None, typer.Option("--component", help="The list of this component instead.")
     ] = None,
@@ -145,7 +148,7 @@ def export(
             )
         outcomes = component_outcomes(outcomes, component)
     tag = info.name or info.run_id
-    text = trec_run(outcomes, tag) if trec else json_run(outcomes)
+    text = trec_run(outcomes, tag, documents=documents) if trec else json_run(outcomes)
     if output is None:
         emit_text(text)
     else:
@@ -153,7 +156,7 @@ def export(
 
 
 def _scoring(
-    config: "Configuration", own: bool, match: Literal["chunk", "doc", "span"]
+    config: "Configuration", own: bool, match: Literal["exact", "doc", "span"]
 ) -> "ScoringOptions":
     from assay.evaluation.result import ScoringOptions
     from assay.evaluation.sampling import Sampling

@@ -21,10 +21,6 @@ def tune(
         float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")
     ] = 0.1,
     components: Annotated[str | None, typer.Option(help="Of bm25, splade, dense.")] = None,
-    match: Annotated[
-        Literal["chunk", "doc"],
-        typer.Option("--match", help="Judgments name chunks, or documents."),
-    ] = "chunk",
     holdout: Annotated[
         bool,
         typer.Option("--holdout/--no-holdout", help="Report on the held-out part; that is logged."),
@@ -41,7 +37,6 @@ def tune(
         measure=measure,
         fusion=fusion,
         step=step,
-        by_doc=match == "doc",
         holdout=holdout,
         show=show,
         as_json=json_output,

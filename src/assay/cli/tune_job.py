@@ -36,7 +36,6 @@ class TuneJob:
     measure: str
     fusion: str
     step: float
-    by_doc: bool
     holdout: bool
     show: int
     as_json: bool
@@ -80,7 +79,7 @@ class TuneJob:
             made = record(system, part, workspace.runs, settings, told)
         pools = {one.query_id: pool(one, options.components) for one in made.result.outcomes}
         names = {query: found.ids for query, found in pools.items()}
-        return judged(part.test_set, names, by_doc=self.by_doc), ranker(pools)
+        return judged(part.test_set, names), ranker(pools)
 
     def _sampling(self) -> Sampling:
         config = self.config

@@ -76,9 +76,10 @@ def record(
         store.log_held_out(
             HeldOutUse(test_set.name, test_set.version, info.run_id, options.purpose, now())
         )
-    reused = len(store.answered(info.run_id))
-    _execute(_Job(system, part, store, info, options), told)
-    outcomes = store.outcomes(info.run_id)
+    before = store.outcomes(info.run_id)  # nothing, unless the run was cut short
+    asked = _execute(_Job(system, part, store, info, options), before, told)
+    outcomes = (*before, *asked)
+    reused = len(before)
     result = _result(info, part, outcomes, options, cached=False)
     info = store.finish(info.run_id, result.to_dict(), finished_at=now())
     return Recorded(info, result, cached=False, reused=reused)
@@ -160,10 +161,10 @@ class _Job:
     options: RecordOptions
 
 
-def _execute(job: _Job, told: Told | None) -> None:
+def _execute(job: _Job, before: Sequence[QueryOutcome], told: Told | None) -> list[QueryOutcome]:
     """Ask what is not answered yet; whatever ends this early leaves a run that can go on."""
     store, run_id, options = job.store, job.info.run_id, job.options
-    done = store.answered(run_id)
+    done = {one.query_id for one in before}
     every = answerable(job.part.test_set)
     waiting = [job.part.asked(query) for query in every if query.query_id not in done]
     batch: list[QueryOutcome] = []
@@ -178,8 +179,8 @@ def _execute(job: _Job, told: Told | None) -> None:
             job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=options.timeout_s
         ):
             batch.append(outcome)
+            seen.append(outcome)
             if told is not None:
-                seen.append(outcome)
                 told(len(done) + len(seen), len(every), seen)
             if len(batch) == BATCH:
                 commit()
@@ -192,6 +193,7 @@ def _execute(job: _Job, told: Told | None) -> None:
         commit()
         store.finish(run_id, {}, status=RunStatus.INTERRUPTED)
         raise
+    return seen
 
 
 def _result(

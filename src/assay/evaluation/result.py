@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from assay.evaluation.answering import ANSWER_MEASURES, score_answers
+from assay.evaluation.matching import Rule
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.scoring import Protocol
@@ -23,7 +24,6 @@ from assay.measures.base import Family, Measure
 from assay.measures.classification import Outcome
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
-from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 
@@ -36,7 +36,7 @@ class ScoringOptions:
 
     measures: str | Iterable[str | Measure] = EVALUATION_MEASURES
     protocol: Protocol | str | None = None
-    match: Match | Literal["chunk", "doc", "span"] = "chunk"
+    match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT
     sampling: Sampling = field(default_factory=Sampling)
     by_group: bool = False  # queries of one group (a post, an interview) are resampled together
 

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
+from assay.evaluation.matching import Rule
 from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scoring import Protocol
 from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.testset.load import load_test_set
 from assay.measures.base import Measure
-from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 
@@ -28,7 +28,7 @@ def evaluate(
     measures: str | Iterable[str | Measure] = EVALUATION_MEASURES,
     *,
     protocol: Protocol | str | None = None,
-    match: Match | Literal["chunk", "doc", "span"] = "chunk",
+    match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT,
     wants: Literal["text", "query"] = "text",
     name: str = "run",
     max_errors: int | None = MAX_ERRORS,
@@ -42,8 +42,9 @@ def evaluate(
     ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
     and returns ids, ``(id, score)`` pairs, dicts, ``Result`` or a search response; it may be a
     coroutine function. ``test_set`` may be a name or path. A query that raises is recorded with its
-    error and counts as 0; a query without ground truth is not asked. ``by_group`` resamples queries
-    of one group together; ``progress`` is called with each outcome.
+    error and counts as 0; a query without ground truth is not asked. ``match`` says when a result
+    is what was judged (``evaluation/matching.py``). ``by_group`` resamples queries of one group
+    together; ``progress`` is called with each outcome.
 
     >>> from assay.model.testset import GoldenQuery, Judgment, TestSet
     >>> queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 3),)),)

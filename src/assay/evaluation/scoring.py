@@ -22,7 +22,7 @@ from assay.measures.parse import parse_measures
 from assay.model.ranking import Match, Ties
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from assay.measures.classification import Outcome
     from assay.measures.table import JudgedHits
@@ -92,7 +92,7 @@ def score(
     _check_families(asked, chosen)
     judgments = load_qrels(qrels)
     hits = judge(judgments, run, options)
-    scores = _scores(
+    scores = scores_of(
         hits,
         asked,
         undefined,
@@ -103,16 +103,16 @@ def score(
     return _positives(scores, hits) if chosen is Protocol.POSITIVES_ONLY else scores
 
 
-def _scores(
+def scores_of(
     hits: JudgedHits,
-    asked: tuple[Measure, ...],
-    undefined: str,
+    asked: Sequence[Measure],
+    undefined: str = "skip",
     *,
     name: str,
     sampling: Sampling,
-    clusters: Mapping[str, str] | None,
+    clusters: Mapping[str, str] | None = None,
 ) -> Scores:
-    """Every measure that was asked for, over the table of judged hits."""
+    """Every ranking and decision measure that was asked for, over a table of judged hits."""
     depths = tuple(dict.fromkeys(m.cutoff for m in asked if m.cutoff is not None))[:3]
     decisions = [m for m in asked if m.definition.family is Family.DECISION]
     outcomes, intervals = _decide(hits, decisions, sampling)

@@ -15,18 +15,17 @@ from typing import Literal
 import numpy as np
 
 from assay.errors import UsageError
+from assay.evaluation.matching import Rule, judge_outcomes, ranked_queries
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
-from assay.evaluation.scoring import Protocol, score
+from assay.evaluation.scoring import Protocol, scores_of
 from assay.evaluation.summary import Summary
 from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
-from assay.model.judgments import Qrels
-from assay.model.ranking import Match, Result
 from assay.model.runs import QueryOutcome
-from assay.model.testset import TestSet
+from assay.model.testset import GoldenQuery, TestSet
 
 EVALUATION_MEASURES = "Recall@{5,10,20} nDCG@10 MRR"
 
@@ -58,48 +57,40 @@ def score_outcomes(
     name: str = "run",
     protocol: Protocol | str | None = None,
     undefined: Literal["skip", "zero"] = "skip",
-    match: Match | Literal["chunk", "doc", "span"] = "chunk",
-    chunk_separator: str = ":chunk_",
+    match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT,
     sampling: Sampling | None = None,
     clusters: Mapping[str, str] | None = None,
 ) -> Scores:
-    """Score outcomes as ``assay.score`` does; ``outcomes`` may hold more queries than the set.
+    """Score outcomes; they may hold more queries than the test set.
 
     Ranking measures run over the queries that have evidence, decision measures also over those
     where there is none to find (``expect: nothing``). Measures of answers are left to
-    ``score_answers``.
+    ``score_answers``. ``match`` is explained in ``matching.py``.
     """
     asked = parse_measures(measures)
+    check_families(asked, protocol)
     ranking = [m for m in asked if m.definition.family is Family.RANKING]
     decisions = [m for m in asked if m.definition.family is Family.DECISION]
     if not ranking and not decisions:
         raise UsageError("there is no ranking measure to compute", hint="such as nDCG@10")
-    run = {one.query_id: as_results(one) for one in outcomes}
+    by_query = {one.query_id: one for one in outcomes}
+    drawn = sampling or Sampling()
 
-    def scored(qrels: Qrels, chosen: list[Measure], groups: Mapping[str, str] | None) -> Scores:
-        if not qrels.queries:
+    def scored(
+        queries: tuple[GoldenQuery, ...], chosen: list[Measure], groups: Mapping[str, str] | None
+    ) -> Scores:
+        if not queries:
             raise UsageError(
                 f"no query of {test_set.name} has a relevant document", hint="judge some first"
             )
-        here = {query: run[query] for query in qrels.queries if query in run}
-        return score(
-            qrels,
-            here or {qrels.queries[0]: []},
-            chosen,
-            name=name,
-            protocol=protocol,
-            undefined=undefined,
-            match=match,
-            chunk_separator=chunk_separator,
-            sampling=sampling,
-            clusters=groups,
-        )
+        hits = judge_outcomes(queries, by_query, Rule(match))
+        return scores_of(hits, chosen, undefined, name=name, sampling=drawn, clusters=groups)
 
-    ranked = scored(test_set.qrels(), ranking, clusters) if ranking else None
+    ranked = scored(ranked_queries(test_set.queries), ranking, clusters) if ranking else None
     if not decisions:
         assert ranked is not None
         return ranked
-    decided = scored(_with_nothing_to_find(test_set), decisions, None)
+    decided = scored(_decidable(test_set), decisions, None)
     if ranked is None:
         return decided
     return replace(
@@ -121,16 +112,6 @@ def check_families(measures: Iterable[Measure], protocol: Protocol | str | None)
     for measure in measures:
         if measure.definition.family is left_out:
             raise UsageError(f"{measure} is a measure that the protocol leaves out")
-
-
-def as_results(outcome: QueryOutcome) -> list[Result]:
-    """The ranking of an outcome in the form that scoring takes."""
-    if outcome.error is not None:
-        return []
-    return [
-        Result(one.chunk_id, one.score, rank, one.doc_id, one.spans)
-        for rank, one in enumerate(outcome.results, 1)
-    ]
 
 
 def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[AnswerRecord]:
@@ -182,11 +163,8 @@ def outcomes_digest(outcomes: Sequence[QueryOutcome]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _with_nothing_to_find(test_set: TestSet) -> Qrels:
-    """The judgments, with the queries to which the right answer is that there is nothing."""
-    grades = {
-        query.query_id: {judgment.id: judgment.grade for judgment in query.relevant_docs}
-        for query in test_set.queries
-        if query.judged or query.expect is Expect.NOTHING
-    }
-    return Qrels.from_mapping(grades)
+def _decidable(test_set: TestSet) -> tuple[GoldenQuery, ...]:
+    """The queries with evidence, and those to which the right answer is that there is none."""
+    return tuple(
+        query for query in test_set.queries if query.judged or query.expect is Expect.NOTHING
+    )

@@ -68,7 +68,7 @@ class Judged:
         )
 
 
-def judged(test_set: TestSet, candidates: Mapping[str, Sequence[str]], *, by_doc: bool) -> Judged:
+def judged(test_set: TestSet, candidates: Mapping[str, Sequence[str]]) -> Judged:
     """What of each query's candidates was judged."""
     chosen = [query for query in test_set.queries if query.judged]
     if not chosen:
@@ -77,16 +77,17 @@ def judged(test_set: TestSet, candidates: Mapping[str, Sequence[str]], *, by_doc
     for at, query in enumerate(chosen):
         named: dict[str, list[int]] = {}
         for row, one in enumerate(candidates.get(query.query_id, ())):
-            named.setdefault(document_of(one) if by_doc else one, []).append(row)
-        best: dict[str, int] = {}
-        for judgment in query.relevant_docs:
-            name = document_of(judgment.id) if by_doc else judgment.id
-            best[name] = max(judgment.grade, best.get(name, judgment.grade))
+            for name in {one, document_of(one)}:
+                named.setdefault(name, []).append(row)
         rows.append(
-            tuple((np.array(named[name]), grade) for name, grade in best.items() if name in named)
+            tuple(
+                (np.array(named[one.id]), one.grade)
+                for one in query.relevant_docs
+                if one.id in named
+            )
         )
-        owner += [at] * len(best)
-        grades += list(best.values())
+        owner += [at] * len(query.relevant_docs)
+        grades += [one.grade for one in query.relevant_docs]
     return Judged(
         tuple(query.query_id for query in chosen),
         tuple(rows),

@@ -7,28 +7,44 @@ its own ties, so a score that would tie is lowered by the smallest step that 32 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from assay.model.runs import QueryOutcome
+from assay.model.runs import QueryOutcome, RankedResult
 from assay.report.escape import one_line
 
 
-def trec_run(outcomes: Iterable[QueryOutcome], tag: str) -> str:
-    """``query Q0 document rank score tag``, a line for each result."""
+def trec_run(outcomes: Iterable[QueryOutcome], tag: str, *, documents: bool = False) -> str:
+    """``query Q0 id rank score tag``, a line for each result.
+
+    With ``documents`` the first chunk of each document is written under the document's id; later
+    ones keep their own, so that every result keeps its rank, as matching by document has it.
+    """
     word = "_".join(one_line(tag).split()) or "assay"
     lines = []
     for one in outcomes:
         if one.error is None:
-            names = list(dict.fromkeys(result.chunk_id for result in one.results))
-            first = {result.chunk_id: result.score for result in reversed(one.results)}
-            scores = falling([first[name] for name in names])
+            first: dict[str, RankedResult] = {}
+            for result in one.results:
+                first.setdefault(result.chunk_id, result)
+            ranked = list(first.values())
+            names = _documents(ranked) if documents else [result.chunk_id for result in ranked]
+            scores = falling([result.score for result in ranked])
             lines += [
                 f"{one.query_id} Q0 {name} {rank} {score:.9g} {word}"
                 for rank, (name, score) in enumerate(zip(names, scores, strict=True), 1)
             ]
     return "\n".join(lines)
+
+
+def _documents(ranked: Sequence[RankedResult]) -> list[str]:
+    seen: set[str] = set()
+    names = []
+    for result in ranked:
+        names.append(result.chunk_id if result.doc_id in seen else result.doc_id)
+        seen.add(result.doc_id)
+    return names
 
 
 def json_run(outcomes: Iterable[QueryOutcome]) -> str:

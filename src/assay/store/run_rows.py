@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from assay.model.answers import Answer
 from assay.model.runs import QueryOutcome, RankedResult
 
-Evidence: TypeAlias = tuple[dict[str, float], dict[str, int]]  # component to score, and to rank
-NO_EVIDENCE: Evidence = ({}, {})
+# by id: component to score, and component to rank
+Evidence: TypeAlias = dict[str, tuple[dict[str, float], dict[str, int]]]
 
 
 def result_json(outcome: QueryOutcome) -> str:
@@ -56,10 +56,9 @@ def stages_json(outcome: QueryOutcome) -> str | None:
     lists = {**outcome.component_lists, "": outcome.fused}
     ids = list(dict.fromkeys(one for found in lists.values() for one in found))
     number = {one: at for at, one in enumerate(ids)}
-    implied = _implied(outcome.component_lists, outcome.component_list_scores)
+    implied = _Implied(outcome.component_lists, outcome.component_list_scores)
     plain = all(
-        (one.component_scores, one.ranks) == implied.get(one.chunk_id, ({}, {}))
-        for one in outcome.results
+        (one.component_scores, one.ranks) == implied[one.chunk_id] for one in outcome.results
     )
     content = {
         "ids": ids,
@@ -110,7 +109,7 @@ def outcome(
 
 
 def _results(
-    content: Mapping[str, Any], evidence: Mapping[str, Evidence], depth: int | None
+    content: Mapping[str, Any], evidence: Evidence | _Implied, depth: int | None
 ) -> tuple[RankedResult, ...]:
     ids = content.get("ids", [])[:depth]
     count = len(ids)
@@ -127,7 +126,7 @@ def _results(
             scores[at],
             tuple((start, end) for start, end in spans[at]) if spans else (),
             versions[at],
-            *evidence.get(ids[at], NO_EVIDENCE),
+            *evidence[ids[at]],
         )
         for at in range(count)
     )
@@ -138,25 +137,31 @@ def _evidence(
     more: Mapping[str, Any],
     lists: Mapping[str, Sequence[str]],
     scores: Mapping[str, Sequence[float]],
-) -> Mapping[str, Evidence]:
+) -> Evidence | _Implied:
     """Component scores and ranks by id: as they were written, else as the lists imply them."""
     written, ranks = more.get("component_scores", {}), more.get("ranks", {})
     if not written and not ranks:
-        return _implied(lists, scores)
+        return _Implied(lists, scores)
     ids = content.get("ids", [])
     return {one: (_row(written, at), _row(ranks, at)) for at, one in enumerate(ids)}
 
 
-def _implied(
-    lists: Mapping[str, Sequence[str]], scores: Mapping[str, Sequence[float]]
-) -> dict[str, Evidence]:
-    found: dict[str, Evidence] = {}
-    for name, ids in lists.items():
-        for rank, (one, score) in enumerate(zip(ids, scores.get(name, ()), strict=False), 1):
-            given, ranks = found.setdefault(one, ({}, {}))
-            if name not in ranks:
-                given[name], ranks[name] = score, rank
-    return found
+class _Implied:
+    """What the lists of components say of a result: in a list, the first occurrence counts."""
+
+    def __init__(
+        self, lists: Mapping[str, Sequence[str]], scores: Mapping[str, Sequence[float]]
+    ) -> None:
+        self._places = {
+            name: dict(zip(reversed(lists[name]), range(len(lists[name]), 0, -1), strict=True))
+            for name in lists
+            if scores.get(name)
+        }
+        self._scores = scores
+
+    def __getitem__(self, one: str) -> tuple[dict[str, float], dict[str, int]]:
+        ranks = {name: place for name, places in self._places.items() if (place := places.get(one))}
+        return {name: self._scores[name][place - 1] for name, place in ranks.items()}, ranks
 
 
 def _versions(results: Sequence[RankedResult]) -> str | list[str]:

@@ -68,7 +68,7 @@ def call(home: Path, capsys: pytest.CaptureFixture[str]) -> Call:
 
 @pytest.mark.req("E10")
 def test_run_prints_the_response_of_the_contract(call: Call) -> None:
-    plain = call("run", "-t", "small", "--match", "doc")
+    plain = call("run", "-t", "small")
     assert list(plain)[:2] == ["metrics", "per_query_type"]
     assert plain["metrics"]["recall_at_10"] == pytest.approx(0.7)
     assert plain["per_query_type"]["complex_clinical"]["recall_at_10"] == 1.0
@@ -91,7 +91,7 @@ def test_a_wrong_measure_is_known_before_anything_is_run(call: Call) -> None:
 
 @pytest.mark.req("E6")
 def test_per_component(call: Call) -> None:
-    plain = call("run", "-t", "small", "--per-component", "--waterfall", "--match", "doc")
+    plain = call("run", "-t", "small", "--per-component", "--waterfall")
     assert set(plain["components"]) == {"bm25", "hybrid"}
     for part in plain["components"].values():
         assert {"recall_at_10", "ndcg_at_10"} <= set(part["metrics"])
@@ -132,21 +132,21 @@ def test_a_changed_index_is_another_run(call: Call, home: Path) -> None:
 
 @pytest.mark.req("W11")
 def test_show_history_rescore_tag_export_and_delete(call: Call, home: Path) -> None:
-    first = call("run", "-t", "small", "--match", "doc", "--name", "first")
+    first = call("run", "-t", "small", "--name", "first")
     call("tag", "latest", "baseline")
-    shown = call("show", "baseline", "--match", "doc", "--per-query")
+    shown = call("show", "baseline", "--per-query")
     assert shown["metrics"] == first["metrics"]
     assert shown["per_query"]["q1"]["recall_at_10"] == 1.0
     assert shown["config"]["components"] == ["bm25"]
     one = call("show", "latest", "--query", "q1")
     assert one["results"][0]["doc_id"] == "d1"
     assert one["component_lists"]["bm25"]
-    again = call("rescore", "baseline", "-m", "MAP P@1", "--match", "doc")["runs"][0]
+    again = call("rescore", "baseline", "-m", "MAP P@1")["runs"][0]
     assert again["metrics"]["mean_average_precision"] == pytest.approx(0.7)
     assert again["metrics"]["ndcg_at_10"] == first["metrics"]["ndcg_at_10"]
     stored = call("list")["runs"][0]["aggregate"]["metrics"]
     assert stored["precision_at_1"] == pytest.approx(0.8)
-    call("run", "-t", "small", "--no-boosts", "--match", "doc")
+    call("run", "-t", "small", "--no-boosts")
     history = call("history", "small", "-m", "nDCG@10")
     assert [one["name"] for one in history["runs"]] == ["first", ""]
     assert history["trend"]["ndcg_at_10"]["direction"] == "level"
@@ -158,12 +158,12 @@ def test_show_history_rescore_tag_export_and_delete(call: Call, home: Path) -> N
 
 
 def test_every_verb_prints_tables(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
-    call("run", "-t", "small", "--match", "doc")
+    call("run", "-t", "small")
     for arguments, words in (
-        (["run", "-t", "small", "--match", "doc", "--per-component"], ["hybrid", "only here"]),
-        (["run", "-t", "small", "--match", "doc", "--waterfall"], ["in the index", "misses"]),
+        (["run", "-t", "small", "--per-component"], ["hybrid", "only here"]),
+        (["run", "-t", "small", "--waterfall"], ["in the index", "misses"]),
         (["list"], ["small v1", "complete"]),
-        (["show", "latest", "--match", "doc", "--per-query"], ["by query type", "q5"]),
+        (["show", "latest", "--per-query"], ["by query type", "q5"]),
         (["show", "latest", "--query", "q1"], ["pembrolizumab", "grade"]),
         (["history", "small"], ["nDCG@10"]),
         (["rescore", "latest"], ["scored again"]),

@@ -39,9 +39,9 @@ def queries(count: int, first: int = 0) -> TestSet:
     )
 
 
-def part(test_set: TestSet, rank: Rank, *, by_doc: bool = False) -> tuple[Judged, Rank]:
+def part(test_set: TestSet, rank: Rank) -> tuple[Judged, Rank]:
     names = {query.query_id: CANDIDATES for query in test_set.queries}
-    return judged(test_set, names, by_doc=by_doc), rank
+    return judged(test_set, names), rank
 
 
 def by_quality(settings: float, query: str) -> IntArray:
@@ -60,16 +60,15 @@ def by_luck(settings: int, query: str) -> IntArray:
     return np.array(order, dtype=np.int64)
 
 
-@pytest.mark.parametrize("by_doc", [False, True])
-def test_ranks_are_scored_as_the_ruler_scores_them(by_doc: bool) -> None:
+def test_ranks_are_scored_as_the_ruler_scores_them() -> None:
     test_set = queries(3)
-    table, rank = part(test_set, by_luck, by_doc=by_doc)
+    table, rank = part(test_set, by_luck)
     column = NDCG.column(table.table(lambda query: rank(1, query)))
     run = {
         query: [CANDIDATES[at] for at in np.argsort(by_luck(1, query))]
         for query in ("q0", "q1", "q2")
     }
-    wanted = assay.score(test_set.qrels(), run, [NDCG], match="doc" if by_doc else "chunk")
+    wanted = assay.score(test_set.qrels(), run, [NDCG])
     assert column.values.tolist() == pytest.approx(list(wanted.per_query(NDCG).values()))
 
 
@@ -114,4 +113,4 @@ def test_what_cannot_be_tuned_is_refused() -> None:
     with pytest.raises(UsageError, match="not a measure of rankings"):
         tune([0.1], 0.0, parse_measure("AUROC"), evaluation=where)
     with pytest.raises(UsageError, match="no query"):
-        judged(TestSet("bare", "v1", ()), {}, by_doc=False)
+        judged(TestSet("bare", "v1", ()), {})
