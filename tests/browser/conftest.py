@@ -62,7 +62,7 @@ class Looked:
         return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service with documents, two runs and a round of judging."""
     home = tmp_path_factory.mktemp("site")
@@ -133,9 +133,9 @@ def _runs(client: TestClient) -> None:
         assert answer.status_code == 200, answer.text
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's chromium."""
+    """Debian's chromium; not for the whole session, since its driver holds this thread's loop."""
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no {CHROMIUM}: apt install chromium, or name another in ASSAY_CHROMIUM")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
