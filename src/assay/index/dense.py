@@ -29,11 +29,11 @@ SCAN_FROM_ROWS = 20_000
 BLOCK = 8_192
 ROUNDING = 1e-5  # of sums of products of unit vectors in single precision
 GRAPH_LINKS, BUILD_EFFORT = 32, 100
-LEAST_EFFORT, EFFORT_PER_RESULT = 160, 1.6  # measured: see design/007
+LEAST_EFFORT, EFFORT_PER_RESULT = 130, 1.3  # measured: see design/007
 MORE = 4  # times as many rows are proposed as asked for
 # A filter that lets a share s through makes a walk 1/s times as long, and an exact search s times
 # as short: below this many rows, times all rows over rows that pass, exact is the faster one.
-EXACT_BELOW = 6_000
+EXACT_BELOW = 3_000
 
 Vector: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
