@@ -118,7 +118,7 @@ def _sizes(rows: list[dict[str, Any]]) -> str:
     for passages in sorted({row["passages"] for row in rows}):
         cells = [f"{passages:,}"]
         for kind in NAMES:
-            row = next(r for r in rows if r["passages"] == passages and r["kind"] == kind)
+            row = next((r for r in rows if (r["passages"], r["kind"]) == (passages, kind)), {})
             one = row.get("one", {}).get("plain")
             cells.append(f"{one['p50']:.2f} / {one['p95']:.2f}" if one else row.get("error", "–"))
         lines.append(cells)
