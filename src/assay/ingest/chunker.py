@@ -10,7 +10,7 @@ exactly what its spans cover; the markup stays with the first part.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.ingest import tokens
@@ -20,8 +20,6 @@ from assay.ingest.windows import Stretch, trimmed, windows
 from assay.model.document import Chunk, Document, Section
 from assay.model.judgments import Span
 
-NO_DETAILS: Mapping[str, str] = {}
-
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
@@ -29,14 +27,11 @@ class _Joined:
 
     section: Section
     tokens: int
-    details: Mapping[str, str]
 
 
-def chunk_document(
-    document: Document, profile: Profile, section_metadata: tuple[Mapping[str, str], ...] = ()
-) -> tuple[Chunk, ...]:
+def chunk_document(document: Document, profile: Profile) -> tuple[Chunk, ...]:
     """The chunks of a document, numbered from 0 in the order of its text."""
-    sections = _with_gaps(document, section_metadata)
+    sections = _with_gaps(document)
     version = profile.chunker_version
     chunks: list[Chunk] = []
     for joined in _stretches(document.text, sections, profile):
@@ -46,32 +41,27 @@ def chunk_document(
     return tuple(chunks)
 
 
-def _with_gaps(
-    document: Document, section_metadata: tuple[Mapping[str, str], ...]
-) -> list[tuple[Section, Mapping[str, str]]]:
+def _with_gaps(document: Document) -> list[Section]:
     """The sections, and sections without a label for the text that none of them covers."""
-    found: list[tuple[Section, Mapping[str, str]]] = []
+    found: list[Section] = []
     at = 0
-    details = section_metadata or (NO_DETAILS,) * len(document.sections)
-    for section, detail in zip(document.sections, details, strict=True):
+    for section in document.sections:
         if document.text[at : section.start].strip():
-            found.append((Section(at, section.start), NO_DETAILS))
-        found.append((section, detail))
+            found.append(Section(at, section.start))
+        found.append(section)
         at = section.end
     if document.text[at:].strip():
-        found.append((Section(at, len(document.text)), NO_DETAILS))
+        found.append(Section(at, len(document.text)))
     return found
 
 
-def _stretches(
-    text: str, sections: list[tuple[Section, Mapping[str, str]]], profile: Profile
-) -> Iterator[_Joined]:
+def _stretches(text: str, sections: list[Section], profile: Profile) -> Iterator[_Joined]:
     held: _Joined | None = None
-    for section, details in sections:
+    for section in sections:
         length = tokens.count(text[section.start : section.end])
         if not length:
             continue
-        new = _Joined(section, length, details)
+        new = _Joined(section, length)
         joined = _join(held, new, profile) if held is not None else None
         if held is not None and joined is None:
             yield held
@@ -87,7 +77,7 @@ def _join(one: _Joined, other: _Joined, profile: Profile) -> _Joined | None:
         label = first.label if first.label == second.label else ""
         hint = first.intent_hint if first.intent_hint == second.intent_hint else ""
         merged = Section(first.start, second.end, label, intent_hint=hint)
-        return _Joined(merged, one.tokens + other.tokens, NO_DETAILS)
+        return _Joined(merged, one.tokens + other.tokens)
     if not profile.join or one.tokens + other.tokens > profile.size:
         return None
     same = (
@@ -98,7 +88,7 @@ def _join(one: _Joined, other: _Joined, profile: Profile) -> _Joined | None:
         and (profile.unit != "turn" or first.heading == second.heading)
     )
     merged = replace(first, end=second.end, end_time=second.end_time)
-    return _Joined(merged, one.tokens + other.tokens, one.details) if same else None
+    return _Joined(merged, one.tokens + other.tokens) if same else None
 
 
 def _cut(text: str, joined: _Joined, profile: Profile) -> Iterator[tuple[Span, ...]]:
@@ -143,7 +133,7 @@ def _chunk(
     version: str,
 ) -> Chunk:
     section = joined.section
-    details = dict(joined.details)
+    details = dict(section.metadata)
     if section.heading and section.heading != details.get("speaker"):
         details["heading"] = section.heading
     if section.is_table and part:

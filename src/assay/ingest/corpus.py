@@ -41,12 +41,11 @@ def read_corpus(
     for entry in read_documents(path, format, progress, skip_empty=skip_empty):
         document = entry.document
         if isinstance(chosen, Profile):
-            yield document, chunk_document(document, chosen, entry.section_metadata)
+            yield document, chunk_document(document, chosen)
         elif entry.chunks:
             yield document, entry.chunks
         else:
-            own = profile_named(document.profile)
-            yield document, chunk_document(document, own, entry.section_metadata)
+            yield document, chunk_document(document, profile_named(document.profile))
 
 
 def read_documents(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay import limits
@@ -53,11 +52,9 @@ class Entry:
     """One document as its reader found it.
 
     ``chunks`` are units that came ready-made, with ids of their own, and are kept as they are; when
-    there are none, the chunker cuts the document. ``section_metadata`` runs parallel to the
-    document's sections, where it is not empty, and goes into the metadata of their chunks.
+    there are none, the chunker cuts the document.
     """
 
     document: Document
     place: Place
     chunks: tuple[Chunk, ...] = ()
-    section_metadata: tuple[Mapping[str, str], ...] = ()

@@ -7,7 +7,7 @@ spans they follow each other. Either way a chunk's text is exactly what its span
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -30,9 +30,7 @@ GAP = "\n\n"
 _CODE_POINTS = "utf-32-le"
 
 
-def chunks_of_sections(
-    document: Document, ids: Sequence[str], details: Sequence[Mapping[str, str]]
-) -> tuple[Chunk, ...]:
+def chunks_of_sections(document: Document, ids: Sequence[str]) -> tuple[Chunk, ...]:
     """One chunk per section of the document, under the ids that the sections came with."""
     return tuple(
         Chunk(
@@ -52,9 +50,9 @@ def chunks_of_sections(
             start_time=section.start_time,
             end_time=section.end_time,
             source=document.source,
-            metadata={**document.metadata, **detail},
+            metadata={**document.metadata, **section.metadata},
         )
-        for section, chunk_id, detail in zip(document.sections, ids, details, strict=True)
+        for section, chunk_id in zip(document.sections, ids, strict=True)
     )
 
 

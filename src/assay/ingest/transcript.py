@@ -49,7 +49,6 @@ class Turn:
     section: Section
     text: str
     segment_id: str
-    metadata: dict[str, str]
 
 
 def read_transcript(path: Path, watch: Watch) -> Iterator[Entry]:
@@ -177,9 +176,9 @@ def _made_turn(
         speaker_role=role_of(role),
         start_time=times[0],
         end_time=times[1],
+        metadata={"turn": str(number)} | ({"speaker": voice} if voice else {}),
     )
-    details = {"turn": str(number)} | ({"speaker": voice} if voice else {})
-    return Turn(section, text, segment_id, details)
+    return Turn(section, text, segment_id)
 
 
 def _entry(document: Document, turns: list[Turn], place: Place) -> Entry:
@@ -189,17 +188,16 @@ def _entry(document: Document, turns: list[Turn], place: Place) -> Entry:
     for turn in said:
         composer.append(turn.text, turn.section)
     document = replace(document, text=composer.text, sections=composer.sections)
-    details = tuple(turn.metadata for turn in said)
     ids = [turn.segment_id for turn in said if turn.segment_id]
     if not ids:
-        return Entry(document, place, section_metadata=details)
+        return Entry(document, place)
     if len(ids) < len(said):
         raise place.bad(f"interview {document.doc_id}: some segments have ids and some have none")
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
         raise place.twice(f"interview {document.doc_id}: the segment {twice} stands twice")
     document = replace(document, profile=GIVEN)
-    return Entry(document, place, chunks_of_sections(document, ids, details), details)
+    return Entry(document, place, chunks_of_sections(document, ids))
 
 
 def _vtt_entry(file: Path, name: str, watch: Watch) -> Entry:

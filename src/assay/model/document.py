@@ -38,7 +38,7 @@ class Section:
 
     ``label`` comes from a closed vocabulary (``ingest/sections.py``); ``heading`` is the
     author's own words. A table's readable text stands in the document; ``table_html`` is its
-    sanitised markup.
+    sanitised markup. ``metadata`` goes into that of the section's chunks.
     """
 
     start: int
@@ -51,6 +51,7 @@ class Section:
     speaker_role: SpeakerRole = SpeakerRole.UNKNOWN
     start_time: float | None = None
     end_time: float | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
