@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = (
@@ -28,18 +29,41 @@ def describe(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     }
 
 
+class Busy:
+    """How much other processes did while something was measured."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._others = _busy_seconds() - time.process_time()
+
+    def cores_of_others(self) -> float | None:
+        """How many cores they used on average since; None where the system does not tell."""
+        others = _busy_seconds() - time.process_time() - self._others
+        wall = time.perf_counter() - self._began
+        return None if _busy_seconds() == 0 else max(0.0, others / wall)
+
+
+def _busy_seconds() -> float:
+    """What all processes of this machine have computed so far."""
+    numbers = _field("/proc/stat", "cpu ", " ")
+    if numbers is None:
+        return 0.0
+    user, nice, system, _idle, _wait, *interrupts = map(int, numbers.split()[:8])
+    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+
+
 def _memory() -> str:
     kilobytes = _field("/proc/meminfo", "MemTotal")
     return f"{int(kilobytes.split()[0]) / 2**20:.0f} GB" if kilobytes else "unknown"
 
 
-def _field(path: str, name: str) -> str | None:
+def _field(path: str, name: str, mark: str = ":") -> str | None:
     try:
         with open(path) as lines:
             found = next((line for line in lines if line.startswith(name)), None)
     except OSError:
         return None
-    return found.split(":", 1)[1].strip() if found else None
+    return found.split(mark, 1)[1].strip() if found else None
 
 
 def _version(name: str) -> str:

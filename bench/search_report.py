@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 from bench.machine import SEARCH_PACKAGES
@@ -18,7 +19,7 @@ tables, `--only real` (or `fusion`, `large`) a part of them, `--quick` tries it 
 A search takes a question to the ten best passages of what 100 candidates of each component make by
 reciprocal rank fusion. assay does that as a user gets it: in a workspace, with texts from the
 store, boosts, and an account of every score. Up to 1,000 questions are asked once each, and a phase
-ends after 12 s (after 40 s with encoding on all cores); every phase opens the engine anew, so that
+ends after 6 s (after 25 s with encoding on all cores); every phase opens the engine anew, so that
 no answer is remembered. On one core there is one caller; on all cores latency is that of one
 caller, QPS that of as many callers as cores. *Vectors given* leaves out the models; *with encoding*
 counts them: `{DENSE_MODEL}` and `{SPLADE_MODEL}`, the same for every engine, side by side
@@ -125,6 +126,18 @@ def _engines(rows: dict[str, Any]) -> str:
         head += ["all cores: P50 / P95 / P99 ms", "n", "P50 / ours", "QPS, all cores"]
         lines = [_line(name, row, rows, mode) for name, row in rows.items()]
         parts.append(f"{_mode(mode).capitalize()}:\n\n{_table(head, lines)}")
+    phases = [
+        phase
+        for row in rows.values()
+        for on in ("one", "all")
+        for phase in row.get(on, {}).values()
+    ]
+    others = [phase["others"] for phase in phases if phase["others"] is not None]
+    if others:
+        parts.append(
+            f"Other processes used {min(others):.1f} to {max(others):.1f} cores meanwhile "
+            f"({statistics.median(others):.1f} in the median phase)."
+        )
     return "\n\n".join(parts)
 
 

@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from bench.index_data import HERE, Workload
+from bench.machine import Busy
 from bench.search_data import WARM_UP, Models, Questions
 from bench.search_engines import ENGINES, Assay, Engine
 
-ENOUGH_S = 12.0  # a phase ends after this long, or when every question was asked
-LONGEST_S = 40.0  # the same for the phase that targets are about
+ENOUGH_S = 6.0  # a phase ends after this long, or when every question was asked
+LONGEST_S = 25.0  # the same for the phase that targets are about
 FUSED = 50
 ROUNDS = 20
 STAGES = ("bm25", "splade", "dense", "fusion", "boosts", "total")
@@ -62,7 +63,7 @@ def _phase(engine: Engine, callers: int, limit_s: float = ENOUGH_S) -> dict[str,
         engine.search(number)
     if isinstance(engine, Assay):
         engine.timings.clear()
-    start = time.perf_counter()
+    busy, start = Busy(), time.perf_counter()
 
     def timed(number: int) -> float | None:
         began = time.perf_counter()
@@ -80,6 +81,7 @@ def _phase(engine: Engine, callers: int, limit_s: float = ENOUGH_S) -> dict[str,
         **_percentiles([1e3 * one for one in taken]),
         "qps": len(taken) / wall,
         "n": len(taken),
+        "others": busy.cores_of_others(),
     }
     if isinstance(engine, Assay):
         row["stages"] = {

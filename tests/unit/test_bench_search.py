@@ -38,6 +38,7 @@ def test_a_workspace_is_built_searched_and_fused(engine: Assay, tmp_path: Path) 
     assert len(best) == 10
     row = search_worker._phase(engine, 2)
     assert row["n"] == 10
+    assert row["others"] is None or row["others"] >= 0
     assert 0 < row["p50"] <= row["p95"] <= row["p99"]
     assert all(row["stages"][name]["p50"] > 0 for name in ("bm25", "splade", "dense", "total"))
     engine.close()
@@ -47,7 +48,14 @@ def test_a_workspace_is_built_searched_and_fused(engine: Assay, tmp_path: Path) 
 
 
 def test_the_report() -> None:
-    one: dict[str, Any] = {"p50": 10.0, "p95": 20.0, "p99": 30.0, "qps": 90.0, "n": 1000}
+    one: dict[str, Any] = {
+        "p50": 10.0,
+        "p95": 20.0,
+        "p99": 30.0,
+        "qps": 90.0,
+        "n": 1000,
+        "others": 0.5,
+    }
     one["stages"] = {
         stage: {"p50": 1.0, "p95": 60.0, "p99": 70.0} for stage in search_worker.STAGES
     }
@@ -64,3 +72,4 @@ def test_the_report() -> None:
     )
     assert "| vectors given, P50 of qdrant-edge beside ours | ≥ 1 × | 1 × | reached |" in text
     assert "| LanceDB | words, dense | too slow |" in text
+    assert "Other processes used 0.5 to 0.5 cores meanwhile" in text

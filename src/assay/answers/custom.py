@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +36,20 @@ class CallableAnswerer:
         """What the function says."""
         said = self.function(question, passages)
         if inspect.isawaitable(said):
-            said = asyncio.run(_awaited(said))
+            said = _wait(said)
         return read_answer(said, self.name)
 
 
-async def _awaited(value: Any) -> Any:
+def _wait(value: Awaitable[Any]) -> Any:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_awaited(value))
+    with ThreadPoolExecutor(1) as aside:  # this thread runs a loop already, as notebooks do
+        return aside.submit(asyncio.run, _awaited(value)).result()
+
+
+async def _awaited(value: Awaitable[Any]) -> Any:
     return await value
 
 

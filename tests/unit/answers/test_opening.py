@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,13 @@ def test_a_coroutine_function() -> None:
     said = CallableAnswerer(later).answer(QUESTION, PASSAGES)
     assert said == Answer(QUESTION, ("label-1:chunk_2",))
     assert CallableAnswerer(later).name.endswith(":later")
+
+
+def test_a_coroutine_function_where_a_loop_runs_already() -> None:
+    async def notebook() -> Answer:
+        return CallableAnswerer(later).answer(QUESTION, PASSAGES)
+
+    assert asyncio.run(notebook()).text == QUESTION
 
 
 @pytest.mark.parametrize(
