@@ -83,7 +83,7 @@ def graded_columns(value: Any, place: str) -> tuple[list[str], list[str], list[i
     grades = _grades(numbers, place)
     _refuse_lengths(place, len(ids[0]), len(ids[1]), len(grades))
     for row, grade in enumerate(grades):
-        if abs(grade) > limits.MAX_GRADE:
+        if not -limits.MAX_GRADE <= grade <= limits.MAX_GRADE:
             raise InputError(
                 f"{place}: row {row}: the grade {shown(grade)} is too large",
                 hint=f"a grade is at most {limits.MAX_GRADE}",
@@ -228,9 +228,12 @@ def _grades(part: Any, place: str) -> list[int]:
     if isinstance(part, pl.Series):
         if not part.dtype.is_integer() and len(part):
             _not_whole(place, str(part.dtype))
+        part = part.to_list()
     elif hasattr(part, "dtype") and (part.dtype.kind not in "iuO" or part.ndim != 1):
         _not_whole(place, str(part.dtype))
     values = part.tolist() if isinstance(part, np.ndarray) else list(part)
+    if all(type(value) is int for value in values):
+        return values
     for row, value in enumerate(values):
         if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
             raise InputError(f"{place}: row {row} has no grade")

@@ -1,7 +1,7 @@
 """Which judged documents does a block of rows hold, and at which ranks?
 
-The work is a few passes over 64-bit hashes: one finds duplicates (a sort), one finds the judged
-rows (a bitmap, then a binary search, then the strings themselves).
+The work is done on 64-bit hashes: they are sorted, which brings duplicates together and lets the
+judged ones be looked up; then the strings themselves decide.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.model.judgments import Qrels
-
-_BITMAP_BITS = (16, 22)  # at least and at most; a small one stays in the processor's cache
 
 
 class DuplicateRowError(InputError):
@@ -53,39 +51,36 @@ class JudgedIndex:
         self.grade = qrels.grade
         self._query = qrels.query
         self._docs = qrels.docs
-        keys = pair_keys(hashes(qrels.queries)[qrels.query], hashes(qrels.docs))
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = keys[self._order]
-        # how many judgments share a hash: one, unless someone sought a collision
-        self._most = int(np.unique(self._keys, return_counts=True)[1].max(initial=0))
-        low, high = _BITMAP_BITS
-        bits = min(max(len(keys).bit_length() + 6, low), high)
-        self._shift = np.uint64(64 - bits)
-        self._bitmap = np.zeros(1 << bits, dtype=np.bool_)
-        self._bitmap[self._slot(keys)] = True
+        self._keys = pair_keys(hashes(qrels.queries)[qrels.query], hashes(qrels.docs))
+        # the judgments of query q are self._order[self._bounds[q] : self._bounds[q + 1]]
+        self._order = np.argsort(qrels.query, kind="stable")
+        self._bounds = np.searchsorted(
+            qrels.query[self._order], np.arange(len(qrels.queries) + 1), side="left"
+        )
 
     def find(
-        self, keys: HashArray, rows: Rows, positions: IntArray
+        self, keys: SortedKeys, rows: Rows, positions: IntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Rows that are judged, the group of each, and the judgment that it meets.
 
         ``positions`` tells for each group where its query stands in the qrels; −1 is outside.
         """
-        row = np.flatnonzero(self._bitmap[self._slot(keys)])
+        wanted = self._judgments(np.unique(positions[positions >= 0]))
+        row, which = keys.rows_of(self._keys[wanted])
+        judgment = wanted[which]
         group = np.searchsorted(rows.starts, row, side="right") - 1
-        inside = positions[group] >= 0
-        row, group = row[inside], group[inside]
-        first = np.searchsorted(self._keys, keys[row])
-        found = [np.zeros((3, 0), dtype=np.int64)]
-        for step in range(self._most):
-            at = np.minimum(first + step, len(self._keys) - 1)
-            equal = self._keys[at] == keys[row]
-            met = self._met(row[equal], self._order[at[equal]], rows)
-            met &= self._query[self._order[at[equal]]] == positions[group[equal]]
-            met &= (first + step == at)[equal]
-            found.append(np.stack((row[equal], group[equal], self._order[at[equal]]))[:, met])
-        judged_rows, groups, judgments = np.concatenate(found, axis=1)
-        return judged_rows, groups, judgments
+        met = positions[group] == self._query[judgment]
+        row, group, judgment = row[met], group[met], judgment[met]
+        met = self._met(row, judgment, rows)
+        row, group, judgment = row[met], group[met], judgment[met]
+        by_row = np.argsort(row)
+        return row[by_row], group[by_row], judgment[by_row]
+
+    def _judgments(self, queries: IntArray) -> IntArray:
+        """Every judgment of some queries."""
+        first, sizes = self._bounds[queries], np.diff(self._bounds)[queries]
+        before = np.cumsum(sizes) - sizes
+        return self._order[np.arange(sizes.sum()) + np.repeat(first - before, sizes)]
 
     def _met(self, rows_at: IntArray, judgments: IntArray, rows: Rows) -> BoolArray:
         """Is it really the same document? Hashes only said that it may be."""
@@ -93,8 +88,50 @@ class JudgedIndex:
         same = [a == b for a, b in zip(rows.docs(rows_at), wanted, strict=True)]
         return np.array(same, dtype=np.bool_)
 
-    def _slot(self, keys: HashArray) -> IntArray:
-        return (keys >> self._shift).view(np.int64)
+
+class SortedKeys:
+    """The keys of a block in order, each with its row.
+
+    The low bits of a key make room for the row, so that one plain sort yields both; it is several
+    times faster than sorting positions. What the low bits held is looked up where it matters.
+    """
+
+    def __init__(self, keys: HashArray) -> None:
+        self._keys = keys
+        self._bits = np.uint64(max(len(keys) - 1, 0).bit_length())
+        self._sorted = (keys >> self._bits) << self._bits
+        self._sorted |= np.arange(len(keys), dtype=np.uint64)
+        self._sorted.sort()
+
+    def rows_of(self, wanted: HashArray) -> tuple[IntArray, IntArray]:
+        """The rows that have one of these keys, and for each row which one."""
+        high = (wanted >> self._bits) << self._bits
+        at, which = np.searchsorted(self._sorted, high), np.arange(len(wanted))
+        found = [np.zeros((2, 0), dtype=np.int64)]
+        while len(at):
+            inside = at < len(self._sorted)
+            at, which = at[inside], which[inside]
+            entry = self._sorted[at]
+            alike = (entry ^ high[which]) >> self._bits == 0
+            at, which = at[alike] + 1, which[alike]  # the next one may be alike, too
+            row = self._rows(entry[alike])
+            same = self._keys[row] == wanted[which]
+            found.append(np.stack((row[same], which[same])))
+        rows, keys = np.concatenate(found, axis=1)
+        return rows, keys
+
+    def repeated(self) -> IntArray:
+        """The rows whose key another row has as well, in order."""
+        high = self._sorted >> self._bits
+        again = np.flatnonzero(high[1:] == high[:-1])
+        if not len(again):
+            return again
+        alike = np.sort(self._rows(self._sorted[np.union1d(again, again + 1)]))
+        _, key, count = np.unique(self._keys[alike], return_inverse=True, return_counts=True)
+        return alike[count[key] > 1]
+
+    def _rows(self, entries: HashArray) -> IntArray:
+        return (entries & ((np.uint64(1) << self._bits) - np.uint64(1))).astype(np.int64)
 
 
 def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
@@ -103,8 +140,9 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
     keys = rows.keys()
-    _refuse_duplicates(keys, rows)
-    found, group, judgment = index.find(keys, rows, positions)
+    in_order = SortedKeys(keys)
+    _refuse_duplicates(keys, in_order.repeated(), rows)
+    found, group, judgment = index.find(in_order, rows, positions)
     scores = Scores.of(rows.score, starts, sizes)
     rank, tied = scores.ranks(
         group,
@@ -123,13 +161,10 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
     )
 
 
-def _refuse_duplicates(keys: HashArray, rows: Rows) -> None:
+def _refuse_duplicates(keys: HashArray, suspects: IntArray, rows: Rows) -> None:
     """Of all documents that come again, the one that does so first is named."""
-    ordered = np.sort(keys)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(repeated):
+    if not len(suspects):
         return
-    suspects = np.flatnonzero(np.isin(keys, repeated))
     origin = suspects if rows.origin is None else rows.origin[suspects]
     by_origin = np.argsort(origin)
     suspects, origin = suspects[by_origin], origin[by_origin]

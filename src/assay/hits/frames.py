@@ -12,7 +12,7 @@ from assay.hits.builder import ScatteredRowsError, TableBuilder
 from assay.hits.columns import choose, graded_columns, scored_columns
 from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
 from assay.hits.numbers import in_float32
-from assay.hits.rows import FrameRows, list_hashes, place_of
+from assay.hits.rows import BLOCK_ROWS, FrameRows, list_hashes, place_of
 from assay.hits.strict_json import read_all
 from assay.model.judgments import Qrels
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from assay.hits.sources import Bytes, Source
     from assay.measures.table import JudgedHits
     from assay.model.ranking import ScoreRun
-
-
-BLOCK_ROWS = 1 << 17
 
 
 def read_parquet(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 HashArray: TypeAlias = NDArray[np.uint64]
 
+BLOCK_ROWS = 1 << 17  # what is worked on at once; its hashes fit the processor's cache
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying loses nothing
 
 
@@ -63,14 +64,14 @@ class Rows(Protocol):
 class FrameRows:
     """Rows that are columns of a data frame.
 
-    The documents' hashes, and each group's query with its hash, are made once for all blocks.
+    Each group's query and its hash are known; the documents are hashed block by block, so that the
+    hashes stay in the processor's cache.
     """
 
     query: pl.Series
     doc: pl.Series
     score: FloatArray
     starts: IntArray
-    doc_hash: HashArray
     names: list[str]
     name_hash: HashArray
     origin: IntArray | None = None
@@ -78,10 +79,8 @@ class FrameRows:
     @classmethod
     def of(cls, query: pl.Series, doc: pl.Series, score: FloatArray) -> FrameRows:
         """The columns as they are; a query that comes back later begins once more."""
-        query_hash = series_hashes(query)
-        starts = group_starts(query_hash)
-        names = query.gather(starts).to_list()
-        return cls(query, doc, score, starts, series_hashes(doc), names, query_hash[starts])
+        starts, name_hash = _groups(query)
+        return cls(query, doc, score, starts, query.gather(starts).to_list(), name_hash)
 
     def __len__(self) -> int:
         return len(self.score)
@@ -89,7 +88,7 @@ class FrameRows:
     def keys(self) -> HashArray:
         """A 64-bit hash of the query and document of every row."""
         sizes = np.diff(self.starts, append=len(self))
-        return pair_keys(np.repeat(self.name_hash, sizes), self.doc_hash)
+        return pair_keys(np.repeat(self.name_hash, sizes), series_hashes(self.doc))
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows."""
@@ -118,7 +117,6 @@ class FrameRows:
             self.doc[begin:end],
             self.score[begin:end],
             self.starts[first:last] - begin,
-            self.doc_hash[begin:end],
             self.names[first:last],
             self.name_hash[first:last],
             None if self.origin is None else self.origin[begin:end],
@@ -163,3 +161,17 @@ def group_starts(query_hash: HashArray) -> IntArray:
     if not len(query_hash):
         return np.zeros(0, dtype=np.int64)
     return np.concatenate(([0], np.flatnonzero(query_hash[1:] != query_hash[:-1]) + 1))
+
+
+def _groups(query: pl.Series) -> tuple[IntArray, HashArray]:
+    """The first row of each run of equal queries, and the hash of its query; block by block."""
+    starts, hashes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.uint64)]
+    for begin in range(0, len(query), BLOCK_ROWS):
+        block = series_hashes(query[begin : begin + BLOCK_ROWS])
+        new = group_starts(block)
+        if begin and block[0] == last:
+            new = new[1:]
+        last = block[-1]
+        starts.append(begin + new)
+        hashes.append(block[new])
+    return np.concatenate(starts), np.concatenate(hashes)
