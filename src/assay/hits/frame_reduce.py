@@ -80,7 +80,8 @@ class JudgedIndex:
         """Every judgment of some queries."""
         first, sizes = self._bounds[queries], np.diff(self._bounds)[queries]
         before = np.cumsum(sizes) - sizes
-        return self._order[np.arange(sizes.sum()) + np.repeat(first - before, sizes)]
+        found: IntArray = self._order[np.arange(sizes.sum()) + np.repeat(first - before, sizes)]
+        return found
 
     def _met(self, rows_at: IntArray, judgments: IntArray, rows: Rows) -> BoolArray:
         """Is it really the same document? Hashes only said that it may be."""

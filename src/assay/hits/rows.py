@@ -166,10 +166,11 @@ def group_starts(query_hash: HashArray) -> IntArray:
 def _groups(query: pl.Series) -> tuple[IntArray, HashArray]:
     """The first row of each run of equal queries, and the hash of its query; block by block."""
     starts, hashes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.uint64)]
+    last = None
     for begin in range(0, len(query), BLOCK_ROWS):
         block = series_hashes(query[begin : begin + BLOCK_ROWS])
         new = group_starts(block)
-        if begin and block[0] == last:
+        if block[0] == last:
             new = new[1:]
         last = block[-1]
         starts.append(begin + new)

@@ -10,7 +10,7 @@ import pytest
 
 from assay.hits import rows as rows_module
 from assay.hits.builder import ScatteredRowsError, TableBuilder
-from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
+from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, SortedKeys, reduce_block
 from assay.hits.qrels import load_qrels
 from assay.hits.rows import FrameRows, HashArray, group_starts, series_hashes
 from assay.model.judgments import Qrels
@@ -134,3 +134,19 @@ def test_where_groups_begin() -> None:
     assert group_starts(np.array([], dtype=np.uint64)).tolist() == []
     assert group_starts(np.array([7], dtype=np.uint64)).tolist() == [0]
     assert group_starts(np.array([7, 7, 5, 5, 7], dtype=np.uint64)).tolist() == [0, 2, 4]
+
+
+def test_a_query_may_be_longer_than_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "BLOCK_ROWS", 4)
+    query = pl.Series(["a"] * 11 + ["b", "c", "c"])
+    made = FrameRows.of(query, pl.Series([str(n) for n in range(14)]), np.arange(14.0))
+    assert made.starts.tolist() == [0, 11, 12]
+    assert made.names == ["a", "b", "c"]
+
+
+def test_keys_that_differ_in_their_low_bits_only_are_told_apart() -> None:
+    keys = np.array([8, 9, 8, 16, 10], dtype=np.uint64)
+    in_order = SortedKeys(keys)
+    assert in_order.repeated().tolist() == [0, 2]
+    found, which = in_order.rows_of(np.array([9, 11, 8], dtype=np.uint64))
+    assert sorted(zip(found.tolist(), which.tolist(), strict=True)) == [(0, 2), (1, 0), (2, 2)]
