@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from assay.config import Configuration
+from assay.counting import counted
 from assay.errors import AssayError
 from assay.version import __version__
 from assay.workspace import NO_MODEL, Workspace
@@ -116,7 +117,8 @@ def _store(workspace: Workspace) -> Iterator[Finding]:
         )
         return
     counts = workspace.store.counts()
-    says = f"{counts['documents']:,} documents, {counts['chunks']:,} chunks in {workspace.home}"
+    documents, chunks = counted(counts["documents"], "document"), counted(counts["chunks"], "chunk")
+    says = f"{documents}, {chunks} in {workspace.home}"
     yield Finding("store", State.OK, says)
 
 

@@ -43,6 +43,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from assay.counting import counted
+
 
 class AssayError(Exception):
     """Root of every error raised on purpose by this package."""
@@ -143,7 +145,7 @@ class ProblemsError(InputError):
     def __init__(self, what: str, problems: Sequence[Problem], *, hint: str | None = None) -> None:
         self.problems = tuple(problems)
         count = len(self.problems)
-        lines = [f"{what} has {count} problem{'s' * (count != 1)}"]
+        lines = [f"{what} has {counted(count, 'problem')}"]
         lines += [f"  {problem}" for problem in self.problems[: self.SHOWN]]
         if count > self.SHOWN:
             lines.append(f"  ... and {count - self.SHOWN} more")

@@ -104,7 +104,7 @@ def test_a_question_is_graded_and_saved(look: Look) -> None:
     seen.page.locator("table.judge select").first.select_option("3")
     seen.page.get_by_role("button", name="Save the question").click()
     seen.page.wait_for_selector("#saved-query .done")
-    assert "1 queries" in seen.page.locator("#saved-query").inner_text()
+    assert "1 query" in seen.page.locator("#saved-query").inner_text()
 
 
 def test_two_ticked_runs_are_compared_query_by_query(look: Look) -> None:

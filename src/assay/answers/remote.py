@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from assay import limits
 from assay.answers import prompt
+from assay.counting import counted
 from assay.errors import AnswererError, FormatError, UsageError
 from assay.hits.strict_json import values
 from assay.model.answers import Answer, Passage
@@ -85,7 +86,7 @@ class RemoteAnswerer:
             except _TryAgainError as problem:
                 pause = wait if problem.wait is None else problem.wait
                 if attempt == ATTEMPTS or time.monotonic() + pause >= deadline:
-                    tries = f"after {attempt} attempt{'s' * (attempt > 1)}"
+                    tries = f"after {counted(attempt, 'attempt')}"
                     raise AnswererError(
                         f"{self.url} did not answer {tries}: {problem}",
                         hint="is it running? --answerer extractive needs no service",

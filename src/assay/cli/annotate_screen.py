@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from assay.cli.streams import printable
+from assay.counting import counted
 from assay.lifecycle.judging import Desk, Dispute
 from assay.model.annotation import ItemKey, Task
 
@@ -120,7 +121,7 @@ def decide(at: Desk, person: str, screen: Screen) -> int:
             screen.show(f"{_word(GRADES[key])}, saved")
         elif key == "u":
             screen.show("a decision is changed by assay testset adjudicate, or by deciding again")
-    screen.show(f"\n{len(at.disputes(person))} differences are open")
+    screen.show(f"\n{counted(len(at.disputes(person)), 'difference', 'is')} open")
     return 0
 
 

@@ -7,6 +7,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
+from assay.counting import counted
 from assay.errors import UsageError
 
 
@@ -35,7 +36,7 @@ def command(
         emit_json({"file": str(target), "bytes": target.stat().st_size, **asdict(backup)})
         return
     emit_text(
-        f"{target}: {backup.documents:,} documents, {backup.runs:,} runs, "
+        f"{target}: {counted(backup.documents, 'document')}, {counted(backup.runs, 'run')}, "
         f"{target.stat().st_size:,} bytes"
     )
     note(f"note: to put it back: assay --home NEW_FOLDER restore {target}")

@@ -6,6 +6,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text
 from assay.cli.options import JsonFlag, configuration, group
+from assay.counting import counted
 
 app = group("Look at stored documents, or delete them.")
 
@@ -37,7 +38,8 @@ def show(
         return
     emit_text(f"{doc_id}  {fields['title']}")
     emit_text(
-        f"{len(fields['text']):,} characters, {len(chunks)} chunks, {fields['chunker_version']}"
+        f"{counted(len(fields['text']), 'character')}, {counted(len(chunks), 'chunk')}, "
+        f"{fields['chunker_version']}"
     )
     for chunk in chunks:
         marks = [chunk.section_label, chunk.intent_hint, "table" if chunk.is_table else ""]
@@ -66,4 +68,6 @@ def delete(
     if json_output:
         emit_json({"deleted": written.deleted, "chunks": written.chunks})
     else:
-        emit_text(f"{written.deleted} documents deleted, {written.chunks} chunks")
+        emit_text(
+            f"{counted(written.deleted, 'document')} deleted, {counted(written.chunks, 'chunk')}"
+        )

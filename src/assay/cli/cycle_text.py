@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.console import emit_columns, emit_text, note
+from assay.counting import counted
 from assay.evaluation.refresh.agreement import Agreement
 from assay.evaluation.refresh.draw import Sample
 from assay.evaluation.refresh.effect import PARTS, Effect
@@ -56,7 +57,7 @@ def print_sample(found: Sample) -> None:
     if masked:
         note(f"note: identifiers were taken out of {', '.join(masked)}: read them before use")
     for kind, count in found.missing.items():
-        note(f"warning: {count} more {kind} queries were wanted and not found")
+        note(f"warning: {counted(count, f'more {kind} query', 'was')} wanted and not found")
 
 
 def pool_json(found: Pool, held: Round | None) -> dict[str, Any]:
@@ -78,8 +79,9 @@ def pool_json(found: Pool, held: Round | None) -> dict[str, Any]:
 def print_pool(found: Pool, held: Round | None, *, new: bool) -> None:
     """What there is to judge."""
     queries = len({item.query_id for item in found.items})
-    what = "passages to judge" if new else "passages that nobody has judged"
-    emit_text(f"{len(found.items)} {what}, for {queries} queries, {found.depth} deep")
+    what = "to judge" if new else "that nobody has judged"
+    passages = counted(len(found.items), "passage")
+    emit_text(f"{passages} {what}, for {counted(queries, 'query')}, {found.depth} deep")
     if not new:
         emit_columns([("list", "Judged@10"), *((n, _value(v)) for n, v in found.judged.items())])
     if held is None:
@@ -156,7 +158,7 @@ def print_agreement(found: Agreement, waiting: int) -> None:
     _print_worst(found)
     if waiting:
         note(
-            f"note: {waiting} passages wait for a grade or a decision: "
+            f"note: {counted(waiting, 'passage', 'waits')} for a grade or a decision: "
             "assay annotate --as THIRD --adjudicate, or assay testset adjudicate --rule mean-down"
         )
 

@@ -11,6 +11,7 @@ import typer
 from assay.cli.console import emit_text, note
 from assay.cli.options import JsonFlag, configuration
 from assay.config import Configuration
+from assay.counting import counted
 from assay.errors import AssayError
 
 QUERIES = (
@@ -118,7 +119,8 @@ def _search(config: Configuration) -> None:
             workspace.update_index(progress)
         counts = workspace.store.counts()
         emit_text(
-            f"{counts['documents']} documents in {counts['chunks']} chunks, in {config.home}\n"
+            f"{counted(counts['documents'], 'document')} in {counted(counts['chunks'], 'chunk')}, "
+            f"in {config.home}\n"
         )
         for about, query, lesson in QUERIES:
             emit_text(f'── {about}: "{query}"')

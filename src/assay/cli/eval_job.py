@@ -12,6 +12,7 @@ from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
 from assay.cli.show import show_tables
 from assay.config import Configuration
+from assay.counting import counted
 from assay.errors import ConflictError, UsageError
 from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES
 from assay.evaluation.components import ComponentReport, component_report
@@ -139,7 +140,7 @@ class Job:
                 "--no-cache runs it again"
             )
         elif made.reused:
-            note(f"note: {made.reused} queries were answered before the run was cut short")
+            note(f"note: {counted(made.reused, 'query', 'was')} answered before it was cut short")
         return made
 
     def _resume(self, workspace: Workspace, ref: str) -> Recorded:

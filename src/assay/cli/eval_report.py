@@ -8,6 +8,7 @@ import typer
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.eval_compare import Measures, RunRef
 from assay.cli.options import JsonFlag, configuration
+from assay.counting import counted
 
 verbs = typer.Typer()
 
@@ -127,6 +128,6 @@ def verify_bundle(
     else:
         for problem in checked.problems:
             emit_text(problem)
-        state = f"{len(checked.problems)} differences" if checked.problems else "all equal"
-        emit_text(f"{checked.metrics} numbers computed again: {state}")
+        state = counted(len(checked.problems), "difference") if checked.problems else "all equal"
+        emit_text(f"{counted(checked.metrics, 'number')} computed again: {state}")
     return 3 if checked.problems else 0

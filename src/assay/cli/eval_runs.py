@@ -6,6 +6,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
+from assay.counting import share_of
 
 verbs = typer.Typer()
 
@@ -50,7 +51,9 @@ def list_runs(
         return
     show_tables([runs_table(page.runs)], config.color)
     if page.total > len(page.runs):
-        note(f"note: {len(page.runs)} of {page.total} runs; --limit and --offset show others")
+        note(
+            f"note: {share_of(len(page.runs), page.total, 'run')}; --limit and --offset show others"
+        )
 
 
 @verbs.command("tag")

@@ -8,6 +8,7 @@ from typing import Any
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.show import show_tables
 from assay.config import Configuration
+from assay.counting import share_of
 from assay.errors import UsageError
 from assay.evaluation.components import component_report
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
@@ -49,7 +50,8 @@ class View:
                 fates = find_fates(result.test_set, result.outcomes, present=present)
         if info.status is not RunStatus.COMPLETE:
             note(
-                f"note: the run is {info.status}: {len(result.outcomes)} of {info.queries} queries"
+                f"note: the run is {info.status}: "
+                f"{share_of(len(result.outcomes), info.queries, 'query')}"
             )
         if self.as_json:
             plain: dict[str, Any] = {**run_json(info), **result.to_dict(per_query=per_query)}

@@ -4,6 +4,7 @@ import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text
 from assay.cli.options import JsonFlag, configuration, group
+from assay.counting import counted
 
 app = group("Look at the index, check it, update it or rebuild it.")
 
@@ -80,5 +81,6 @@ def _write(ctx: typer.Context, json_output: bool, *, fresh: bool) -> None:
         )
     else:
         emit_text(
-            f"generation {manifest.generation}: {rows:,} chunks, {len(manifest.segments)} segments"
+            f"generation {manifest.generation}: {counted(rows, 'chunk')}, "
+            f"{counted(len(manifest.segments), 'segment')}"
         )

@@ -6,6 +6,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
+from assay.counting import counted
 
 
 def command(
@@ -41,7 +42,7 @@ def command(
         return
     emit_text(
         f"{written.added} added, {written.replaced} replaced, {written.unchanged} unchanged; "
-        f"{written.chunks} chunks written"
+        f"{counted(written.chunks, 'chunk')} written"
     )
     if generation is None:
         note("note: not indexed yet: assay index update")

@@ -7,6 +7,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text
 from assay.cli.options import JsonFlag, configuration
+from assay.counting import counted
 
 
 def command(
@@ -41,6 +42,6 @@ def command(
         )
         return
     emit_text(
-        f"{config.home}: {backup.documents:,} documents and {backup.runs:,} runs, "
+        f"{config.home}: {counted(backup.documents, 'document')}, {counted(backup.runs, 'run')}, "
         f"as of {backup.created_at}"
     )

@@ -2,12 +2,16 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
+from assay.counting import counted
+
+if TYPE_CHECKING:
+    from assay.model.testset import TestSet
 
 app = group("Check, split, compare, convert and refresh test sets.")
 
@@ -108,13 +112,15 @@ def validate(
     for problem in reading.problems:
         emit_text(str(problem))
     if reading.test_set is None:
-        count = len(reading.problems)
-        note(f"{path}: {count} problem{'s' * (count != 1)}")
+        note(f"{path}: {counted(len(reading.problems), 'problem')}")
         return INVALID
-    found = reading.test_set
-    judged = sum(len(query.relevant_docs) for query in found.queries)
-    emit_text(f"{path}: sound; {len(found.queries)} queries, {judged} judgments")
+    emit_text(f"{path}: sound; {_size(reading.test_set)}")
     return 0
+
+
+def _size(test_set: "TestSet") -> str:
+    judged = sum(len(query.relevant_docs) for query in test_set.queries)
+    return f"{counted(len(test_set.queries), 'query')}, {counted(judged, 'judgment')}"
 
 
 @app.command("show")
@@ -248,8 +254,7 @@ def import_set(
     if json_output:
         emit_json({"written": str(target), "form": reading.form, **summary(found)})
         return
-    judged = sum(len(query.relevant_docs) for query in found.queries)
-    emit_text(f"{found.name}: {len(found.queries)} queries, {judged} judgments ({reading.form})")
+    emit_text(f"{found.name}: {_size(found)} ({reading.form})")
     emit_text(f"wrote {target}")
 
 
@@ -277,7 +282,7 @@ def export(
         note(f"note: {form} has no place for {', '.join(missing)}")
     if output is None and (len(made) > 1 or json_output):
         raise UsageError(
-            f"{form} makes {len(made)} file{'s' * (len(made) > 1)}", hint="name a folder: --output"
+            f"{form} makes {counted(len(made), 'file')}", hint="name a folder: --output"
         )
     if output is None:
         emit_text(next(iter(made.values())).rstrip("\n"))

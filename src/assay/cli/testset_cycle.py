@@ -7,6 +7,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
+from assay.counting import counted, share_of
 
 verbs = typer.Typer()
 
@@ -171,7 +172,9 @@ def adjudicate(
     if json_output:
         emit_json({"round_id": at.held.round_id, "decided": len(made), "open": waiting})
     else:
-        emit_text(f"{at.held.round_id}: {rule} decided {len(made)} passages; {waiting} are open")
+        emit_text(
+            f"{at.held.round_id}: {rule} decided {counted(len(made), 'passage')}; open: {waiting}"
+        )
 
 
 @verbs.command("refresh")
@@ -243,4 +246,7 @@ def import_grades(
     if json_output:
         emit_json({"grades": count, "done": done, "total": total})
     else:
-        emit_text(f"{count} grades of {annotator}; {done} of {total} passages are judged")
+        emit_text(
+            f"{counted(count, 'grade')} of {annotator}; "
+            f"{share_of(done, total, 'passage', 'is')} judged"
+        )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.console import emit_columns, emit_text, note
+from assay.counting import counted
 from assay.evaluation.refresh.overfit import Fit, Overfitting
 from assay.evaluation.refresh.reanchor import Anchor
 from assay.lifecycle.reanchoring import Carried
@@ -39,11 +40,11 @@ def uses_json(test_set: TestSet, looks: Sequence[HeldOutUse]) -> dict[str, Any]:
 
 def print_uses(test_set: TestSet, looks: Sequence[HeldOutUse]) -> None:
     """How often, when and what for."""
-    emit_text(f"{test_set.name}: {len(test_set.held_out_ids)} queries are held out")
+    emit_text(f"{test_set.name}: {counted(len(test_set.held_out_ids), 'query', 'is')} held out")
     if not looks:
         emit_text("nobody has looked at them here")
         return
-    emit_text(f"looked at {len(looks)} times; each look makes them less of a surprise")
+    emit_text(f"looked at {counted(len(looks), 'time')}; each look makes them less of a surprise")
     emit_columns([(one.at, one.version, one.purpose, one.run_id) for one in looks])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assay.counting import counted
 from assay.evaluation.chunker_match import Archive, no_archive
 from assay.evaluation.compare_runs import CompareReport, common_queries, compare_runs
 from assay.evaluation.comparison import DEFAULT_MARGIN, Contrast, contrast_pairs
@@ -154,7 +155,7 @@ def _quality(contrast: Contrast) -> str:
         Verdict.INCONCLUSIVE: "These queries cannot tell A and B apart",
     }[_word(contrast)]
     _, _, sentence = contrast.ruling.sentence.partition(": ")
-    return f"{head} on {contrast.measure} ({contrast.n} queries): {sentence}"
+    return f"{head} on {contrast.measure} ({counted(contrast.n, 'query')}): {sentence}"
 
 
 def _signed(contrast: Contrast) -> str:
@@ -163,7 +164,8 @@ def _signed(contrast: Contrast) -> str:
 
 def _types(by_type: Mapping[str, tuple[Contrast, ...]], measure: Measure) -> list[str]:
     decided = [
-        f"{contrast.ruling.verdict} for {kind} ({_signed(contrast)}, {contrast.n} queries)"
+        f"{contrast.ruling.verdict} for {kind} "
+        f"({_signed(contrast)}, {counted(contrast.n, 'query')})"
         for kind, contrasts in by_type.items()
         for contrast in contrasts
         if contrast.measure == measure

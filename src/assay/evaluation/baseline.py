@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import limits
+from assay.counting import counted
 from assay.errors import FormatError, LimitError, MissingFileError
 from assay.evaluation.answering import score_answers
 from assay.evaluation.chunker_match import (
@@ -91,7 +92,10 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = B
         test_set=_test_set(run.test_set.name, run.test_set.version, info.test_set_checksum),
         chunkers=versions(run) if match.match is ChunkerMatch.EXACT else None,
         warnings=(
-            (f"{len(run.failed)} queries of {run.name} failed: they count as having no results",)
+            (
+                f"{counted(len(run.failed), 'query')} of {run.name} failed: counted as having "
+                "no results",
+            )
             if run.failed
             else ()
         ),

@@ -16,6 +16,7 @@ from enum import StrEnum
 from statistics import median
 from typing import TypeAlias
 
+from assay.counting import share_of
 from assay.errors import InputError
 from assay.evaluation.matching import Place, Rule, place_of
 from assay.evaluation.stored_run import StoredRun
@@ -104,7 +105,7 @@ def matching(
     notes = [note + "results are matched by document and at least half of the judged characters"]
     if known < len(judged):
         notes.append(
-            f"{len(judged) - known} of {len(judged)} judgments have no known characters: "
+            f"{share_of(len(judged) - known, len(judged), 'judgment', 'has')} no known characters: "
             "any result of their document counts"
         )
     if any(chunk in bare for chunk in kept):

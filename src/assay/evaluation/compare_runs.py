@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from assay.counting import counted, share_of
 from assay.errors import InputError, UsageError
 from assay.evaluation.causes import Difference, differences, query_causes
 from assay.evaluation.chunker_match import Archive, ChunkerMatch, Matching, matching, no_archive
@@ -187,7 +188,8 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
         changed = sum(before[q.query_id].relevant_docs != q.relevant_docs for q in same)
         warnings.append(
             f"the runs used different versions of {a.test_set.name} "
-            f"({a.test_set.version} and {b.test_set.version}): only the {len(same)} queries with "
+            f"({a.test_set.version} and {b.test_set.version}): only the "
+            f"{counted(len(same), 'query')} with "
             f"the same id and text are compared, by the judgments of {b.test_set.version}"
             + (f", which differ for {changed} of them" if changed else "")
         )
@@ -199,8 +201,8 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
         )
     if any(alone) and a.test_set.checksum == b.test_set.checksum:
         warnings.append(
-            f"only {len(queries)} queries are in both runs; "
-            f"{alone[0]} are in a alone and {alone[1]} in b alone"
+            f"only {counted(len(queries), 'query', 'is')} in both runs; "
+            f"in a alone: {alone[0]}, in b alone: {alone[1]}"
         )
     _refuse_other_corpus(a, b)
     return Common(tuple(queries), tuple(warnings))
@@ -260,13 +262,13 @@ def state_warnings(run: StoredRun) -> list[str]:
         named = Counter(error for out in run.degraded for error in out.component_errors)
         which = ", ".join(f"{name} ×{count}" for name, count in sorted(named.items()))
         found.append(
-            f"DEGRADED: {len(run.degraded)} of {len(run.outcomes)} queries of {run.name} were "
+            f"DEGRADED: {share_of(len(run.degraded), len(run.outcomes), 'query')} of {run.name} "
             f"answered without some component ({which or 'not named'})"
         )
     if run.failed:
         found.append(
-            f"{len(run.failed)} of {len(run.outcomes)} queries of {run.name} failed: "
-            "they count as having no results"
+            f"{share_of(len(run.failed), len(run.outcomes), 'query')} of {run.name} failed: "
+            "counted as having no results"
         )
     return found
 

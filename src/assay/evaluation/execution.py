@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from assay.counting import counted
 from assay.errors import TooManyErrorsError
 from assay.evaluation.retrieval import as_outcome
 from assay.model.runs import QueryOutcome
@@ -43,7 +44,7 @@ def execute(
             errors += outcome.error is not None
             if max_errors is not None and errors > max_errors:
                 raise TooManyErrorsError(
-                    f"{errors} queries failed, the last one with: {outcome.error}",
+                    f"{counted(errors, 'query')} failed, the last one with: {outcome.error}",
                     hint="put it right, or allow more errors (--max-errors)",
                 )
 

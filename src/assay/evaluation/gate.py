@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.counting import counted
 from assay.evaluation.baseline import Baseline, Values
 from assay.evaluation.gate_limits import Limit
 from assay.evaluation.sampling import Sampling
@@ -189,7 +190,8 @@ def gate(
 
 def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
     found = [
-        f"{side.name} is degraded: {side.degraded} queries were answered without some component"
+        f"{side.name} is degraded: {counted(side.degraded, 'query', 'was')} answered without "
+        "some component"
         for side in (baseline, current)
         if side.degraded
     ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.counting import counted
 from assay.errors import UsageError
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measure
@@ -118,4 +119,4 @@ def _groups(kind: str, members: Sequence[Group], names: Sequence[str]) -> list[I
 
 
 def _queries(group: Group) -> str:
-    return "1 query" if group.queries == 1 else f"{group.queries} queries"
+    return counted(group.queries, "query")

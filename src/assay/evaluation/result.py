@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from assay.counting import share_of
 from assay.evaluation.answering import ANSWER_MEASURES, score_answers
 from assay.evaluation.matching import Rule
 from assay.evaluation.sampling import Sampling
@@ -97,15 +98,15 @@ class EvaluationResult:
         """What a reader must know before believing the numbers."""
         said = []
         for ids, what in (
-            (self.skipped, "have no ground truth and were skipped"),
+            (self.skipped, "with no ground truth: skipped"),
             (self.failed, "failed and count as 0"),
-            (self.degraded, "were answered without some component"),
+            (self.degraded, "answered without some component"),
             (self.empty, "found nothing and count as 0"),
         ):
             if ids:
                 more = ", ..." if len(ids) > SHOWN_IDS else ""
                 said.append(
-                    f"{len(ids)} of {len(self.test_set.queries)} queries {what}: "
+                    f"{share_of(len(ids), len(self.test_set.queries), 'query')} {what}: "
                     f"{', '.join(ids[:SHOWN_IDS])}{more}"
                 )
         return said

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.counting import counted, share_of
 from assay.measures.parse import parse_measure
 
 if TYPE_CHECKING:
@@ -74,21 +75,22 @@ class Summary:
             )
         if self.missing:
             notes.append(
-                f"{self.missing} of {self.n} queries are missing from the run: they count as 0"
+                f"{share_of(self.missing, self.n, 'query', 'is')} missing from the run: scored 0"
             )
         if self.extra:
-            notes.append(f"{self.extra} queries of the run are not in the qrels: left out")
+            notes.append(f"{counted(self.extra, 'query')} of the run not in the qrels: left out")
         if self.left_out:
             notes.append(
-                f"{self.left_out} queries without relevant documents are left out (protocol)"
+                f"{counted(self.left_out, 'query')} without relevant documents left out (protocol)"
             )
         without = int((self.relevant == 0).sum())
         if without:
-            notes.append(f"{without} of {self.n} queries have no relevant document")
+            notes.append(f"{share_of(without, self.n, 'query', 'has')} no relevant document")
         if self.ties:
             queries = int((self.tied > 0).sum())
             notes.append(
-                f"ties decided the rank of {self.ties} judged results in {queries} queries"
+                f"ties decided the rank of {counted(self.ties, 'judged result')} "
+                f"in {counted(queries, 'query')}"
             )
         holes = [
             f"{share:.0%} of the top {depth}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.counting import counted
 from assay.errors import StorageError
 from assay.index import manifest as manifests
 from assay.index.dense import GRAPH, Vectors
@@ -74,11 +75,13 @@ def problems(folder: Path, chunks: int, last_change: int) -> list[str]:
     if found:
         return found
     if manifest.applied < last_change:
-        found.append(f"the index is {last_change - manifest.applied} changes behind the store")
+        found.append(
+            f"the index is {counted(last_change - manifest.applied, 'change')} behind the store"
+        )
     else:
         alive = _alive(folder, manifest)
         if alive != chunks:
-            found.append(f"the index holds {alive} chunks and the store {chunks}")
+            found.append(f"the index holds {counted(alive, 'chunk')} and the store {chunks}")
     return found
 
 

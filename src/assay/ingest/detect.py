@@ -7,9 +7,9 @@ import os
 import re
 from pathlib import Path
 
-from assay.errors import FormatError, MissingFileError
+from assay.errors import FormatError
 from assay.ingest import beir, text
-from assay.ingest.opening import head
+from assay.ingest.opening import absent, head
 from assay.ingest.readers import READERS
 from assay.ingest.walking import suffix
 
@@ -30,7 +30,7 @@ def detect(place: str | os.PathLike[str]) -> str:
     """The name of the reader in ``READERS`` for this file."""
     path = Path(place)
     if not path.is_file():
-        raise MissingFileError(f"{str(path)!r} is not there", hint="name a file or a folder")
+        raise absent(path)
     found = format_of(path)
     if found is None:
         raise FormatError(

@@ -88,6 +88,15 @@ def head(path: Path, size: int = 1 << 16) -> bytes:
     return found[:size]
 
 
+def absent(path: Path) -> MissingFileError:
+    """The error for a path that names neither a file nor a folder."""
+    if str(path) == "-":
+        return MissingFileError("a corpus is not read from a pipe", hint="save it as a file first")
+    if path.exists():
+        return MissingFileError(f"{path} is not a plain file", hint="save it as a file first")
+    return MissingFileError(f"{str(path)!r} is not there", hint="name a file or a folder")
+
+
 def lines(path: Path, watch: Watch) -> Iterator[Line]:
     """The lines of one file. Only a newline ends a line: U+2028 and U+0085 are text."""
     rest: list[bytes] = []
@@ -120,7 +129,7 @@ def _check_line(size: int, path: Path, number: int) -> None:
 def _opened(path: Path) -> IO[bytes]:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a FIFO would block, a device never end
-            raise MissingFileError(f"{path} is not a plain file", hint="save it as a file first")
+            raise absent(path)
         return path.open("rb")
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem

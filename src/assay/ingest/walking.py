@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay import limits
-from assay.errors import InputError, LimitError, MissingFileError
+from assay.errors import InputError, LimitError
+from assay.ingest.opening import absent
 from assay.ingest.watch import Watch
 
 PACKED = (".gz", ".zst")
@@ -43,7 +44,7 @@ def corpus_files(path: Path, suffixes: frozenset[str], watch: Watch) -> list[Pat
         watch.expect(path.stat().st_size)
         return [path]
     if not path.is_dir():
-        raise MissingFileError(f"{str(path)!r} is not there", hint="name a file or a folder")
+        raise absent(path)
     found = [file for file in walk(path, watch) if suffix(file) in suffixes]
     if not found:
         raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.counting import share_of
 from assay.errors import UsageError
 from assay.evaluation.recording import now
 from assay.evaluation.refresh.overfit import Overfitting, overfitting
@@ -75,7 +76,7 @@ def _pairs(
     wanted = sum(query.judged for query in queries)
     if len(found) < wanted:
         raise UsageError(
-            f"{wanted - len(found)} of {wanted} queries were not run in both",
+            f"{share_of(wanted - len(found), wanted, 'query', 'was')} not run in both",
             hint="assay eval run with --split all covers both sides",
         )
     return found

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay.counting import counted
 from assay.errors import ConflictError, InputError
 from assay.evaluation.matching import Place, document_id
 from assay.evaluation.refresh.reanchor import Fate, NewChunk, Reanchored, reanchor
@@ -67,7 +68,8 @@ def write(workspace: Workspace, carried: Carried, path: Path | None = None) -> P
     if carried.found.unanswered:
         lost = ", ".join(carried.found.unanswered[:5])
         raise InputError(
-            f"{len(carried.found.unanswered)} queries have no relevant passage left: {lost}",
+            f"{counted(len(carried.found.unanswered), 'query', 'has')} no relevant passage left: "
+            f"{lost}",
             hint="judge them again, or retire them; --json lists every judgment",
         )
     save_test_set(carried.test_set, target)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.counting import counted
 from assay.errors import AgreementError, ConflictError, UsageError
 from assay.evaluation.refresh.adjudicate import Settled
 from assay.evaluation.refresh.agreement import Agreement, kappa_dict
@@ -127,7 +128,7 @@ def _filled(
 ) -> TestSet:
     if settled.open:
         raise UsageError(
-            f"{len(settled.open)} passages wait for a grade or a decision",
+            f"{counted(len(settled.open), 'passage', 'waits')} for a grade or a decision",
             hint="assay testset adjudicate --rule mean-down, or a third person",
         )
     return filled(parent, items, settled, provenance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.counting import counted
 from assay.evaluation.ab import ABResult
 from assay.evaluation.compare_runs import CompareReport, ComparisonKind, QueryComparison
 from assay.evaluation.comparison import Contrast
@@ -55,11 +56,7 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
 def counts_line(report: CompareReport) -> str:
     """How many queries there are of each kind, in one line."""
     counts = report.counts
-    many = {"Win": "wins", "Loss": "losses", "Draw": "draws", "Regression": "regressions"}
-    return ", ".join(
-        f"{counts[kind]} {kind.value.lower() if counts[kind] == 1 else many[kind.value]}"
-        for kind in ComparisonKind
-    )
+    return ", ".join(counted(counts[kind], kind.value.lower()) for kind in ComparisonKind)
 
 
 def render_report_md(report: CompareReport) -> str:
@@ -105,7 +102,7 @@ def ab_tables(result: ABResult) -> list[Table]:
             ("a", latency.a, False), ("b", latency.b, False), ("b − a", latency.difference, True)
         )
     )  # fmt: skip
-    title = f"Latency of {latency.n} queries"
+    title = f"Latency of {counted(latency.n, 'query')}"
     return [*tables, Table(("run", "mean", "P50", "P95"), rows, title=title)]
 
 
@@ -137,7 +134,7 @@ def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) ->
             )
             for c in contrasts
         ),
-        title=f"{title} ({contrasts[0].n} queries)",
+        title=f"{title} ({counted(contrasts[0].n, 'query')})",
         text_columns=frozenset({0, 8}),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.counting import counted
 from assay.evaluation.components import HYBRID, ComponentReport
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
@@ -63,7 +64,7 @@ def component_table(report: ComponentReport) -> Table:
         (*head, "found", "only here", "without it"),
         tuple(rows),
         title=f"{whole.test_set.name} {whole.test_set.version} by component, "
-        f"{len(whole.scores.queries)} queries",
+        f"{counted(len(whole.scores.queries), 'query')}",
         notes=(
             *whole.warnings(),
             f"found: of {relevant} relevant documents, those in the component's list; only here: "
@@ -167,7 +168,9 @@ def _latency(result: EvaluationResult) -> tuple[str, ...]:
     took = result.latency
     if took.p50 is None or took.p95 is None:
         return ()
-    return (f"latency: P50 {took.p50:.1f} ms, P95 {took.p95:.1f} ms over {took.n} queries",)
+    return (
+        f"latency: P50 {took.p50:.1f} ms, P95 {took.p95:.1f} ms over {counted(took.n, 'query')}",
+    )
 
 
 def _renamed(table: Table, title: str) -> Table:

@@ -11,6 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from assay.counting import counted
 from assay.evaluation.scores import shown
 from assay.report.scores import between, p_value
 from assay.version import __version__
@@ -27,6 +28,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
+        "counted": counted,
         "value": shown,
         "signed": signed,
         "between": between,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from assay.counting import counted
 from assay.measures.base import Measure
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo
 from assay.model.testset import GoldenQuery
@@ -127,7 +128,7 @@ def history_table(suite: str, runs: Sequence[RunInfo], measures: Sequence[Measur
     return Table(
         ("date", "run", "name", *map(str, measures)),
         rows,
-        title=f"{suite}, {len(runs)} runs",
+        title=f"{suite}, {counted(len(runs), 'run')}",
         text_columns=frozenset({0, 1, 2}),
         notes=tuple(notes),
     )

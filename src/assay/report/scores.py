@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.counting import counted
 from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
 from assay.report.escape import one_line
 from assay.report.tables import Table, comma_separated
@@ -44,7 +45,7 @@ def many_runs(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:
     overview = Table(
         ("measure", *(scores.name for scores in runs)),
         tuple((str(m), *(shown(scores[m]) for scores in runs)) for m in runs[0].measures),
-        title=f"{len(runs)} runs, {len(runs[0].queries)} queries",
+        title=f"{counted(len(runs), 'run')}, {counted(len(runs[0].queries), 'query')}",
         notes=tuple(f"{scores.name}: {note}" for scores in runs for note in run_notes(scores)),
     )
     level = f"{runs[0].sampling.level:.0%}"
@@ -117,7 +118,7 @@ def run_notes(scores: Scores) -> tuple[str, ...]:
             undefined.append(f"{measure} is undefined: {found.reason}")
         elif found.undefined:
             undefined.append(
-                f"{measure} is undefined for {found.undefined} queries ({found.reason}): "
+                f"{measure} is undefined for {counted(found.undefined, 'query')} ({found.reason}): "
                 "left out of its mean"
             )
     return (*scores.summary.notes(), *undefined)

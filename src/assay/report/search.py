@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.counting import share_of
 from assay.search.response import SearchHit, SearchResponse
 from assay.search.why import Why
 
@@ -9,7 +10,7 @@ from assay.search.why import Why
 def headline(response: SearchResponse) -> str:
     """How many, from where, how and how fast."""
     parts = [
-        f"{len(response.results)} of {response.total_candidates} candidates",
+        share_of(len(response.results), response.total_candidates, "candidate"),
         " + ".join(response.components_used),
         _method(response),
     ]

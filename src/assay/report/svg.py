@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from assay.counting import counted
+
 LABEL_WIDTH = 190
 NUMBERS_WIDTH = 190
 PLOT_WIDTH = 420
@@ -80,7 +82,9 @@ def forest_plot(rows: Sequence[ForestRow], *, margin: float | None = None) -> Ma
         return LABEL_WIDTH + PLOT_WIDTH * (value + reach) / (2 * reach)
 
     parts = [
-        _head(width, height, f"{len(rows)} differences with their confidence intervals", " wide")
+        _head(
+            width, height, f"{counted(len(rows), 'difference')} with confidence intervals", " wide"
+        )
     ]
     if margin is not None:
         parts.append(
@@ -186,7 +190,7 @@ def trend(
         return top + height * (1 - (value - low) / (high - low))
 
     role = "group" if any(point.link for point in points) else "img"
-    said = f"{name} over {len(points)} runs"
+    said = f"{name} over {counted(len(points), 'run')}"
     parts = [_head(width, top + height + 34, said, " wide", role)]
     for edge in (low, (low + high) / 2, high):
         parts.append(_line(left, y(edge), width - right, y(edge)))

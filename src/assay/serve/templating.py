@@ -34,7 +34,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         name: of_reports().filters[name]
-        for name in ("value", "signed", "between", "p", "ms", "tone")
+        for name in ("counted", "value", "signed", "between", "p", "ms", "tone")
     }
     return made
 

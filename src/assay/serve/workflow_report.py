@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from assay.counting import counted
 from assay.serve.wire.workflow import ReportRequest
 
 _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
@@ -71,7 +72,7 @@ def _insights(asked: ReportRequest) -> list[str]:
                 f"Overall system {met} target of {_name(key, short=True)} > {target:.2f} {mark}"
             )
     if asked.skipped_queries:
-        found.append(f"{asked.skipped_queries} queries have no ground truth and were skipped")
+        found.append(f"{counted(asked.skipped_queries, 'query')} without ground truth: skipped")
     return found
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from assay import limits
+from assay.counting import counted
 from assay.errors import BusyError, ConflictError, MissingFileError
 from assay.store.database import open_database, writing
 from assay.store.moments import now
@@ -210,7 +211,9 @@ def _refuse_too_many(connection: Connection) -> None:
         select(func.count()).where(jobs.c.state.in_([state.value for state in WAITING]))
     ).scalar_one()
     if waiting >= limits.MAX_WAITING_JOBS:
-        raise BusyError(f"{waiting} jobs wait already", hint="try again when some have ended")
+        raise BusyError(
+            f"{counted(waiting, 'job', 'waits')} already", hint="try again when some have ended"
+        )
 
 
 def _forget_old(connection: Connection) -> None:

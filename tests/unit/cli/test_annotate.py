@@ -87,7 +87,7 @@ def test_the_third_person_sees_both_grades_and_decides(at: Desk) -> None:
     assert decide(at, "carol", given) == 0
     assert any("grade 1 and grade 3" in text and "hm" in text for text in shown)
     assert [(one.grade, one.by) for one in at.decisions()] == [(2, "carol")]
-    assert shown[-1] == "\n1 differences are open"
+    assert shown[-1] == "\n1 difference is open"
 
 
 @pytest.mark.usefixtures("at")

@@ -76,7 +76,7 @@ def test_a_table_for_people(files: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "exact_term" in out
     assert "(none)" in out
     assert "q3" in out
-    assert "note: Recall@5 is undefined for 1 queries" in err
+    assert "note: Recall@5 is undefined for 1 query" in err
 
 
 def test_several_runs_get_differences_and_verdicts(

@@ -246,7 +246,7 @@ def test_an_unfinished_run_is_compared_on_what_it_has() -> None:
     report = compare_runs(THREE, part)
     assert len(report.per_query) == 2
     assert any("not complete" in line for line in report.warnings)
-    assert any("1 are in a alone" in line for line in report.warnings)
+    assert any("in a alone: 1" in line for line in report.warnings)
 
 
 def test_only_the_results_that_count_are_read() -> None:

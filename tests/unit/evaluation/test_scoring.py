@@ -33,8 +33,8 @@ def test_the_summary_says_what_a_reader_must_know() -> None:
     assert summary.unjudged(10) == pytest.approx(1 / 3)
     text = " | ".join(summary.notes())
     assert "2 of 3 queries are missing" in text
-    assert "1 queries of the run are not in the qrels" in text
-    assert "1 of 3 queries have no relevant document" in text
+    assert "1 query of the run not in the qrels" in text
+    assert "1 of 3 queries has no relevant document" in text
     assert "unjudged: 33% of the top 10" in text
 
 

@@ -114,7 +114,7 @@ def test_held_out_queries_are_masked_until_asked_for(
     assert "words 17" in capsys.readouterr().out
     assert [use.purpose for use in uses(workspace, split_set())] == ["show"]
     assert run(["testset", "heldout", "ward_v1"]) == 0
-    assert "looked at 1 times" in capsys.readouterr().out
+    assert "looked at 1 time" in capsys.readouterr().out
 
 
 def anchored() -> TestSet:
@@ -151,7 +151,7 @@ def test_a_set_that_lost_its_answers_is_not_written(
     save_test_set(anchored(), workspace.home / "testsets" / "ward_v1.yaml")
     put(workspace, "cut-3", (0, 23))
     assert run(["testset", "reanchor", "ward_v1"]) == 2
-    assert "1 queries have no relevant passage left: q2" in capsys.readouterr().err
+    assert "1 query has no relevant passage left: q2" in capsys.readouterr().err
     assert not (workspace.home / "testsets" / "ward_v1-r1.yaml").exists()
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from assay.counting import counted
 from assay.engines.opensearch.components import Bm25, Dense, Splade
 from assay.engines.opensearch.loading import delete_chunks, load_chunks
 from assay.engines.opensearch.mapping import FORMAT, index_body
@@ -256,9 +257,11 @@ class Cluster:
         if self._meta(current.index).get("format") != FORMAT:
             return [*found, f"{current.index} was not written by this version of assay"]
         if current.applied < last_change:
-            found.append(f"the index is {last_change - current.applied} changes behind the store")
+            found.append(
+                f"the index is {counted(last_change - current.applied, 'change')} behind the store"
+            )
         elif (alive := self.count(current.index)) != chunks:
-            found.append(f"the index holds {alive} chunks and the store {chunks}")
+            found.append(f"the index holds {counted(alive, 'chunk')} and the store {chunks}")
         return found
 
     def missing_plugins(self) -> list[str]:

@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from assay.counting import counted
 from assay.engines.opensearch.mapping import row_of
 from assay.engines.opensearch.transport import (
     BUSY,
@@ -82,7 +83,8 @@ def _carry_out(transport: Transport, part: list[Action]) -> None:
                 raise EngineError(f"OpenSearch refused chunk {action[0]}: {reason!s:.300}")
         if again and time.monotonic() + pause > until:
             raise EngineError(
-                f"OpenSearch had no room for {len(again)} chunks within {PATIENCE_SECONDS:.0f} s",
+                f"OpenSearch had no room for {counted(len(again), 'chunk')} "
+                f"within {PATIENCE_SECONDS:.0f} s",
                 hint="run it again later: it goes on where it stopped",
             )
         part = again

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from assay.counting import counted
 from assay.errors import UsageError
 from assay.evaluation.refresh.similar import jaccard, words_of
 from assay.evaluation.testset.split import apportion
@@ -60,7 +61,7 @@ def quotas(test_set: TestSet, replace: int) -> dict[Stratum, int]:
     total = sum(sizes.values())
     if not 1 <= replace <= total:
         raise UsageError(
-            f"{replace} queries of {test_set.name} cannot be replaced",
+            f"{counted(replace, 'query')} of {test_set.name} cannot be replaced",
             hint=f"it has {total} that are judged by evidence",
         )
     names = sorted(sizes)
@@ -108,11 +109,11 @@ def _reasons(
         reasons.append(f"redundant: {twins[query_id]}")
     values = evidence.values.get(query_id, ())
     if values and not held_out and min(values) >= SATURATED:
-        times = f"{len(values)} stored run{'s' * (len(values) > 1)}"
+        times = counted(len(values), "stored run")
         reasons.append(f"saturated: nDCG@10 of at least {min(values):.2f} in {times}")
     age = evidence.entered.get(query_id, 0)
     if age and age == max(evidence.entered.values(), default=0):
-        reasons.append(f"oldest: {age} version{'s' * (age > 1)} old")
+        reasons.append(f"oldest: {counted(age, 'version')} old")
     return tuple(reasons)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assay.counting import counted
 from assay.errors import InputError, UsageError
 from assay.evaluation.matching import document_id
 from assay.evaluation.refresh.adjudicate import Settled
@@ -85,7 +86,8 @@ def plan(test_set: TestSet, ready: Iterable[GoldenQuery], count: int) -> Plan:
             (n for n in range(count - 1, 0, -1) if not _shortage(quotas(test_set, n), by_type)), 0
         )
         raise UsageError(
-            f"{count} queries cannot be replaced and keep the shares of the types: {short}",
+            f"{counted(count, 'query')} cannot be replaced and keep the shares of the types: "
+            f"{short}",
             hint=f"--replace {most} is possible" if most else "judge more queries",
         )
     wanted = _per_type(counts)

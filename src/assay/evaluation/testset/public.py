@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from assay import limits
 from assay.config.strict_yaml import FORBIDDEN
+from assay.counting import counted
 from assay.errors import FormatError, InputError, MissingFileError, Problem
 from assay.evaluation.testset.draft import DraftQuery, DraftSet
 from assay.hits.sources import source
@@ -149,7 +150,9 @@ def _join(draft: DraftSet, texts: Iterator[_Text], qrels: Path) -> None:
     draft.version = VERSION
     draft.provenance = {"queries": Path(draft.source).name, "judgments": qrels.name}
     if left_out:
-        draft.warn(None, f"{left_out} queries without a judgment in {qrels.name} are left out")
+        draft.warn(
+            None, f"{counted(left_out, 'query')} without a judgment in {qrels.name}: left out"
+        )
     for name in judged:
         if name not in seen:
             draft.warn(None, f"query {name} is judged in {qrels.name} and has no text: left out")
@@ -174,7 +177,7 @@ def _judged(draft: DraftSet, qrels: Path) -> dict[str, dict[str, Judgment]]:
             draft.problems.append(Problem(message, str(qrels), line, query, "keep one judgment"))
         found.setdefault(doc, Judgment(doc, grade))
     if unjudged:
-        draft.warn(None, f"{unjudged} judgments below 0 mean 'not judged' and are left out")
+        draft.warn(None, f"{counted(unjudged, 'judgment')} below 0 (not judged): left out")
     return judged
 
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from assay.counting import counted
 from assay.errors import UsageError
 from assay.model.testset import GoldenQuery, HeldOut, TestSet
 
@@ -29,7 +30,7 @@ def hold_out(
     total = _rounded(len(test_set.queries) * share)
     if not 0 < total < len(test_set.queries):
         raise UsageError(
-            f"{share:.0%} of {len(test_set.queries)} queries cannot be held out",
+            f"{share:.0%} of {counted(len(test_set.queries), 'query')} cannot be held out",
             hint="both parts need a query",
         )
     strata: dict[tuple[str, str], list[str]] = {}

@@ -14,6 +14,7 @@ from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import Response
 
+from assay.counting import counted
 from assay.evaluation.components import HYBRID, ComponentReport, component_names, component_report
 from assay.evaluation.matching import Rule, graded_ranks
 from assay.evaluation.result import ScoringOptions, result_of
@@ -227,7 +228,9 @@ def _distribution(found: Scored) -> Markup:
 
 def _small(info: RunInfo) -> list[str]:
     if 0 < info.queries < SMALL_N:
-        return [f"UNDERPOWERED: {info.queries} queries can tell little; see the intervals"]
+        return [
+            f"UNDERPOWERED: {counted(info.queries, 'query')} can tell little; see the intervals"
+        ]
     return []
 
 

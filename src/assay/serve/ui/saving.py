@@ -9,6 +9,7 @@ from fastapi import Request
 from starlette.datastructures import QueryParams
 from starlette.responses import PlainTextResponse, Response
 
+from assay.counting import counted
 from assay.errors import InputError
 from assay.model.document import check_id
 from assay.model.testset import GoldenQuery, Judgment, QueryType
@@ -35,7 +36,7 @@ async def save_query(request: Request, service: ServiceOf, caller: Evaluator) ->
         request,
         "ui/saved.html",
         block="answer",
-        text=f"{query.query_id} is in {name} now ({len(found.queries)} queries).",
+        text=f"{query.query_id} is in {name} now ({counted(len(found.queries), 'query')}).",
         link=f"/testsets/{name}",
         link_text="Look at it",
         content="",

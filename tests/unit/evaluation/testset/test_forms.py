@@ -104,7 +104,7 @@ def test_a_beir_folder(tmp_path: Path) -> None:
     (query,) = reading.sound().queries
     assert query.relevant_docs == (Judgment("31715818", 1), Judgment("42", 0))
     assert [str(warning) for warning in reading.warnings] == [
-        f"{tmp_path}/queries.jsonl: 1 queries without a judgment in test.tsv are left out",
+        f"{tmp_path}/queries.jsonl: 1 query without a judgment in test.tsv: left out",
         f"{tmp_path}/queries.jsonl: query 9 is judged in test.tsv and has no text: left out",
     ]
 
@@ -156,7 +156,7 @@ def test_trec_topics(tmp_path: Path, text: str) -> None:
     (query,) = reading.sound().queries
     assert (query.query_id, query.query_text) == ("301", "Organized Crime")
     assert query.relevant_docs == (Judgment("FBIS-1", 1),)
-    assert "1 judgments below 0" in str(reading.warnings[0])
+    assert "1 judgment below 0" in str(reading.warnings[0])
 
 
 BAD_TOPICS = {

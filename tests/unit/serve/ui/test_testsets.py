@@ -38,7 +38,7 @@ def test_every_problem_of_a_pasted_set_has_its_line(pages: TestClient) -> None:
     sound = "name: m\nversion: v1\nqueries:\n  - {query_id: q, query_text: x, "
     sound += "relevant_docs: [{doc_id: a, grade: 3}]}\n"
     answer = pages.post("/ui/validate", content=urlencode({"text": sound}), headers=FORM)
-    assert "Sound: 1 queries" in answer.text
+    assert "Sound: 1 query" in answer.text
 
 
 def test_strata_far_from_their_target_are_marked(pages: TestClient) -> None:
