@@ -190,7 +190,9 @@ def test_a_full_disk() -> None:
 
 def test_interrupt_by_signal() -> None:
     script = (
-        "import sys, time; import assay.cli.main as m; m._dispatch = lambda a: ("
+        "import signal, sys, time; import assay.cli.main as m\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background
+        "m._dispatch = lambda a: ("
         "sys.stdout.write('up\\n'), sys.stdout.flush(), time.sleep(60)); m.main()"
     )
     process = subprocess.Popen(
