@@ -21,7 +21,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score bench-compare bench-eval bench-index bench-search bench-serve soak schema test-cluster crash fuzz reproduce lock clean
+	bench-score bench-eval bench-index bench-search bench-serve soak schema test-cluster crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -67,7 +67,7 @@ reproduce: setup ## run every experiment and compare its figures
 fuzz: setup ## feed broken files to the readers for a minute
 	@$(PY) -m tests.fuzz.fuzz_readers --seconds 60
 
-bench: bench-score bench-index bench-search ## run every benchmark
+bench: bench-score bench-index bench-search bench-eval ## run every benchmark
 
 bench-serve: setup ## time the HTTP service, also at four times the load it can bear
 	@$(PY) -m bench.serve
@@ -88,11 +88,8 @@ bench-index: setup-bench ## time the index beside other engines
 bench-search: setup-bench ## time hybrid search beside other engines
 	@$(PY) -m bench.search
 
-bench-eval: setup ## time what an evaluation costs beyond its searches
+bench-eval: setup ## time what evaluating and comparing cost beyond the searches
 	@$(PY) -m bench.evaluate
-
-bench-compare: setup ## time comparing and testing two stored runs of 5,000 queries
-	@$(PY) -m bench.compare
 
 setup-bench: setup ## add what the benchmarks need to .venv
 	$(call ensure,bench)

@@ -1,115 +1,66 @@
-"""How much does an evaluation cost beyond the searches themselves?
+"""How much do evaluating and comparing cost, beyond the searches themselves?
 
-``make bench-eval`` prints four figures with their targets and ends with 1 where one is missed:
-
-1. overhead a query: everything that recording does around a retriever that costs nothing
-   (outcomes with 100 results and three lists of 100, committed ten at a time to a real disk);
-2. the 50 queries of the demo, all components, as a command of its own, with cached vectors;
-3. two stored runs of 5,000 queries, read and compared;
-4. intervals of 10,000 resamples for all measures of such a run.
+``make bench-eval`` prints each figure with its target and ends with 1 where one is missed;
+``python -m bench.evaluate --write`` also writes them into BENCHMARKS.md.
 """
 
 from __future__ import annotations
 
-import random
-import statistics
+import argparse
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from assay.config import configure
+from assay.evaluation.ab import ab
 from assay.evaluation.compare_runs import compare_runs, depth_for
 from assay.evaluation.parts import part_of
 from assay.evaluation.recording import RecordOptions, record
 from assay.evaluation.stored import EVALUATION_MEASURES, score_outcomes
-from assay.evaluation.stored_run import read_run
-from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.runs import QueryOutcome
 from assay.model.system import System
-from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
-from assay.store.runs import SqlRunStore
+from assay.model.testset import TestSet
+from assay.workspace import Workspace
+from bench.document import write_part
+from bench.evaluate_data import golden, prepared
+from bench.evaluate_report import Figure, render
+from bench.machine import Busy
 
 QUERIES = 5_000
-ROUNDS = 3
+ROUNDS = 5
 MORE_MEASURES = f"{EVALUATION_MEASURES} P@{{1,5,10}} MAP RR@10 Success@{{1,5}}"
+PARTS = ("trials", "labels", "articles", "interviews", "reviews.jsonl")
 
 
-@dataclass(frozen=True)
-class Figure:
-    name: str
-    value: float
-    target: float
-    unit: str
-    spread: str = ""
-
-    @property
-    def met(self) -> bool:
-        return self.value <= self.target
-
-
-def golden(count: int) -> TestSet:
-    rng = random.Random(1)
-    types = list(QueryType)
-    return TestSet(
-        "bench",
-        "v1",
-        tuple(
-            GoldenQuery(
-                f"q{at}",
-                f"question {at}",
-                types[at % 3],
-                relevant_docs=tuple(
-                    Judgment(
-                        f"PMC{rng.randrange(300)}:chunk_{rng.randrange(10)}", rng.randrange(1, 4)
-                    )
-                    for _ in range(5)
-                ),
-            )
-            for at in range(count)
-        ),
-    )
+def figure(
+    name: str,
+    work: Callable[[], object],
+    target: float | None = None,
+    *,
+    unit: str = "s",
+    scale: float = 1.0,
+    rounds: int = ROUNDS,
+    before: Callable[[], object] = lambda: None,
+) -> Figure:
+    """What some work takes, on the clock and of processors, its children included."""
+    wall, processor = [], []
+    for _ in range(rounds):
+        before()
+        begun, used = time.perf_counter(), _processor()
+        work()
+        wall.append(scale * (time.perf_counter() - begun))
+        processor.append(scale * (_processor() - used))
+    return Figure(name, tuple(wall), tuple(processor), target, unit)
 
 
-def prepared(test_set: TestSet, seed: int) -> dict[str, QueryOutcome]:
-    """What a hybrid search would have found: 100 results, three lists of 100, with all scores."""
-    rng = random.Random(seed)
-    names = [f"PMC{n // 10}:chunk_{n % 10}" for n in range(3000)]
-    found = {}
-    for query in test_set.queries:
-        ids = rng.sample(names, 200)
-        for judgment in query.relevant_docs[: rng.randrange(4)]:
-            ids[rng.randrange(20)] = judgment.id
-        ids = list(dict.fromkeys(ids))
-        lists = {
-            name: tuple(ids[at * 40 : at * 40 + 100])
-            for at, name in enumerate(("bm25", "splade", "dense"))
-        }
-        scores = {
-            name: tuple(1 / (at + 1.7) for at in range(len(one))) for name, one in lists.items()
-        }
-        found[query.query_id] = QueryOutcome(
-            query.query_id,
-            tuple(
-                RankedResult(
-                    one,
-                    one.split(":")[0],
-                    0.1 / (rank + 3),
-                    ((0, 900),),
-                    "sections-v1",
-                    {n: scores[n][ids_.index(one)] for n, ids_ in lists.items() if one in ids_},
-                    {n: ids_.index(one) + 1 for n, ids_ in lists.items() if one in ids_},
-                )
-                for rank, one in enumerate(ids[:100])
-            ),
-            latency_ms=4.2,
-            component_lists=lists,
-            component_list_scores=scores,
-            fused=tuple(ids),
-        )
-    return found
+def _processor() -> float:
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def answering(answers: dict[str, QueryOutcome], name: str) -> System:
@@ -117,102 +68,97 @@ def answering(answers: dict[str, QueryOutcome], name: str) -> System:
     return System(lambda query: answers[query.query_id], {"bench": name}, generation="1")
 
 
-def timed(work: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
-    seconds = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - started)
-    return seconds
-
-
-def figure(
-    name: str, seconds: list[float], target: float, unit: str = "s", scale: float = 1.0
-) -> Figure:
-    values = [scale * one for one in seconds]
-    spread = f"{min(values):.3g} to {max(values):.3g}"
-    return Figure(name, statistics.median(values), target, unit, spread)
-
-
-def overhead(folder: Path) -> Figure:
+def overhead(workspace: Workspace) -> Figure:
+    """Everything that recording does around a retriever that costs nothing."""
     test_set = golden(1000)
-    answers = prepared(test_set, 1)
-    store = SqlRunStore(folder / "overhead.db")
-    system = answering(answers, "overhead")
+    system = answering(prepared(test_set, 1), "overhead")
 
     def run() -> None:
-        record(system, part_of(test_set), store, RecordOptions(use_cache=False))
+        record(system, part_of(test_set), workspace.runs, RecordOptions(use_cache=False))
 
-    seconds = timed(run)
-    store.close()
-    return figure("overhead a query", seconds, 1.0, "ms", 1000 / len(test_set.queries))
+    scale = 1000 / len(test_set.queries)
+    return figure("overhead a query", run, 1.0, unit="ms", scale=scale)
 
 
-def stored(folder: Path) -> tuple[SqlRunStore, TestSet]:
+def store_two(workspace: Workspace) -> TestSet:
+    """Two runs of many queries, as an evaluation stores them."""
     test_set = golden(QUERIES)
-    store = SqlRunStore(folder / "stored.db")
     for name in ("a", "b"):
         system = answering(prepared(test_set, ord(name)), name)
-        record(system, part_of(test_set), store, RecordOptions(run_id=f"run-{name}"))
-    return store, test_set
+        record(system, part_of(test_set), workspace.runs, RecordOptions(run_id=f"run-{name}"))
+    return test_set
 
 
-def compared(store: SqlRunStore) -> Figure:
-    def compare() -> None:
-        one, other = (
-            read_run(store, f"run-{name}", {}, depth=depth_for("")) for name in ("a", "b")
-        )
-        compare_runs(one, other)
+def compared(workspace: Workspace) -> list[Figure]:
+    """The command from start to end, and what of it is neither start nor output."""
+    words = (*_assay(workspace.home), "eval", "compare", "run-a", "run-b")
+    a, b = (workspace.stored_run(f"run-{name}", depth=20) for name in "ab")
 
-    return figure(f"compare two stored runs of {QUERIES:,} queries", timed(compare), 2.0)
+    def read_and_compare() -> None:
+        compare_runs(*(workspace.stored_run(f"run-{n}", depth=depth_for("")) for n in "ab"))
+
+    runs = f"two stored runs of {QUERIES:,} queries"
+    return [
+        figure(f"`assay eval compare`, {runs}", lambda: _quietly(words), 2.0),
+        figure("of it: reading and comparing", read_and_compare),
+        figure("`assay eval ab` on them, 10,000 resamples: statistics", lambda: ab(a, b)),
+    ]
 
 
-def intervals(store: SqlRunStore, test_set: TestSet) -> Figure:
-    outcomes = store.outcomes("run-a", stages=False)
+def intervals(workspace: Workspace, test_set: TestSet) -> Figure:
+    """The intervals of every measure of a run, which share one matrix of resamples."""
+    outcomes = workspace.runs.outcomes("run-a", stages=False)
+    made = []
+
+    def score() -> None:
+        made.append(score_outcomes(test_set, outcomes, MORE_MEASURES))
 
     def draw() -> None:
-        for measure in scores.measures:
-            scores.interval(measure)
+        for measure in made[-1].measures:
+            made[-1].interval(measure)
 
-    seconds = []
-    for _ in range(ROUNDS):
-        scores = score_outcomes(test_set, outcomes, MORE_MEASURES)
-        seconds += timed(draw, 1)
-    return figure(f"10,000 resamples, {len(scores.measures)} measures", seconds, 1.0)
+    score()
+    name = f"10,000 resamples, {len(made[0].measures)} measures, {QUERIES:,} queries"
+    return figure(name, draw, 1.0, before=score)
 
 
 def demo(folder: Path) -> Figure:
+    """The whole command on the shipped corpus; vectors are in the cache after the first ingest."""
     corpus = Path(str(files("assay") / "data" / "corpus"))
-    assay = [sys.executable, "-m", "assay", "--home", str(folder / "home")]
-    for part in ("trials", "labels", "articles", "interviews", "reviews.jsonl"):
-        subprocess.run([*assay, "ingest", str(corpus / part)], check=True, capture_output=True)
-    command = [
-        *assay,
-        "eval",
-        "run",
-        "-t",
-        "test_set_v1",
-        "--part",
-        "all",
-        "--per-component",
-        "--no-cache",
-    ]
-    seconds = timed(lambda: subprocess.run(command, check=True, capture_output=True))
-    return figure("the demo's 50 queries, every component", seconds, 10.0)
+    assay = _assay(folder / "demo")
+    for part in PARTS:
+        _quietly((*assay, "ingest", str(corpus / part)))
+    words = ["eval", "run", "-t", "test_set_v1", "--part", "all", "--per-component", "--no-cache"]
+    name = "`assay eval run --per-component`, the demo's 50 queries"
+    return figure(name, lambda: _quietly((*assay, *words)), 10.0)
+
+
+def _assay(home: Path) -> tuple[str, ...]:
+    return (sys.executable, "-m", "assay", "--home", str(home))
+
+
+def _quietly(words: tuple[str, ...]) -> None:
+    subprocess.run(words, check=True, capture_output=True)
 
 
 def main() -> None:
+    """Measure, print, and write on request."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write BENCHMARKS.md")
+    options = parser.parse_args()
+    busy = Busy()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        found = [overhead(folder)]
-        store, test_set = stored(folder)
-        found += [compared(store), intervals(store, test_set)]
-        store.close()
-        found.append(demo(folder))
-    for one in found:
-        mark = "ok  " if one.met else "MISS"
-        figures = f"{one.value:8.3f} {one.unit} (target {one.target:g}; {one.spread})"
-        print(f"{mark} {one.name:50} {figures}")
+        home = Path(name) / "runs"
+        home.mkdir()
+        with Workspace(configure({"home": home})) as workspace:
+            found = [overhead(workspace)]
+            test_set = store_two(workspace)
+            found += [*compared(workspace), intervals(workspace, test_set)]
+        found.append(demo(Path(name)))
+    text = render(found, busy.cores_of_others())
+    print(text)
+    if options.write:
+        write_part("bench.evaluate", text)
     sys.exit(0 if all(one.met for one in found) else 1)
 
 

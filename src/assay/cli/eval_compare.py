@@ -42,7 +42,6 @@ def compare(
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.compare_runs import compare_runs, depth_for
-    from assay.report.compare_page import compare_page
     from assay.report.compare_text import (
         compare_csv,
         compare_tables,
@@ -64,6 +63,8 @@ def compare(
             strict_chunker_version=strict,
         )
         if write_report:
+            from assay.report.compare_page import compare_page
+
             name = f"compare-{report.run_a}-{report.run_b}"
             pages = {".md": render_report_md(report), ".html": compare_page(one, other, report)}
             write_reports(workspace.home / "reports", name, pages)

@@ -155,13 +155,14 @@ def _by_document(run: StoredRun) -> dict[str, set[str]]:
 
 def _documents(ids: set[str], *runs: StoredRun) -> dict[str, Place]:
     """The documents of those of the chunks that came back, without their characters."""
-    return {
-        result.chunk_id: Place(result.doc_id)
+    documents = {
+        result.chunk_id: result.doc_id
         for run in runs
         for outcome in run.outcomes
         for result in outcome.results
         if result.chunk_id in ids
     }
+    return {chunk: Place(document) for chunk, document in documents.items()}
 
 
 def _spans(run: StoredRun, ids: set[str]) -> dict[str, Place]:

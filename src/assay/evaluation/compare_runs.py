@@ -20,7 +20,7 @@ from assay.counting import counted, share_of
 from assay.errors import InputError, UsageError
 from assay.evaluation.causes import Difference, differences, query_causes
 from assay.evaluation.chunker_match import Archive, ChunkerMatch, Matching, matching, no_archive
-from assay.evaluation.matching import first_hits, judge_outcomes, ranked_queries
+from assay.evaluation.matching import Rule, first_hits, judge_sought, ranked_queries, sought
 from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored_run import StoredRun
@@ -127,7 +127,10 @@ def compare_runs(
     match = matching(a, b, common.queries, archive=archive, strict=strict_chunker_version)
     found = differences(a, b)
     ranked = ranked_queries(common.queries)
-    tables = [judge_outcomes(ranked, run.by_query, match.rule, match.places) for run in (a, b)]
+    by_rule, by_doc = (sought(ranked, rule, match.places) for rule in (match.rule, Rule.DOC))
+    tables = [
+        (judge_sought(by_rule, run.by_query), judge_sought(by_doc, run.by_query)) for run in (a, b)
+    ]
     one, other = (
         compute_aggregate(
             common.queries,
@@ -135,11 +138,11 @@ def compare_runs(
             rule=match.rule,
             places=match.places,
             measures=measures,
-            hits=table,
+            tables=made,
         )
-        for run, table in zip((a, b), tables, strict=True)
+        for run, made in zip((a, b), tables, strict=True)
     )
-    ranks_a, ranks_b = (_within(first_hits(table)) for table in tables)
+    ranks_a, ranks_b = (_within(first_hits(hits)) for hits, _ in tables)
     causes = _causes(found, match)
     return CompareReport(
         run_a=a.name,
@@ -182,7 +185,8 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
     for run in (a, b):
         warnings += state_warnings(run)
     queries = [query for query in b.queries if query.query_id in a.by_query]
-    if a.test_set.checksum != b.test_set.checksum:
+    same_set = a.test_set is b.test_set or a.test_set.checksum == b.test_set.checksum
+    if not same_set:
         before = a.test_set.by_id
         same = [q for q in queries if before[q.query_id].query_text == q.query_text]
         changed = sum(before[q.query_id].relevant_docs != q.relevant_docs for q in same)
@@ -199,7 +203,7 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
         raise InputError(
             f"{a.name} and {b.name} have no query in common", hint="compare runs of one test set"
         )
-    if any(alone) and a.test_set.checksum == b.test_set.checksum:
+    if any(alone) and same_set:
         warnings.append(
             f"only {counted(len(queries), 'query', 'is')} in both runs; "
             f"in a alone: {alone[0]}, in b alone: {alone[1]}"

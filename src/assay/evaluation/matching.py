@@ -101,6 +101,41 @@ def targets(query: GoldenQuery, rule: Rule, archive: Mapping[str, Place]) -> lis
     return found + [Target(grade, doc_id=doc_id) for doc_id, grade in whole.items()]
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The targets of one query, with their numbers by chunk and by document."""
+
+    targets: Sequence[Target]
+    by_chunk: Mapping[str, Sequence[int]]
+    by_doc: Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What a rule looks for, query by query: made once and held against any number of runs."""
+
+    queries: Sequence[GoldenQuery]
+    wanted: Sequence[Wanted]
+
+
+def sought(
+    queries: Sequence[GoldenQuery], rule: Rule, archive: Mapping[str, Place] | None = None
+) -> Sought:
+    """What the rule looks for in the results of these queries."""
+    return Sought(queries, [_wanted(targets(query, rule, archive or {})) for query in queries])
+
+
+def _wanted(found: list[Target]) -> Wanted:
+    by_chunk: dict[str, list[int]] = {}
+    by_doc: dict[str, list[int]] = {}
+    for number, target in enumerate(found):
+        if target.chunk_id is not None:
+            by_chunk.setdefault(target.chunk_id, []).append(number)
+        if target.doc_id is not None:
+            by_doc.setdefault(target.doc_id, []).append(number)
+    return Wanted(found, by_chunk, by_doc)
+
+
 def judge_outcomes(
     queries: Sequence[GoldenQuery],
     outcomes: Mapping[str, QueryOutcome],
@@ -108,14 +143,19 @@ def judge_outcomes(
     archive: Mapping[str, Place] | None = None,
 ) -> JudgedHits:
     """The judged-hits table of stored outcomes; a query that failed has no results."""
+    return judge_sought(sought(queries, rule, archive), outcomes)
+
+
+def judge_sought(what: Sought, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:
+    """The same where the judgments are prepared already."""
+    queries = what.queries
     rows: list[tuple[int, int, int]] = []
     judged: list[tuple[int, int]] = []
     retrieved = np.zeros(len(queries), dtype=np.int64)
     top = np.full(len(queries), -np.inf)
     missing = np.zeros(len(queries), dtype=np.bool_)
-    for at, query in enumerate(queries):
-        wanted = targets(query, rule, archive or {})
-        judged += [(at, target.grade) for target in wanted]
+    for at, (query, wanted) in enumerate(zip(queries, what.wanted, strict=True)):
+        judged += [(at, target.grade) for target in wanted.targets]
         outcome = outcomes.get(query.query_id)
         missing[at] = outcome is None
         if outcome is None or outcome.error is not None or not outcome.results:
@@ -143,7 +183,7 @@ def graded_ranks(
 ) -> dict[int, int]:
     """The grade of each result that brings something judged, by its rank."""
     grades: dict[int, int] = {}
-    for rank, grade in _found(_ordered(outcome.results), targets(query, rule, archive)):
+    for rank, grade in _found(_ordered(outcome.results), _wanted(targets(query, rule, archive))):
         grades[rank] = max(grade, grades.get(rank, grade))
     return grades
 
@@ -177,16 +217,10 @@ def _ordered(results: Sequence[RankedResult]) -> Sequence[RankedResult]:
     return [results[at] for at in sorted(range(len(results)), key=lambda at: (-scores[at], at))]
 
 
-def _found(results: Sequence[RankedResult], wanted: list[Target]) -> list[tuple[int, int]]:
+def _found(results: Sequence[RankedResult], wanted: Wanted) -> list[tuple[int, int]]:
     """(rank, grade) of every target at the first result that brings it."""
-    by_chunk: dict[str, list[int]] = {}
-    by_doc: dict[str, list[int]] = {}
-    for number, target in enumerate(wanted):
-        if target.chunk_id is not None:
-            by_chunk.setdefault(target.chunk_id, []).append(number)
-        if target.doc_id is not None:
-            by_doc.setdefault(target.doc_id, []).append(number)
-    waiting = set(range(len(wanted)))
+    by_chunk, by_doc = wanted.by_chunk, wanted.by_doc
+    waiting = set(range(len(wanted.targets)))
     seen: dict[int, list[Span]] = {}
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(results, 1):
@@ -194,14 +228,15 @@ def _found(results: Sequence[RankedResult], wanted: list[Target]) -> list[tuple[
             continue  # the rule, in rankings of many and judgments of few
         brought = set(by_chunk.get(result.chunk_id, ()))
         for number in by_doc.get(result.doc_id, ()):
+            target = wanted.targets[number]
             shown: Sequence[Span] = result.spans
-            if wanted[number].in_parts:
+            if target.in_parts:
                 shown = seen.setdefault(number, [])
                 shown += result.spans
-            if _enough(wanted[number].spans, shown):
+            if _enough(target.spans, shown):
                 brought.add(number)
         for number in sorted(brought & waiting):
-            found.append((rank, wanted[number].grade))
+            found.append((rank, wanted.targets[number].grade))
             waiting.discard(number)
         if not waiting:
             break

@@ -76,13 +76,17 @@ def compute_aggregate(
     rule: Rule = Rule.EXACT,
     places: Mapping[str, Place] | None = None,
     measures: str | Iterable[str | Measure] = (),
-    hits: JudgedHits | None = None,
+    tables: tuple[JudgedHits, JudgedHits] | None = None,
 ) -> AggregateMetrics:
-    """The aggregate of the queries' outcomes; ``hits`` is their table, where it is at hand."""
+    """The aggregate of the queries' outcomes.
+
+    ``tables`` are those of their judged hits by the rule and by document, where they are at hand.
+    """
     ranked = ranked_queries(queries)
-    if hits is None:
-        hits = judge_outcomes(ranked, outcomes, rule, places)
-    by_doc = judge_outcomes(ranked, outcomes, Rule.DOC, places)
+    hits, by_doc = tables or (
+        judge_outcomes(ranked, outcomes, rule, places),
+        judge_outcomes(ranked, outcomes, Rule.DOC, places),
+    )
     reasons: dict[str, str] = {}
 
     def mean(measure: Measure, table: JudgedHits, key: str) -> float | None:

@@ -1,17 +1,21 @@
 """How is the outcome of a query written into a row, and read back?
 
 Columns instead of a list of objects: a ranking of a hundred results is a few short arrays, so that
-thousands of queries are read in a moment. Fields that hold nothing are left out.
+thousands of queries are read in a moment. Fields that hold nothing are left out. Measures mostly
+look at the first results, so a row has those in one column (``head_json``) and the others in a
+second (``tail_json``); over the wire a ranking is whole (``result_json``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from assay.model.answers import Answer
 from assay.model.runs import QueryOutcome, RankedResult
+
+HEAD = 20  # results of a query that are read without its tail
 
 # by id: component to score, and component to rank
 Evidence: TypeAlias = dict[str, tuple[dict[str, float], dict[str, int]]]
@@ -19,33 +23,49 @@ Evidence: TypeAlias = dict[str, tuple[dict[str, float], dict[str, int]]]
 
 def result_json(outcome: QueryOutcome) -> str:
     """The ranking and what happened: all that scoring needs."""
-    results = outcome.results
+    return _dump(_ranking(outcome.results) | _happened(outcome))
+
+
+def head_json(outcome: QueryOutcome) -> str:
+    """The same with the first ``HEAD`` results only."""
+    return _dump(_ranking(outcome.results[:HEAD]) | _happened(outcome))
+
+
+def tail_json(outcome: QueryOutcome) -> str | None:
+    """The results after the first ``HEAD``; None where there are none."""
+    rest = outcome.results[HEAD:]
+    return _dump(_ranking(rest)) if rest else None
+
+
+def _ranking(results: Sequence[RankedResult]) -> dict[str, Any]:
+    ids = [one.chunk_id for one in results]
+    return {
+        "ids": ids,
+        "doc_ids": _unless_all([one.doc_id for one in results], ids),
+        "scores": _unless_all([one.score for one in results], [None] * len(results)),
+        "spans": _unless_all([one.spans for one in results], [()] * len(results)),
+        "chunker_versions": _versions(results),
+    }
+
+
+def _happened(outcome: QueryOutcome) -> dict[str, Any]:
     answer = outcome.answer
-    return _dump(
-        {
-            "ids": [one.chunk_id for one in results],
-            "doc_ids": _unless_all(
-                [one.doc_id for one in results], [one.chunk_id for one in results]
-            ),
-            "scores": _unless_all([one.score for one in results], [None] * len(results)),
-            "spans": _unless_all([one.spans for one in results], [()] * len(results)),
-            "chunker_versions": _versions(results),
-            "latency_ms": outcome.latency_ms,
-            "error": outcome.error,
-            "degraded": outcome.degraded,
-            "component_errors": outcome.component_errors,
-            "warnings": outcome.warnings,
-            "answer": None
-            if answer is None
-            else {
-                "text": answer.text,
-                "citations": answer.citations,
-                "grounded": answer.grounded,
-                "refusal_reason": answer.refusal_reason,
-            },
-            "known_citations": sorted(outcome.known_citations),
-        }
-    )
+    return {
+        "latency_ms": outcome.latency_ms,
+        "error": outcome.error,
+        "degraded": outcome.degraded,
+        "component_errors": outcome.component_errors,
+        "warnings": outcome.warnings,
+        "answer": None
+        if answer is None
+        else {
+            "text": answer.text,
+            "citations": answer.citations,
+            "grounded": answer.grounded,
+            "refusal_reason": answer.refusal_reason,
+        },
+        "known_citations": sorted(outcome.known_citations),
+    }
 
 
 def stages_json(outcome: QueryOutcome) -> str | None:
@@ -77,10 +97,15 @@ def stages_json(outcome: QueryOutcome) -> str | None:
 
 
 def outcome(
-    query_id: str, result: str, stages: str | None, depth: int | None = None
+    query_id: str,
+    result: str,
+    stages: str | None = None,
+    tail: str | None = None,
+    depth: int | None = None,
 ) -> QueryOutcome:
-    """The outcome that two columns hold; ``depth`` builds the first results only."""
+    """The outcome that a row's columns hold; ``depth`` builds the first results only."""
     content: dict[str, Any] = json.loads(result)
+    rankings = [content] if tail is None else [content, json.loads(tail)]
     more: dict[str, Any] = json.loads(stages) if stages else {}
     answer = content.get("answer")
     known = more.get("ids", [])
@@ -89,9 +114,11 @@ def outcome(
         for name, found in more.get("component_lists", {}).items()
     }
     scores = {name: tuple(found) for name, found in more.get("component_list_scores", {}).items()}
+    evidence = _evidence(rankings, more, lists, scores)
+    results = tuple(one for ranking in rankings for one in _results(ranking, evidence, depth))
     return QueryOutcome(
         query_id=query_id,
-        results=_results(content, _evidence(content, more, lists, scores), depth),
+        results=results[:depth],
         latency_ms=content.get("latency_ms"),
         error=content.get("error"),
         degraded=content.get("degraded", False),
@@ -110,7 +137,7 @@ def outcome(
 
 def _results(
     content: Mapping[str, Any], evidence: Evidence | _Implied, depth: int | None
-) -> tuple[RankedResult, ...]:
+) -> Iterator[RankedResult]:
     ids = content.get("ids", [])[:depth]
     count = len(ids)
     docs = content.get("doc_ids", ids)
@@ -119,21 +146,19 @@ def _results(
     versions = content.get("chunker_versions", "")
     if isinstance(versions, str):
         versions = [versions] * count
-    return tuple(
-        RankedResult(
+    for at in range(count):
+        yield RankedResult(
             ids[at],
             docs[at],
             scores[at],
-            tuple((start, end) for start, end in spans[at]) if spans else (),
+            tuple(map(tuple, spans[at])) if spans else (),
             versions[at],
             *evidence[ids[at]],
         )
-        for at in range(count)
-    )
 
 
 def _evidence(
-    content: Mapping[str, Any],
+    rankings: Sequence[Mapping[str, Any]],
     more: Mapping[str, Any],
     lists: Mapping[str, Sequence[str]],
     scores: Mapping[str, Sequence[float]],
@@ -142,7 +167,7 @@ def _evidence(
     written, ranks = more.get("component_scores", {}), more.get("ranks", {})
     if not written and not ranks:
         return _Implied(lists, scores)
-    ids = content.get("ids", [])
+    ids = [one for ranking in rankings for one in ranking.get("ids", [])]
     return {one: (_row(written, at), _row(ranks, at)) for at, one in enumerate(ids)}
 
 
@@ -160,6 +185,8 @@ class _Implied:
         self._scores = scores
 
     def __getitem__(self, one: str) -> tuple[dict[str, float], dict[str, int]]:
+        if not self._places:
+            return {}, {}
         ranks = {name: place for name, places in self._places.items() if (place := places.get(one))}
         return {name: self._scores[name][place - 1] for name, place in ranks.items()}, ranks
 

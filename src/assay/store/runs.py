@@ -15,6 +15,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    null,
     select,
     update,
 )
@@ -80,7 +81,8 @@ class SqlRunStore:
             {
                 "run_id": run_id,
                 "query_id": one.query_id,
-                "result_json": run_rows.result_json(one),
+                "result_json": run_rows.head_json(one),
+                "tail_json": run_rows.tail_json(one),
                 "stages_json": run_rows.stages_json(one),
             }
             for one in outcomes
@@ -157,20 +159,19 @@ class SqlRunStore:
     ) -> tuple[QueryOutcome, ...]:
         """What happened to each query, in the order run; see the protocol for the options."""
         table = eval_query_results
-        columns = [table.c.query_id, table.c.result_json, table.c.place]
-        if stages:
-            columns.append(table.c.stages_json)
+        whole = stages or depth is None or depth > run_rows.HEAD
+        columns = (
+            table.c.query_id,
+            table.c.result_json,
+            table.c.stages_json if stages else null(),
+            table.c.tail_json if whole else null(),
+        )
         found: list[QueryOutcome] = []
         with self._engine.connect() as connection:
             run_id = find(connection, ref)
             wanted = select(*columns).where(table.c.run_id == run_id).order_by(table.c.place)
             for part in _parts(wanted, table.c.query_id, queries):
-                found += [
-                    run_rows.outcome(
-                        row.query_id, row.result_json, row.stages_json if stages else None, depth
-                    )
-                    for row in connection.execute(part)
-                ]
+                found += [run_rows.outcome(*row, depth=depth) for row in connection.execute(part)]
         return tuple(found)
 
     def answered(self, run_id: str) -> frozenset[str]:

@@ -5,7 +5,9 @@ it, so that a derived index can ask what happened since it last looked. Removed 
 spans and chunker version, without their text: old runs that cite them can still be compared.
 
 ``eval_runs`` and ``eval_query_results`` hold evaluations. What is read for every score stands in
-``result_json``; what components found, which is larger and read rarely, in ``stages_json``.
+``result_json``, with the first 20 results; the others are in ``tail_json``, so that comparing runs
+of thousands of queries need not read them. What components found, which is larger and read rarely,
+is in ``stages_json``.
 
 ``annotation_grades`` is a log: a later row replaces an earlier one of the same annotator and item,
 and undoing marks a row, so that nothing anybody said is ever lost.
@@ -31,7 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 APPLICATION_ID = 0x61737379  # "assy"
-VERSION = 4
+VERSION = 5
 
 # SQLite's REAL has 64 bits, PostgreSQL's has 32
 REAL64: TypeEngine[float] = REAL().with_variant(Double(), "postgresql")
@@ -192,6 +194,7 @@ eval_query_results = Table(
     Column("place", Integer, nullable=False),
     Column("result_json", Text, nullable=False),
     Column("stages_json", Text),
+    Column("tail_json", Text),
     sqlite_strict=True,
 )
 

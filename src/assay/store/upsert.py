@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table
-from sqlalchemy.dialects import postgresql, sqlite
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 
 def insert_unless_there(
@@ -30,7 +32,11 @@ def insert_or_replace(connection: Connection, table: Table, rows: Sequence[dict[
 
 def _insert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
     if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects import sqlite
+
         return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # takes time that SQLite's users need not wait
+
     return postgresql.insert(table)
 
 
