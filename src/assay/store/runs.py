@@ -171,7 +171,10 @@ class SqlRunStore:
             run_id = find(connection, ref)
             wanted = select(*columns).where(table.c.run_id == run_id).order_by(table.c.place)
             for part in _parts(wanted, table.c.query_id, queries):
-                found += [run_rows.outcome(*row, depth=depth) for row in connection.execute(part)]
+                found += [
+                    run_rows.outcome(query_id, result, staged, tail, depth)
+                    for query_id, result, staged, tail in connection.execute(part)
+                ]
         return tuple(found)
 
     def answered(self, run_id: str) -> frozenset[str]:
