@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.cli import search_options
 from assay.cli.options import JsonFlag, configuration
+from assay.cli.search_options import switch
 
 verbs = typer.Typer()
 
@@ -31,24 +33,16 @@ def run(
     answerer: Annotated[
         str | None, typer.Option(help="extractive, module:function or http://...")
     ] = None,
-    components: Annotated[
-        str | None, typer.Option(help="Of bm25, splade, dense; as in bm25,dense.")
-    ] = None,
-    fusion: Annotated[str | None, typer.Option(help="rrf or weighted.")] = None,
-    weights: Annotated[str | None, typer.Option(help="As in bm25=.3,splade=.2,dense=.5.")] = None,
-    rrf_k: Annotated[int | None, typer.Option(help="The constant of rrf.")] = None,
-    per_type_weights: Annotated[
-        bool | None, typer.Option("--per-type-weights/--one-weight", help="Weights by query type.")
-    ] = None,
-    normalization: Annotated[str | None, typer.Option(help="min-max, z-score or dbsf.")] = None,
-    depth: Annotated[int | None, typer.Option(help="Candidates of each component.")] = None,
-    rerank: Annotated[
-        bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder have its say.")
-    ] = None,
-    reranker: Annotated[str | None, typer.Option(help="Which cross-encoder.")] = None,
-    boosts: Annotated[
-        bool | None, typer.Option("--boosts/--no-boosts", help="Lift what the query asks for.")
-    ] = None,
+    components: search_options.Components = None,
+    fusion: search_options.Fusion = None,
+    weights: search_options.Weights = None,
+    rrf_k: search_options.RrfK = None,
+    per_type_weights: search_options.PerTypeWeights = None,
+    normalization: search_options.Normalization = None,
+    depth: search_options.Depth = None,
+    rerank: search_options.Rerank = None,
+    reranker: search_options.Reranker = None,
+    boosts: search_options.Boosts = None,
     kept: Annotated[int, typer.Option("--keep", min=1, help="Results kept of each query.")] = 100,
     retriever: Annotated[
         str | None, typer.Option(help="Evaluate module:function, or a service at http://...")
@@ -105,12 +99,12 @@ def run(
         fusion=fusion,
         weights=weights,
         rrf_k=rrf_k,
-        per_type_weights=_switch(per_type_weights),
+        per_type_weights=switch(per_type_weights),
         normalization=normalization,
         depth=depth,
-        rerank=_switch(rerank),
+        rerank=switch(rerank),
         reranker=reranker,
-        boosts=_switch(boosts),
+        boosts=switch(boosts),
         answerer=answerer,
     )
     return Job(
@@ -137,7 +131,3 @@ def run(
         per_query=per_query,
         as_json=json_output,
     ).run()
-
-
-def _switch(flag: bool | None) -> str | None:
-    return None if flag is None else "on" if flag else "off"

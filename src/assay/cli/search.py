@@ -4,13 +4,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli import search_options
 from assay.cli.console import emit_json, emit_text, note, stdout_console
 from assay.cli.options import JsonFlag, configuration
+from assay.cli.search_options import switch
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from assay.config import Configuration
     from assay.search.response import SearchHit, SearchResponse
     from assay.workspace import Workspace
 
@@ -22,23 +25,15 @@ def command(
     query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
     k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
     offset: Annotated[int, typer.Option(help="Results to pass over, for the next page.")] = 0,
-    components: Annotated[
-        str | None, typer.Option(help="Of bm25, splade, dense; as in bm25,dense.")
-    ] = None,
-    fusion: Annotated[str | None, typer.Option(help="rrf or weighted.")] = None,
-    weights: Annotated[str | None, typer.Option(help="As in bm25=.3,splade=.2,dense=.5.")] = None,
-    rrf_k: Annotated[int | None, typer.Option(help="The constant of rrf.")] = None,
-    per_type_weights: Annotated[
-        bool | None, typer.Option("--per-type-weights/--one-weight", help="Weights by query type.")
-    ] = None,
-    normalization: Annotated[
-        str | None, typer.Option(help="min-max, z-score or dbsf, for weighted fusion.")
-    ] = None,
-    depth: Annotated[int | None, typer.Option(help="Candidates of each component.")] = None,
-    rerank: Annotated[
-        bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder have its say.")
-    ] = None,
-    reranker: Annotated[str | None, typer.Option(help="Which cross-encoder.")] = None,
+    components: search_options.Components = None,
+    fusion: search_options.Fusion = None,
+    weights: search_options.Weights = None,
+    rrf_k: search_options.RrfK = None,
+    per_type_weights: search_options.PerTypeWeights = None,
+    normalization: search_options.Normalization = None,
+    depth: search_options.Depth = None,
+    rerank: search_options.Rerank = None,
+    reranker: search_options.Reranker = None,
     intent: Annotated[
         str | None, typer.Option(help="tabular, eligibility, ... or none, instead of guessing.")
     ] = None,
@@ -54,9 +49,7 @@ def command(
     tables: Annotated[
         bool | None, typer.Option("--tables/--no-tables", help="Only tables, or none.")
     ] = None,
-    boosts: Annotated[
-        bool | None, typer.Option("--boosts/--no-boosts", help="Lift what the query asks for.")
-    ] = None,
+    boosts: search_options.Boosts = None,
     synonyms: Annotated[str | None, typer.Option(help="File of synonyms, or none.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Account for every score.")] = False,
     why: Annotated[
@@ -65,21 +58,21 @@ def command(
     json_output: JsonFlag = False,
 ) -> int:
     """Search documents, with every score explained."""
-    from assay.search.check import make_filters
-    from assay.workspace import Workspace
-
+    ranking: dict[str, Any] = {
+        "components": components,
+        "rrf_k": rrf_k,
+        "weights": weights,
+        "normalization": normalization,
+        "depth": depth,
+        "reranker": reranker,
+    }
     config = configuration(
         ctx,
-        components=components,
+        **ranking,
         fusion=fusion,
-        rrf_k=rrf_k,
-        weights=weights,
-        per_type_weights=_switch(per_type_weights),
-        normalization=normalization,
-        depth=depth,
-        rerank=_switch(rerank),
-        reranker=reranker,
-        boosts=_switch(boosts),
+        per_type_weights=switch(per_type_weights),
+        rerank=switch(rerank),
+        boosts=switch(boosts),
         synonyms=synonyms,
     )
     if config.server != "none":
@@ -91,15 +84,10 @@ def command(
             json_output,
             k=k,
             offset=offset,
-            components=components,
+            **ranking,
             fusion_method=fusion,
-            weights=weights,
-            rrf_k=rrf_k,
             per_type_weights=per_type_weights,
-            normalization=normalization,
-            depth=depth,
             rerank=rerank,
-            reranker=reranker,
             query_intent=intent,
             query_type=query_type,
             speaker=speaker,
@@ -111,12 +99,9 @@ def command(
             is_table=tables,
             boosts=boosts,
         )
-    options: dict[str, Any] = {"k": k, "offset": offset, "query_intent": intent}
-    if components is not None:
-        options["components"] = components
-    if query_type is not None:
-        options["query_type"] = query_type
-    options["filters"] = make_filters(
+    from assay.search.check import make_filters
+
+    filters = make_filters(
         is_table=tables,
         speaker_role=speaker or (),
         section_label=section or (),
@@ -125,12 +110,26 @@ def command(
         ingestion_mode=mode or (),
         doc_id=doc or (),
     )
+    options: dict[str, Any] = {"k": k, "offset": offset, "query_intent": intent, "filters": filters}
+    options |= _given(components=components, query_type=query_type)
+    if why is None:
+        return _search(config, query, options, json_output, explain=explain)
+    return _why(config, query, why, options, json_output)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _search(
+    config: "Configuration", query: str, options: dict[str, Any], as_json: bool, *, explain: bool
+) -> int:
+    from assay.workspace import Workspace
+
     with Workspace(config) as workspace:
-        if why is not None:
-            return _why(workspace.searcher.why(query, why, **options), json_output)
         response = workspace.search(query, **options)
         tell_if_empty(workspace)
-    if json_output:
+    if as_json:
         emit_json(response.to_dict())
     else:
         show(response, config.color, explain=explain)
@@ -143,14 +142,15 @@ def tell_if_empty(workspace: "Workspace") -> None:
         note(f"note: the workspace {workspace.home} holds no documents yet (assay ingest PATH)")
 
 
-def _switch(flag: bool | None) -> str | None:
-    return None if flag is None else "on" if flag else "off"
-
-
-def _why(why: Any, json_output: bool) -> int:
+def _why(
+    config: "Configuration", query: str, wanted: str, options: dict[str, Any], as_json: bool
+) -> int:
     from assay.report.search import absence
+    from assay.workspace import Workspace
 
-    if json_output:
+    with Workspace(config) as workspace:
+        why = workspace.searcher.why(query, wanted, **options)
+    if as_json:
         emit_json(why.to_dict())
     else:
         emit_text("\n".join(absence(why)))

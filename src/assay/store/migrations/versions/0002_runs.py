@@ -46,6 +46,10 @@ def upgrade() -> None:
     )
     op.create_index("eval_runs_by_suite", "eval_runs", ["suite", "seq"])
     op.create_index("eval_runs_by_cache_key", "eval_runs", ["cache_key"])
+    _create_outcomes()
+
+
+def _create_outcomes() -> None:
     op.create_table(
         "eval_query_results",
         _run_id(primary_key=True),

@@ -49,6 +49,10 @@ def upgrade() -> None:
         sa.Column("found_by", sa.Text, nullable=False),
         sqlite_strict=True,
     )
+    _create_grades()
+
+
+def _create_grades() -> None:
     op.create_table(
         "annotation_grades",
         sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
