@@ -22,6 +22,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── TooManyErrorsError         too_many_errors     502  exit 1
     ├── StorageError               storage             500  exit 1
     │   ├── CorruptError           corrupt             500  exit 1   (names the file)
+    │   ├── DiskFullError          disk_full           507  exit 1
     │   └── BusyError              busy                503  exit 1
     ├── SearchUnavailableError     search_unavailable  503  exit 1   (no component answered)
     ├── EngineError                engine              502  exit 1
@@ -220,6 +221,13 @@ class CorruptError(StorageError):
     """A file of ours is not what we wrote; nothing is served from it."""
 
     code = "corrupt"
+
+
+class DiskFullError(StorageError):
+    """No space is left for what should be written; what was written before is still there."""
+
+    code = "disk_full"
+    http_status = 507
 
 
 class BusyError(StorageError):

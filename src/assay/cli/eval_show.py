@@ -129,9 +129,9 @@ def export(
     json_output: JsonFlag = False,
 ) -> None:
     """Write the rankings of a run as a TREC run file or as JSON."""
+    from assay.durable import write_atomically
     from assay.errors import UsageError
     from assay.evaluation.components import component_names, component_outcomes
-    from assay.index.files import write_atomically
     from assay.report.run_file import json_run, trec_run
     from assay.workspace import Workspace
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from assay.cli.console import note
+from assay.durable import write_atomically
 
 
 def write_reports(folder: Path, name: str, pages: Mapping[str, str]) -> None:
@@ -19,10 +19,4 @@ def write_reports(folder: Path, name: str, pages: Mapping[str, str]) -> None:
 
 def write_file(place: Path, text: str) -> None:
     """Write a file as a whole: a reader sees the old one or the new one."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    part = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(place)
-    finally:
-        part.unlink(missing_ok=True)
+    write_atomically(place, text.encode())

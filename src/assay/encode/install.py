@@ -8,16 +8,16 @@ behind is swept away a day later.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.durable import make_folder, move_folder
 from assay.encode.cards import ModelFile
 from assay.encode.shelf import faults
-from assay.errors import PullError
+from assay.errors import PullError, StorageError
 
 _PREFIX = ".pull-"
 _STALE_SECONDS = 24 * 3600
@@ -27,12 +27,12 @@ _STALE_SECONDS = 24 * 3600
 def workshop(place: Path) -> Iterator[Path]:
     """A folder to work in, on the same disk as the target and gone afterwards."""
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
         _sweep(place)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-    except OSError as error:
+    except (OSError, StorageError) as error:
         raise PullError(
-            f"{place} cannot be written to: {error.strerror or error}",
+            f"{place} cannot be written to: {error.__cause__ or error}",
             hint="ASSAY_MODELS names another folder for models",
         ) from error
     try:
@@ -43,17 +43,15 @@ def workshop(place: Path) -> Iterator[Path]:
 
 def move_in(made: Path, target: Path, files: tuple[ModelFile, ...]) -> bool:
     """Give a finished folder its name; ``False`` where another process was first and right."""
-    _flush_folders(made)
     made.chmod(0o755)
     for _ in range(3):
         try:
-            made.rename(target)
+            move_folder(made, target)
         except OSError:
             if not faults(target, files):
                 return False
             _set_aside(target, made.parent)
         else:
-            _flush(target.parent)
             return True
     raise PullError(f"{target} is being changed by another process")
 
@@ -69,18 +67,3 @@ def _sweep(place: Path) -> None:
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _STALE_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)
-
-
-def _flush_folders(made: Path) -> None:
-    for folder, _, _ in os.walk(made):
-        _flush(Path(folder))
-
-
-def _flush(folder: Path) -> None:
-    """Put a folder's list of names on disk, where the system can do that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

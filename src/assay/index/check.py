@@ -68,10 +68,11 @@ def problems(folder: Path, chunks: int, last_change: int) -> list[str]:
         return [str(problem)]
     found = []
     for part in manifest.parts:
-        try:
-            verify(folder / part.folder, part.files)
-        except StorageError as problem:
-            found.append(problem.message)
+        for name, (size, checksum) in part.files.items():
+            try:
+                verify(folder / part.folder / name, size, checksum)
+            except StorageError as problem:
+                found.append(problem.message)
     if found:
         return found
     if manifest.applied < last_change:

@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from assay.durable import make_folder
 from assay.errors import BusyError
 
 
 @contextmanager
 def write_lock(folder: Path) -> Iterator[None]:
     """Hold the folder's write lock, or refuse naming the process that does."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / "WRITER"
     with path.open("a+", encoding="utf-8") as file:
         try:

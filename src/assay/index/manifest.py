@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError
-from assay.index.files import write_atomically
 
 FORMAT = 1
 NAME = "MANIFEST.json"
@@ -66,7 +66,15 @@ def load(folder: Path) -> Manifest:
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
-        return Manifest()
+        if is_new(folder):
+            return Manifest()
+        if path.exists():  # the first writer wrote it between two looks of ours
+            return load(folder)
+        raise CorruptError(f"{path} is missing", hint="assay index rebuild") from None
+    except OSError as problem:
+        raise CorruptError(
+            f"{path} cannot be read: {problem.strerror}", hint="check permissions and disk"
+        ) from None
     except (ValueError, UnicodeDecodeError):
         raise CorruptError(f"{path} is not readable", hint="assay index rebuild") from None
     if not isinstance(content, dict) or content.pop("checksum", None) != _checksum(content):
@@ -81,6 +89,21 @@ def load(folder: Path) -> Manifest:
             "dead": _part(content["dead"]),
         }
     )
+
+
+def is_new(folder: Path) -> bool:
+    """Whether nothing was ever written here: the first thing that a writer writes is a manifest."""
+    return not (folder / NAME).exists() and not any(part_folders(folder))
+
+
+def part_folders(folder: Path) -> list[Path]:
+    """Every folder that is or was part of a generation, or was going to be."""
+    return [
+        path
+        for kind in ("seg", "dead", "bm25")
+        for path in sorted(folder.glob(f"{kind}-*"))
+        if path.is_dir()
+    ]
 
 
 def _part(content: dict[str, Any] | None) -> Part | None:

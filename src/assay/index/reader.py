@@ -16,7 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.errors import CorruptError, UsageError
+from assay.durable import write_atomically
+from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
 from assay.index.bm25 import Bm25
 from assay.index.columns import Columns
@@ -217,18 +218,29 @@ def open_generation(folder: Path, *, verified: bool = True) -> Generation:
 
 
 def verify_once(folder: Path, manifest: Manifest) -> None:
-    """Check every file's checksum, unless nobody wrote to any of them since the last check."""
-    now = [[part.folder, fingerprint(folder / part.folder, part.files)] for part in manifest.parts]
+    """Check the checksum of every file that somebody wrote to since it was last checked."""
     stamp = folder / VERIFIED
-    try:
-        if json.loads(stamp.read_text()) == now:
-            return
-    except (OSError, ValueError):
-        pass
+    known = _verified(stamp)
+    now = []
     for part in manifest.parts:
-        verify(folder / part.folder, part.files)
-    with contextlib.suppress(OSError):  # a folder that cannot be written to is checked each time
-        stamp.write_text(json.dumps(now))
+        for name, (size, checksum) in part.files.items():
+            path = folder / part.folder / name
+            now.append(fingerprint(path, checksum))
+            if now[-1] not in known:
+                verify(path, size, checksum)
+    if known != {*now}:
+        # a folder that cannot be written to is checked each time
+        with contextlib.suppress(StorageError):
+            write_atomically(stamp, json.dumps(now).encode())
+
+
+def _verified(stamp: Path) -> frozenset[str]:
+    """The fingerprints of files that were found sound; none where that cannot be read."""
+    try:
+        found = json.loads(stamp.read_bytes())
+        return frozenset(found if isinstance(found, list) else ())
+    except (OSError, ValueError, TypeError):
+        return frozenset()
 
 
 def _dead_keys(folder: Path, manifest: Manifest) -> NDArray[np.int64]:

@@ -8,23 +8,26 @@ them.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from assay.durable import refusal, storing, sync_files, sync_folder
 from assay.errors import StorageError
 from assay.index import bm25
 from assay.index import manifest as manifests
 from assay.index.columns import write_columns
 from assay.index.dense import write_dense
-from assay.index.files import describe, sync_files, sync_folder
+from assay.index.files import describe
 from assay.index.lock import write_lock
-from assay.index.manifest import Manifest, Part
-from assay.index.reader import DEAD
+from assay.index.manifest import Files, Manifest, Part
+from assay.index.reader import DEAD, verify_once
 from assay.index.sound import sound_matrix, sound_sparse
 from assay.index.sparse import write_sparse
 from assay.model.document import Chunk, KeyedChunk
@@ -85,18 +88,31 @@ def update(
     graph_from_rows: int = GRAPH_FROM_ROWS,
 ) -> Manifest:
     """Bring the index up to the store's last change; ``fresh`` writes all of it anew."""
-    with write_lock(folder):
+    with write_lock(folder), _tidied(folder):
+        if manifests.is_new(folder):
+            # an empty generation first: from now on a manifest that is not there is a lost one
+            manifests.save(folder, Manifest())
         current = _base(folder, encoders, fresh)
         until = source.last_change()
         if until == current.applied and not fresh:
             return current
+        verify_once(folder, current)  # what is damaged must not live on under new checksums
         removed = source.removed_since(current.applied, until)
         added = [row for page in source.added_since(current.applied, until) for row in page]
         work = _Work(folder, current, encoders, progress, graph_from_rows)
         manifest = work.write(added, removed, until)
         manifests.save(folder, manifest)
-        _sweep(folder, manifest)
         return manifest
+
+
+@contextmanager
+def _tidied(folder: Path) -> Iterator[None]:
+    """Remove what no generation needs, also where writing failed: that may be a full disk."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(StorageError):  # nothing is removed where nothing is known
+            _sweep(folder, manifests.load(folder))
 
 
 def _base(folder: Path, encoders: Encoders, fresh: bool) -> Manifest:
@@ -113,7 +129,7 @@ def _base(folder: Path, encoders: Encoders, fresh: bool) -> Manifest:
 
 
 def _largest_number(folder: Path) -> int:
-    numbers = [path.name.rpartition("-")[2] for path in folder.glob("*-*")]
+    numbers = [path.name.rpartition("-")[2] for path in manifests.part_folders(folder)]
     return max((int(number.split(".")[0]) for number in numbers if number[:1].isdigit()), default=0)
 
 
@@ -157,16 +173,19 @@ class _Work:
 
     def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> Part:
         folder = self._new(f"seg-{self._number:06d}.{start // SEGMENT_ROWS}")
-        write_columns(folder, rows)
+        with storing(folder):
+            write_columns(folder, rows)
         texts = [passage(row.chunk) for row in rows]
         if self._encoders.sparse is not None:
             weights, most = self._encoders.sparse(texts), self._encoders.vocabulary
             sound = sound_sparse(weights, len(texts), most, self._encoders.sparse_model)
-            write_sparse(folder, sound, most)
+            with storing(folder):
+                write_sparse(folder, sound, most)
         if self._encoders.dense is not None:
-            vectors = self._encoders.dense(texts)
-            model = self._encoders.dense_model
-            write_dense(folder, sound_matrix(vectors, len(texts), model), graph=graph)
+            made, model = self._encoders.dense(texts), self._encoders.dense_model
+            vectors = sound_matrix(made, len(texts), model)
+            with _writing(folder):
+                write_dense(folder, vectors, graph=graph)
         return _finished(folder, len(rows))
 
     def _dead(self, removed: list[int]) -> Part | None:
@@ -178,7 +197,8 @@ class _Work:
             old = np.load(self._folder / before.folder / DEAD, allow_pickle=False)
             keys = np.union1d(keys, old)
         folder = self._new(f"dead-{self._number:06d}")
-        np.save(folder / DEAD, keys, allow_pickle=False)
+        with storing(folder):
+            np.save(folder / DEAD, keys, allow_pickle=False)
         return _finished(folder, len(keys))
 
     def _bm25(self, added: list[KeyedChunk], removed: list[int]) -> Part:
@@ -186,34 +206,53 @@ class _Work:
         folder = self._folder / f"bm25-{self._number:06d}"
         shutil.rmtree(folder, ignore_errors=True)
         base = None if before is None else self._folder / before.folder
-        bm25.write(folder, base, [added], removed)
-        return _finished(folder, len(added) + (before.rows if before else 0))
+        with _writing(folder):
+            bm25.write(folder, base, [added], removed)
+        return _finished(folder, len(added) + (before.rows if before else 0), before)
 
     def _new(self, name: str) -> Path:
         folder = self._folder / name
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        with storing(folder):
+            folder.mkdir(parents=True)
         return folder
 
 
-def _finished(folder: Path, rows: int) -> Part:
-    files = describe(folder)
-    sync_files(folder / name for name in files)
-    sync_folder(folder)
-    return Part(folder.name, rows, files)
+def _finished(folder: Path, rows: int, before: Part | None = None) -> Part:
+    """The part that the files of a folder make up, durable.
+
+    A file that it shares with the part before keeps the checksum of then: computed anew, damage
+    that came since would pass for the truth.
+    """
+    with storing(folder):
+        shared = {} if before is None else _shared(folder, before)
+        files = {**describe(folder, but=shared), **shared}
+        sync_files(folder / name for name in files)
+        sync_folder(folder)
+    return Part(folder.name, rows, dict(sorted(files.items())))
+
+
+def _shared(folder: Path, before: Part) -> Files:
+    base = folder.parent / before.folder
+    return {
+        name: stated
+        for name, stated in before.files.items()
+        if (folder / name).exists() and (folder / name).samefile(base / name)
+    }
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Say in our own words what goes wrong; tantivy raises ValueError, faiss RuntimeError."""
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as problem:
+        raise refusal(folder, problem) from problem
 
 
 def _sweep(folder: Path, manifest: Manifest) -> None:
     """Remove what the manifest does not name; a reader that maps it keeps it until it lets go."""
     named = {part.folder for part in manifest.parts}
-    for path in _folders(folder):
+    for path in manifests.part_folders(folder):
         if path.name not in named:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _folders(folder: Path) -> Iterable[Path]:
-    return [
-        path
-        for path in folder.iterdir()
-        if path.is_dir() and path.name.startswith(("seg-", "dead-", "bm25-"))
-    ]

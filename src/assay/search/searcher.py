@@ -42,6 +42,7 @@ WARM_UP = "warm up"
 WARM_UP_S = 10.0
 REFRESH_EVERY_S = 1.0
 CLOSING_S = 3.0
+EMPTY = "the index is empty: assay ingest PATH or assay index update fills it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +284,7 @@ class Searcher:
         )
 
     def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
-        empty = "" if snapshot.size else "the index is empty: assay ingest PATH fills it"
-        return tuple(filter(None, (self._stale, empty)))
+        return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
 
     async def _rank(
         self, prepared: Prepared, options: SearchOptions

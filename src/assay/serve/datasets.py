@@ -41,7 +41,6 @@ def upload(home: Path, data: bytes) -> tuple[TestSet, bool]:
             hint="a changed test set gets a new version and a new name",
         )
     folder = home / "testsets"
-    folder.mkdir(parents=True, exist_ok=True)
     save_test_set(test_set, folder / f"{test_set.name}.yaml")
     return test_set, True
 

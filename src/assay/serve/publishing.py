@@ -12,8 +12,8 @@ import httpx2 as httpx
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
+from assay.durable import write_atomically
 from assay.errors import InputError, UnreachableError
-from assay.index.files import write_atomically
 from assay.model.run_store import RunStore
 from assay.serve.quality import QualityCollector, newest_quality
 
@@ -35,7 +35,6 @@ def figures(store: RunStore) -> bytes:
 
 def to_textfile(text: bytes, path: Path) -> None:
     """Replace the file as a whole, so that half of it is never read."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text)
 
 

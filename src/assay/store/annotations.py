@@ -17,7 +17,7 @@ from assay.errors import ConflictError, InputError, LimitError, MissingFileError
 from assay.model.annotation import Decision, Grade, Item, ItemKey, Round, RoundQuery
 from assay.model.document import check_id
 from assay.store import annotation_rows as rows
-from assay.store.database import open_database, shown, writing
+from assay.store.database import open_database, writing
 from assay.store.moments import now
 from assay.store.schema import (
     annotation_decisions,
@@ -34,7 +34,6 @@ class AnnotationStore:
 
     def __init__(self, place: Path | str) -> None:
         self._engine = open_database(place)
-        self._place = shown(self._engine)
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -43,7 +42,7 @@ class AnnotationStore:
     def create(self, held: Round, queries: Sequence[RoundQuery], items: Sequence[Item]) -> Round:
         """Enter a round with everything that is to be judged, in one transaction."""
         _check_round(held, queries, items)
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             if _found(connection, held.round_id) is not None:
                 raise ConflictError(
                     f"there is a round {held.round_id!r} already", hint="choose another name"
@@ -116,7 +115,7 @@ class AnnotationStore:
         """Enter several grades, all of them or, where one is refused, none."""
         for _, grade, comment in said:
             _check_grade(grade, comment)
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             held = _open_round(connection, round_id)
             _check_annotator(held, annotator)
             return [_entered(connection, held, annotator, one) for one in said]
@@ -124,7 +123,7 @@ class AnnotationStore:
     def undo(self, round_id: str, annotator: str) -> Grade | None:
         """Take back the annotator's last grade, whatever it was; None where there is none."""
         table = annotation_grades
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             held = _open_round(connection, round_id)
             _check_annotator(held, annotator)
             last = connection.execute(
@@ -162,7 +161,7 @@ class AnnotationStore:
         """Enter decisions in one transaction; a later one replaces an earlier one."""
         for one in decisions:
             _check_grade(one.grade, one.comment)
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             held = _open_round(connection, round_id)
             for one in decisions:
                 _check_item(connection, round_id, one.key)
@@ -190,7 +189,7 @@ class AnnotationStore:
 
     def close_round(self, round_id: str) -> Round:
         """End a round: its grades and decisions stay as they are."""
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             held = _required(connection, round_id)
             if held.closed_at is None:
                 table = annotation_rounds

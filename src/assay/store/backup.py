@@ -23,8 +23,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from assay import limits
+from assay.durable import make_folder, move_folder, storing, sync_files, sync_folder
 from assay.errors import FormatError, LimitError, MissingFileError, StorageError, UsageError
-from assay.index.files import digest, sync_files, sync_folder
+from assay.index.files import digest
+from assay.store.complaints import in_our_words
 from assay.store.moments import now
 from assay.version import __version__
 
@@ -58,7 +60,10 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
         raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
     if not target.parent.is_dir():
         raise MissingFileError(f"there is no folder {target.parent}")
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".assay-backup-") as folder:
+    with (
+        storing(target),
+        tempfile.TemporaryDirectory(dir=target.parent, prefix=".assay-backup-") as folder,
+    ):
         copy = Path(folder) / DATABASE
         _copy_database(home / DATABASE, copy)
         parts = {DATABASE: copy}
@@ -69,7 +74,7 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
         _pack(packed, backup, parts)
         sync_files([packed])
         os.link(packed, target)  # unlike a rename, this never replaces what came there meanwhile
-    sync_folder(target.parent)
+        sync_folder(target.parent)
     return backup
 
 
@@ -81,17 +86,18 @@ def restore(source: Path, home: Path) -> Backup:
         raise UsageError(
             f"{home} is not empty", hint="restore into a new folder: assay --home FOLDER restore"
         )
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home.parent, prefix=".assay-restore-") as folder:
+    make_folder(home.parent)
+    with (
+        storing(home),
+        tempfile.TemporaryDirectory(dir=home.parent, prefix=".assay-restore-") as folder,
+    ):
         inside = Path(folder) / "home"
         inside.mkdir()
         backup = _unpack(source, inside)
         _check_database(inside / DATABASE, source)
-        sync_files(path for path in inside.rglob("*") if path.is_file())
         if home.exists():
             home.rmdir()
-        inside.rename(home)
-    sync_folder(home.parent)
+        move_folder(inside, home)
     return backup
 
 
@@ -104,7 +110,10 @@ def _copy_database(source: Path, target: Path) -> None:
             theirs.backup(ours)
             ours.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
         except sqlite3.DatabaseError as problem:
-            raise StorageError(f"{source} cannot be copied: {problem}") from None
+            place = target if getattr(problem, "sqlite_errorname", "") == "SQLITE_FULL" else source
+            raise in_our_words(problem, str(place), 0) or StorageError(
+                f"{source} cannot be copied: {problem}"
+            ) from None
     _check_database(target, source)
 
 
@@ -227,7 +236,9 @@ def _place(
         raise _bad(source, f"{entry.name} is not what the manifest says")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as out:
-        shutil.copyfileobj(content, out, 1 << 20)
+        while piece := content.read(1 << 20):
+            with storing(path):  # a full disk is not a fault of the backup
+                out.write(piece)
     if digest(path) != checksum:
         raise _bad(source, f"{entry.name} was damaged")
 

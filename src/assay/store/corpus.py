@@ -21,7 +21,7 @@ from assay.model.document import (
     Section,
     SpeakerRole,
 )
-from assay.store.database import open_database, shown, writing
+from assay.store.database import open_database, writing
 from assay.store.places import ChunkPlaces
 from assay.store.schema import changes, chunks, documents
 from assay.store.upsert import insert_or_replace
@@ -50,7 +50,6 @@ class CorpusStore:
 
     def __init__(self, place: Path | str) -> None:
         self._engine = open_database(place)
-        self._place = shown(self._engine)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -63,7 +62,7 @@ class CorpusStore:
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Chunk]]]) -> Written:
         """Write documents with their chunks in one transaction; an unchanged one is a no-op."""
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             known = _digests(connection, [document.doc_id for document, _ in batch])
             plan = _Plan(known, _last(connection))
             for document, parts in batch:
@@ -74,7 +73,7 @@ class CorpusStore:
     def delete(self, doc_ids: Iterable[str]) -> Written:
         """Remove documents and their chunks in one transaction; unknown ids are passed over."""
         total = Written()
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             for doc_id in doc_ids:
                 gone = connection.execute(documents.delete().where(documents.c.doc_id == doc_id))
                 if gone.rowcount:

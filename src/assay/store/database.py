@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
-from assay.errors import BusyError, ConfigError, MissingDependencyError, StorageError
+from assay.durable import make_folder
+from assay.errors import ConfigError, MissingDependencyError, StorageError
+from assay.store.complaints import in_our_words
 from assay.store.schema import APPLICATION_ID, VERSION
 from assay.store.versions import installed_version, migrate
 
@@ -31,21 +33,29 @@ def open_database(place: Path | str) -> Engine:
     """
     engine = _postgresql(place) if isinstance(place, str) else _sqlite(place)
     name = shown(engine)
+    event.listen(engine, "handle_error", _complain)
     try:
         with engine.connect() as connection:
             ready = installed_version(connection, name) == VERSION
         if not ready:
-            with writing(engine, name) as connection:
+            with writing(engine) as connection:
                 migrate(connection, name)
+    except StorageError:
+        engine.dispose()
+        raise
     except DatabaseError as problem:
         engine.dispose()
         raise StorageError(
             f"{name} cannot be opened: {problem.orig}", hint="is it an assay database?"
         ) from None
-    except StorageError:
-        engine.dispose()
-        raise
     return engine
+
+
+def _complain(context: ExceptionContext) -> StorageError | None:
+    """What the database complains of, wherever that happens, as an error of ours."""
+    if context.engine is None or not isinstance(context.original_exception, Exception):
+        return None
+    return in_our_words(context.original_exception, shown(context.engine), BUSY_SECONDS)
 
 
 def shown(engine: Engine) -> str:
@@ -56,7 +66,7 @@ def shown(engine: Engine) -> str:
 
 
 def _sqlite(path: Path) -> Engine:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     engine = create_engine(
         URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS}
     )
@@ -113,17 +123,9 @@ def _begin_postgresql(connection: Connection) -> None:
 
 
 @contextmanager
-def writing(engine: Engine, place: Path | str = "the database") -> Iterator[Connection]:
+def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes; commits at the end, rolls back on any error."""
-    try:
-        with engine.connect() as plain:
-            connection = plain.execution_options(write=True)
-            with connection.begin():
-                yield connection
-    except OperationalError as problem:
-        text = str(problem.orig)
-        if any(word in text for word in ("locked", "busy", "lock timeout")):
-            raise BusyError(
-                f"another process kept {place} locked for {BUSY_SECONDS} s", hint="try again"
-            ) from None
-        raise StorageError(f"{place}: {text}", hint="check disk space and permissions") from None
+    with engine.connect() as plain:
+        connection = plain.execution_options(write=True)
+        with connection.begin():
+            yield connection

@@ -81,7 +81,7 @@ class JobStore:
         """Enter a job; with the one that was there already, and False, where it is the same."""
         text = json.dumps(request, sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             known = _known(connection, job_id, owner, idempotency_key)
             if known is not None:
                 if known.digest != digest:
@@ -130,7 +130,7 @@ class JobStore:
 
     def take(self) -> Job | None:
         """The next job in line, now running; None where nothing waits."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             row = connection.execute(
                 select(jobs.c.job_id)
                 .where(jobs.c.state == JobState.QUEUED.value)
@@ -144,7 +144,7 @@ class JobStore:
 
     def progress(self, job_id: str, done: int, total: int, run_id: str | None = None) -> None:
         """Note how far a job is."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             extra = {} if run_id is None else {"run_id": run_id}
             _set(connection, job_id, done=done, total=total, **extra)
 
@@ -158,7 +158,7 @@ class JobStore:
         problem: Mapping[str, Any] | None = None,
     ) -> Job:
         """Note how a job ended, or that it was interrupted."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             values: dict[str, Any] = {"state": state.value}
             values |= {} if run_id is None else {"run_id": run_id}
             values |= {} if result is None else {"result": json.dumps(result, allow_nan=False)}
@@ -168,7 +168,7 @@ class JobStore:
 
     def cancel_waiting(self, job_id: str) -> bool:
         """Cancel a job that has not begun; False where it has."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             changed = connection.execute(
                 update(jobs)
                 .where(
@@ -181,7 +181,7 @@ class JobStore:
 
     def requeue(self) -> int:
         """Put what was interrupted, by a signal or by a crash, in line again; how many."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             changed = connection.execute(
                 update(jobs)
                 .where(jobs.c.state.in_([JobState.RUNNING.value, JobState.INTERRUPTED.value]))

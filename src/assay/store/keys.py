@@ -70,7 +70,7 @@ class KeyStore:
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         expires = days_ago(-days) if days is not None else None
         key = ApiKey(key_id, name, _digest(secret), chosen, now(), expires)
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             here = connection.execute(
                 select(func.count()).where(api_keys.c.revoked_at.is_(None))
             ).scalar_one()
@@ -110,7 +110,7 @@ class KeyStore:
 
     def revoke(self, key_id: str) -> ApiKey:
         """End a key at once; one that ended before stays as it was."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             connection.execute(
                 update(api_keys)
                 .where(api_keys.c.key_id == key_id, api_keys.c.revoked_at.is_(None))

@@ -69,12 +69,12 @@ class QueryLog:
             for entry in entries
         ]
         if rows:
-            with writing(self._engine, self.path) as connection:
+            with writing(self._engine) as connection:
                 connection.execute(insert(query_log), rows)
 
     def trim(self, *, days: float, rows: int) -> int:
         """Delete what is too old or too much; how many rows went."""
-        with writing(self._engine, self.path) as connection:
+        with writing(self._engine) as connection:
             old = connection.execute(delete(query_log).where(query_log.c.at < days_ago(days)))
             newest = connection.execute(select(func.max(query_log.c.seq))).scalar() or 0
             many = connection.execute(delete(query_log).where(query_log.c.seq <= newest - rows))

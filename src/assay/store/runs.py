@@ -26,7 +26,7 @@ from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.store import run_rows
-from assay.store.database import open_database, shown, writing
+from assay.store.database import open_database, writing
 from assay.store.owner import alive
 from assay.store.refs import check_tag, find
 from assay.store.run_info import UNFINISHED, run_info, run_row
@@ -47,7 +47,6 @@ class SqlRunStore:
 
     def __init__(self, place: Path | str) -> None:
         self._engine = open_database(place)
-        self._place = shown(self._engine)
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -55,7 +54,7 @@ class SqlRunStore:
 
     def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
         """Enter a new run with the queries it will be made with; the same id again is refused."""
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             taken = select(eval_runs.c.run_id).where(eval_runs.c.run_id == info.run_id)
             if connection.execute(taken).first():
                 raise ConflictError(
@@ -87,7 +86,7 @@ class SqlRunStore:
             }
             for one in outcomes
         ]
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             count = (
                 select(func.count())
                 .select_from(eval_query_results)
@@ -100,7 +99,7 @@ class SqlRunStore:
 
     def claim(self, run_id: str, owner: str) -> RunInfo:
         """Take over an unfinished run; refused where the process that makes it is alive."""
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             info = _by_id(connection, run_id)
             if info.status is RunStatus.COMPLETE:
                 raise ConflictError(f"the run {run_id} is complete", hint="there is nothing to do")
@@ -126,7 +125,7 @@ class SqlRunStore:
             changes["aggregate_json"] = json.dumps(aggregate, allow_nan=False)
         if finished_at is not None:
             changes["finished_at"] = finished_at
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             _change(connection, run_id, **changes)
             return _by_id(connection, run_id)
 
@@ -220,19 +219,19 @@ class SqlRunStore:
 
     def tag(self, ref: str, tag: str) -> RunInfo:
         """Let a tag name this run, and no other any longer."""
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             run_id = find(connection, ref)
             _move_tag(connection, tag, run_id)
             return _by_id(connection, run_id)
 
     def untag(self, tag: str) -> None:
         """Forget a tag."""
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             connection.execute(delete(eval_tags).where(eval_tags.c.tag == tag))
 
     def delete(self, ref: str) -> RunInfo:
         """Remove a run with its outcomes and tags, and its test set where no other run has it."""
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             info = _by_id(connection, find(connection, ref))
             connection.execute(delete(eval_runs).where(eval_runs.c.run_id == info.run_id))
             connection.execute(
@@ -254,7 +253,7 @@ class SqlRunStore:
             "purpose": use.purpose,
             "at": use.at,
         }
-        with writing(self._engine, self._place) as connection:
+        with writing(self._engine) as connection:
             connection.execute(insert(eval_held_out_uses), row)
 
     def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:

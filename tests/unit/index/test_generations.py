@@ -1,16 +1,19 @@
 """Generations: what is written, when it is seen, and what damage does."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from assay.errors import BusyError, CorruptError, UsageError
+from assay.errors import BusyError, CorruptError, InputError, UsageError
 from assay.index import manifest as manifests
+from assay.index import reader, writer
 from assay.index.lock import write_lock
 from assay.index.reader import open_generation
 from assay.index.writer import Encoders, update
 from assay.model.query import Filters
+from assay.model.vectors import DenseMatrix
 from assay.testing.component import sample
 from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, built, opened
 
@@ -117,21 +120,74 @@ def test_any_damage_is_refused_by_name(damage: str, tmp_path: Path) -> None:
         if not content:
             continue
         if damage == "flip":
-            middle = len(content) // 2
-            path.write_bytes(
-                content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
-            )
+            _flip(path)
         elif damage == "truncate":
             path.write_bytes(content[:-1])
         else:
             path.unlink()
-        if damage == "delete" and path.name == manifests.NAME:
-            assert opened(tmp_path).segments == []  # no manifest: nothing was indexed yet
-        else:
-            with pytest.raises(CorruptError, match=path.name):
-                opened(tmp_path)
+        with pytest.raises(CorruptError, match=path.name):
+            opened(tmp_path)
         path.write_bytes(content)
     assert opened(tmp_path).segments
+
+
+def _flip(path: Path) -> None:
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_damage_does_not_live_on_in_the_next_generation(
+    seen: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next generation shares files with this one; their checksums are those of then."""
+    memory, manifest = built(tmp_path, ROWS[:10])
+    assert manifest.bm25 is not None
+    (words,) = (tmp_path / manifest.bm25.folder).glob("*.fieldnorm")
+    _flip(words)
+    memory.change(ROWS[10:12])
+    if seen:
+        with pytest.raises(CorruptError, match=words.name):
+            update(tmp_path, memory, ENCODERS)
+        return
+    # a bit that turned without anybody writing is not seen by the writer, but by the next reader
+    monkeypatch.setattr(writer, "verify_once", lambda *_: None)
+    update(tmp_path, memory, ENCODERS)
+    with pytest.raises(CorruptError, match=words.name):
+        opened(tmp_path)
+
+
+def test_only_what_is_new_is_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, first = built(tmp_path, ROWS[:10])
+    opened(tmp_path)
+    memory.change(ROWS[10:12])
+    second = update(tmp_path, memory, ENCODERS)
+    checked: list[str] = []
+
+    def note(path: Path, size: int, checksum: str) -> None:
+        checked.append(path.parent.name)
+
+    monkeypatch.setattr(reader, "verify", note)
+    opened(tmp_path)
+    assert second.segments[1].folder in checked
+    assert first.segments[0].folder not in checked
+    checked.clear()
+    opened(tmp_path)
+    assert checked == []
+
+
+def test_a_writer_that_fails_leaves_no_files(tmp_path: Path) -> None:
+    memory, manifest = built(tmp_path, ROWS[:10])
+    memory.change(ROWS[10:12])
+
+    def broken(_: list[str]) -> DenseMatrix:
+        raise InputError("no vectors today")
+
+    with pytest.raises(InputError, match="today"):
+        update(tmp_path, memory, replace(ENCODERS, dense=broken))
+    left = {path.name for path in tmp_path.iterdir() if path.is_dir()}
+    assert left == {part.folder for part in manifest.parts}
 
 
 def test_a_rebuild_mends_a_broken_manifest(tmp_path: Path) -> None:

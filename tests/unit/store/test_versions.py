@@ -98,6 +98,6 @@ def test_a_server_that_is_not_there_is_an_error_without_the_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(database, "CONNECT_SECONDS", 2)
-    with pytest.raises(StorageError, match="cannot be opened") as caught:
+    with pytest.raises(StorageError, match="cannot be used") as caught:
         SqlRunStore("postgresql://me:secret@127.0.0.1:1/none")
     assert "secret" not in str(caught.value)

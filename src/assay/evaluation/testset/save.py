@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.config.strict_yaml import MappingNode, parse_yaml
-from assay.errors import AssayError, StorageError
+from assay.durable import write_atomically
+from assay.errors import AssayError
 from assay.evaluation.testset.export import files
 from assay.evaluation.testset.load import parse_test_set
 from assay.evaluation.testset.write import as_yaml, held_out_block
-from assay.index.files import write_atomically
 from assay.model.testset import TestSet
 
 
@@ -27,11 +27,7 @@ def save_test_set(test_set: TestSet, path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace a file; its folder is made where it is missing."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text.encode())
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from None
+    write_atomically(path, text.encode())
 
 
 def with_split(data: bytes, test_set: TestSet) -> str:

@@ -1,0 +1,123 @@
+"""How does something get onto the disk whole, and stay there when the power fails?
+
+A file is written beside its place, made durable, given its name in one step, and then the name is
+made durable too. Every file that the product keeps goes through here: ``test_durable.py`` looks
+for others. So this is the only file to read when one asks what a crash can do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.errors import DiskFullError, StorageError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_NEARLY_NOTHING = 1 << 16  # bytes; libraries that hide the reason fail with less than this left
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Temp file, fsync, rename, fsync the folder: the old content or the new one, never half."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with storing(path):
+        make_folder(path.parent)
+        try:
+            with temporary.open("wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Have a folder; its name, and those of the folders above that were made too, are durable."""
+    with storing(folder):
+        missing = []
+        while not folder.is_dir():
+            missing.append(folder)
+            folder = folder.parent
+        for one in reversed(missing):
+            one.mkdir(exist_ok=True)
+            sync_folder(one.parent)
+
+
+def move_folder(made: Path, target: Path) -> None:
+    """Give a folder with all that is in it another name, in one step, once it is durable."""
+    sync_tree(made)
+    made.rename(target)
+    sync_folder(target.parent)
+
+
+def sync_tree(folder: Path) -> None:
+    """Make everything beneath a folder durable, and the folder itself."""
+    for place, _, names in os.walk(folder):
+        sync_files(Path(place) / name for name in names)
+        sync_folder(Path(place))
+
+
+def sync_files(paths: Iterable[Path]) -> None:
+    """Make the content of files durable."""
+    for path in paths:
+        _sync(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable, where the file system can do that."""
+    try:
+        _sync(folder)
+    except OSError as problem:
+        if problem.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def storing(place: Path) -> Iterator[None]:
+    """Say in our own words what the system complains of while something is written there."""
+    try:
+        yield
+    except OSError as problem:
+        raise refusal(place, problem) from problem
+
+
+def refusal(place: Path, problem: Exception) -> StorageError:
+    """The error that a failed write at a place becomes; a full disk has one of its own."""
+    if is_full(place, problem):
+        return DiskFullError(
+            f"{place} cannot be written: no space is left on the disk",
+            hint="free some space and do the same again; what was stored before is still there",
+        )
+    reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
+    return StorageError(f"{place} cannot be written: {reason}", hint="check permissions and disk")
+
+
+def is_full(place: Path, problem: Exception) -> bool:
+    """Whether a write failed for want of space; not every library says so."""
+    if getattr(problem, "errno", None) is not None:
+        return problem.errno in _FULL  # type: ignore[attr-defined]
+    if os.strerror(errno.ENOSPC) in str(problem):
+        return True
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(_existing(place)).free < _NEARLY_NOTHING
+    return False
+
+
+def _existing(place: Path) -> Path:
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    return place

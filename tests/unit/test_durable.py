@@ -1,0 +1,102 @@
+"""Does everything that is kept go through one place, and does that place keep its word?"""
+
+from __future__ import annotations
+
+import ast
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay import durable
+from assay.errors import DiskFullError, StorageError
+
+SOURCES = Path(assay.__file__).parent
+
+# Who else writes a file, and why that is no promise to anybody.
+ELSEWHERE = {
+    "index/columns.py": "a part of a generation: index/writer.py makes it durable",
+    "index/lock.py": "a lock; its content is for a message",
+    "store/backup.py": "a folder that durable.move_folder gives its name",
+    "encode/wheel.py": "the same",
+    "encode/hub.py": "the same",
+    "encode/install.py": "a damaged folder on its way out",
+    "encode/pip_download.py": "a file for pip, gone a moment later",
+    "serve/performing.py": "a temporary file, gone a moment later",
+    "cli/streams.py": "nothing: /dev/null",
+    "cli/gate_job.py": "a line for the summary of a CI job, in a file of theirs",
+}
+
+
+def writes(tree: ast.AST) -> Iterator[str]:
+    """Every call that writes a file, renames one or makes one durable."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        name = node.func.id if isinstance(node.func, ast.Name) else name
+        texts = [
+            one.value
+            for one in (*node.args, *(word.value for word in node.keywords))
+            if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        ]
+        if (
+            name in {"write_bytes", "fsync", "fdatasync", "rename"}
+            or (name == "write_text" and isinstance(node.func, ast.Attribute))
+            or (name == "replace" and isinstance(node.func, ast.Attribute) and len(node.args) == 1)
+            or (name == "open" and any(t.strip("bt+") in {"w", "a", "x"} for t in texts))
+        ):
+            yield f"{name}:{node.lineno}"
+
+
+def test_files_are_written_in_one_place() -> None:
+    found = {
+        str(path.relative_to(SOURCES)): list(writes(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in SOURCES.rglob("*.py")
+    }
+    assert found.pop("durable.py")
+    assert {name for name, calls in found.items() if calls} == set(ELSEWHERE)
+
+
+def test_a_folder_is_made_with_those_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(durable, "sync_folder", synced.append)
+    durable.make_folder(tmp_path / "a" / "b" / "c")
+    assert synced == [tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
+    durable.make_folder(tmp_path / "a" / "b" / "c")
+    assert len(synced) == 3
+
+
+def test_a_failed_write_leaves_the_old_content_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kept"
+    durable.write_atomically(path, b"old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFullError, match="kept cannot be written: no space"):
+        durable.write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_other_complaints_name_the_place(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(StorageError, match="file cannot be written: File exists"):
+        durable.write_atomically(tmp_path / "file" / "inside", b"")
+
+
+def test_a_library_that_says_nothing_of_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = OSError("800 requested and 512 written")  # numpy's words
+    assert not durable.is_full(tmp_path / "new" / "file", short)
+    monkeypatch.setattr(durable, "_NEARLY_NOTHING", 1 << 60)
+    assert durable.is_full(tmp_path / "new" / "file", short)
+    assert durable.is_full(tmp_path, ValueError("IO error: No space left on device (os error 28)"))
