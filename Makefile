@@ -55,11 +55,13 @@ docs: setup docs-reference ## build the documentation into site/, to be read wit
 docs-reference: setup ## write the pages of docs/pages/reference anew from the code
 	@$(PY) -m docs.generate
 
-crash: setup ## kill writers at random points and look for what is lost
+crash: setup ## kill writers, cut the power, damage every file, and look for what is lost
 	@$(PY) -m tests.crash.harness --mode ingest --kills 50
 	@$(PY) -m tests.crash.harness --mode compact --kills 50
 	@$(PY) -m tests.crash.evaluation --kills 50
 	@$(PY) -m tests.crash.annotation --kills 50
+	@$(PY) -m tests.crash.power --crashes 500
+	@ASSAY_EVERY_FILE=1 ASSAY_STATE_EXAMPLES=100 $(PY) -m pytest tests/faults
 
 reproduce: setup ## run every experiment and compare its figures
 	@$(PY) -m reproduce.run

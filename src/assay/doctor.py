@@ -48,6 +48,7 @@ def examine(config: Configuration) -> list[Finding]:
             ("models", _models),
             ("gpu", _gpu),
             ("store", _store),
+            ("vectors", _vectors),
             ("cluster", _cluster),
             ("index", _index),
             ("test sets", _test_sets),
@@ -96,7 +97,8 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
             continue
         wrong = faults(found.folder, found.card.files)
         if wrong:
-            yield Finding(f"model {role}", State.FAULT, wrong[0], f"assay models pull {name}")
+            says = f"{found.folder}: {wrong[0]}"
+            yield Finding(f"model {role}", State.FAULT, says, f"assay models pull {name}")
         else:
             yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
 
@@ -111,15 +113,34 @@ def _gpu(_: Workspace) -> Iterator[Finding]:
 
 
 def _store(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.exists() and workspace.index_folder.exists():
+        says, hint = f"{workspace.database} is missing", "assay restore puts a backup into a folder"
+        yield Finding("store", State.FAULT, says, hint)
+        return
     if not workspace.exists():
         yield Finding(
             "store", State.NOTE, f"no workspace at {workspace.home} yet", "assay ingest PATH"
         )
         return
+    from assay.store.check import problems
+
+    if found := problems(workspace.database):
+        hint = "assay restore puts a backup into a new folder; keep the damaged file"
+        yield from (Finding("store", State.FAULT, one, hint) for one in found)
+        return
     counts = workspace.store.counts()
     documents, chunks = counted(counts["documents"], "document"), counted(counts["chunks"], "chunk")
     says = f"{documents}, {chunks} in {workspace.home}"
     yield Finding("store", State.OK, says)
+
+
+def _vectors(workspace: Workspace) -> Iterator[Finding]:
+    from assay.encode.cache import damage
+
+    for path in sorted((workspace.home / "vectors").glob("*.db")):
+        if wrong := damage(path):
+            hint = "delete it: vectors are made anew from the texts"
+            yield Finding("vectors", State.FAULT, f"{path} was damaged: {wrong}", hint)
 
 
 def _cluster(workspace: Workspace) -> Iterator[Finding]:
@@ -139,8 +160,14 @@ def _cluster(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _test_sets(workspace: Workspace) -> Iterator[Finding]:
+    from assay.evaluation.testset.load import list_test_sets, read_test_set
     from assay.lifecycle.reminding import due_sets
 
+    here = workspace.home / "testsets"
+    for name, path in list_test_sets(here).items():
+        if path.parent == here and (problems := read_test_set(path).problems):
+            hint = f"assay testset validate {name}"
+            yield Finding("test set", State.FAULT, f"{path}: {problems[0].message}", hint)
     for due in due_sets(workspace.home):
         if due.overdue:
             hint = f"assay testset sample {due.name}"
@@ -153,7 +180,7 @@ def _index(workspace: Workspace) -> Iterator[Finding]:
     card = workspace.index_info()
     behind = card["changes_behind"]
     if problems := workspace.check_index():
-        stale = behind and len(problems) == 1
+        stale = behind > 0 and len(problems) == 1
         state, hint = (
             (State.NOTE, "assay index update") if stale else (State.FAULT, "assay index rebuild")
         )

@@ -1,6 +1,8 @@
 """Does the doctor see what is wrong, and say what to do?"""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from assay.cli.main import run
 from assay.config import Configuration, configure
 from assay.doctor import Finding, State, examine
+from assay.encode.cache import VectorCache
+from assay.errors import CorruptError
 from assay.workspace import Workspace
 from tests.unit.store.test_corpus import document
 
@@ -62,3 +66,46 @@ def test_the_command_tells_by_its_exit_code(
     answer = json.loads(capsys.readouterr().out)
     assert answer["fit"] is False
     assert [f["name"] for f in answer["findings"] if f["state"] == "fault"] == ["store", "index"]
+
+
+def test_vectors_that_were_damaged_are_named(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    with Workspace(config) as workspace:
+        workspace.ingest([document("d1", "a text about kidneys")])
+    with VectorCache(tmp_path / "vectors", "m") as cache:
+        cache.put({b"key": b"vector"})
+    assert "vectors" not in by_name(examine(config))
+    with closing(sqlite3.connect(cache.path)) as connection:
+        connection.execute("UPDATE vectors SET data = x'00'")
+        connection.commit()
+    found = by_name(examine(config))["vectors"]
+    assert found.state is State.FAULT
+    assert "1 vectors have another checksum" in found.says
+    assert "delete it" in found.hint
+
+
+def test_a_database_that_is_gone_and_an_index_of_another_one(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    with Workspace(config) as workspace:
+        workspace.ingest([document(f"d{at}", "a text about kidneys") for at in range(3)])
+        workspace.update_index()
+    for path in tmp_path.glob("assay.db*"):
+        path.unlink()
+    found = by_name(examine(config))["store"]
+    assert (found.state, "assay.db is missing" in found.says) == (State.FAULT, True)
+    with Workspace(config) as workspace:
+        workspace.ingest([document("other", "a text about hearts")])
+        found = by_name(examine(config))["index"]
+        assert (found.state, "another database" in found.says) == (State.FAULT, True)
+        with pytest.raises(CorruptError, match="another database"):
+            workspace.generation()
+        workspace.update_index()
+        assert list(workspace.generation().chunk_ids.values()) == ["other:chunk_0", "other:chunk_1"]
+
+
+def test_a_test_set_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "testsets").mkdir()
+    (tmp_path / "testsets" / "mine.yaml").write_text("name: [")
+    found = by_name(examine(configured(tmp_path)))["test set"]
+    assert (found.state, found.hint) == (State.FAULT, "assay testset validate mine")
+    assert "mine.yaml" in found.says

@@ -68,8 +68,12 @@ def check_bundle(workspace: Workspace, folder: Path) -> Checked:
 
 
 def _damaged(folder: Path) -> list[str]:
-    found = []
-    for name, checksum in bundle.read_manifest(_text(folder / bundle.MANIFEST)).items():
+    stated = bundle.read_manifest(_text(folder / bundle.MANIFEST))
+    there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    found = [
+        f"{name} is not in the manifest" for name in sorted(there - {bundle.MANIFEST, *stated})
+    ]
+    for name, checksum in stated.items():
         if "/" in name or name.startswith("."):
             found.append(f"the manifest names {name!r:.80}, which is not a file of a bundle")
             continue

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -144,7 +144,7 @@ class VectorCache:
             yield
         except sqlite3.OperationalError as error:  # disk full, read-only, locked for too long
             raise CacheUnavailableError(f"{self.path} cannot be used now: {error}") from error
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are quoted as they are
             raise self._unusable(str(error)) from error
 
     def _unusable(self, reason: str) -> CorruptCacheError:
@@ -152,6 +152,20 @@ class VectorCache:
             f"{self.path} cannot be used: {reason}",
             hint="delete or move it: vectors are made anew from the texts",
         )
+
+
+def damage(path: Path) -> str:
+    """What is wrong with a file of vectors, in words; nothing where every row is sound."""
+    try:
+        with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS)) as db:
+            (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+            if verdict != "ok":
+                return str(verdict)
+            rows = db.execute("SELECT key, data, checksum FROM vectors")
+            wrong = sum(_checksum(key, data) != checksum for key, data, checksum in rows)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        return str(error)
+    return f"{wrong} vectors have another checksum" if wrong else ""
 
 
 _STAMPS = ("application_id", "user_version")

@@ -7,6 +7,7 @@ Nothing in it is executed: weights are ONNX or safetensors, the rest is JSON.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any
 
 from assay import limits
 from assay.encode.cards import POOLINGS, ROLES, RUNTIMES, ModelCard, ModelFile, Pooling, Role
-from assay.errors import FormatError, LimitError, MissingFileError
+from assay.errors import CorruptModelError, FormatError, LimitError, MissingFileError
 
 DESCRIPTION = "assay-model.json"
+SEAL = "sha256"
 WEIGHTS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
 _TEXTS = {"name", "about", "licence", "weights", "query_prefix", "passage_prefix"}
 _NUMBERS = {"dimension", "max_tokens", "longest"}
@@ -51,12 +53,22 @@ def description(card: ModelCard) -> str:
     """The text of ``assay-model.json`` for a card."""
     values = asdict(card)
     del values["sources"]
-    return json.dumps(values, indent=1, sort_keys=True) + "\n"
+    return json.dumps({**values, SEAL: _digest(values)}, indent=1, sort_keys=True) + "\n"
+
+
+def _digest(values: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def _described(folder: Path) -> ModelCard:
     path = folder / DESCRIPTION
     values = read_json(path)
+    stated = values.pop(SEAL, None)  # a description that a person wrote has none
+    if stated is not None and stated != _digest(values):
+        raise CorruptModelError(
+            f"{path} is not what was written when the model was pulled",
+            hint="delete the folder and pull the model again",
+        )
     known = {field.name for field in fields(ModelCard)} - {"sources"}
     if unknown := sorted(set(values) - known):
         raise FormatError(
@@ -197,7 +209,9 @@ def read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise MissingFileError(f"{path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise FormatError("this is not JSON", source=str(path)) from error
+        raise FormatError(
+            "this is not JSON", source=str(path), hint="assay models pull fetches a model again"
+        ) from error
     if not isinstance(value, dict):
         raise FormatError("this must be a JSON object", source=str(path))
     return value

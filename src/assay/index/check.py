@@ -75,7 +75,9 @@ def problems(folder: Path, chunks: int, last_change: int) -> list[str]:
                 found.append(problem.message)
     if found:
         return found
-    if manifest.applied < last_change:
+    if manifest.applied > last_change:
+        found.append(ahead(manifest.applied, last_change))
+    elif manifest.applied < last_change:
         found.append(
             f"the index is {counted(last_change - manifest.applied, 'change')} behind the store"
         )
@@ -84,6 +86,14 @@ def problems(folder: Path, chunks: int, last_change: int) -> list[str]:
         if alive != chunks:
             found.append(f"the index holds {counted(alive, 'chunk')} and the store {chunks}")
     return found
+
+
+def ahead(applied: int, last_change: int) -> str:
+    """In words: the index knows of changes that the store does not have."""
+    return (
+        f"the index has seen {applied} changes and the store has {last_change}: "
+        "it was made of another database"
+    )
 
 
 def _alive(folder: Path, manifest: Manifest) -> int:

@@ -92,8 +92,8 @@ def update(
         if manifests.is_new(folder):
             # an empty generation first: from now on a manifest that is not there is a lost one
             manifests.save(folder, Manifest())
-        current = _base(folder, encoders, fresh)
         until = source.last_change()
+        current = _base(folder, encoders, fresh, until)
         if until == current.applied and not fresh:
             return current
         verify_once(folder, current)  # what is damaged must not live on under new checksums
@@ -115,15 +115,19 @@ def _tidied(folder: Path) -> Iterator[None]:
             _sweep(folder, manifests.load(folder))
 
 
-def _base(folder: Path, encoders: Encoders, fresh: bool) -> Manifest:
-    """The generation to build on: an empty one where models changed or all is written anew."""
+def _base(folder: Path, encoders: Encoders, fresh: bool, last_change: int) -> Manifest:
+    """The generation to build on: an empty one where models changed or all is written anew.
+
+    A generation that knows of changes which the store does not have is of another store.
+    """
     if fresh:
         try:
             return Manifest(generation=manifests.load(folder).generation)
         except StorageError:  # rebuilding is what one does with a broken index
             return Manifest(generation=_largest_number(folder))
     current = manifests.load(folder)
-    if current.segments and dict(current.models) != encoders.models:
+    changed = current.segments and dict(current.models) != encoders.models
+    if changed or current.applied > last_change:
         return Manifest(generation=current.generation)
     return current
 

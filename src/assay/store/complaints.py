@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
+from assay.durable import is_full
 from assay.errors import BusyError, CorruptError, DiskFullError, StorageError
 
 Complaint: TypeAlias = Callable[[str, str, int], StorageError]
@@ -54,11 +56,18 @@ _OF_POSTGRESQL: dict[str, Complaint] = {
 
 def in_our_words(problem: Exception, place: str, busy_seconds: int) -> StorageError | None:
     """The error that a caller sees; None where the fault is in what was asked, not in the place."""
+    if isinstance(problem, UnicodeDecodeError):
+        # text that is none, or SQLite's own words when they quote such text
+        return _damaged(place, "it holds text that is not UTF-8", busy_seconds)
     if isinstance(problem, sqlite3.Error):
         # an extended name begins with the plain one: SQLITE_IOERR_READ, SQLITE_BUSY_SNAPSHOT
         name = getattr(problem, "sqlite_errorname", "")
         known = next((_OF_SQLITE[key] for key in _OF_SQLITE if name.startswith(key)), None)
         plain = isinstance(problem, sqlite3.OperationalError)
+        if "decode to UTF-8" in str(problem):
+            known = _damaged
+        elif known is None and plain and is_full(Path(place), problem):
+            known = _full  # files that SQLite keeps beside the database fail with other words
     else:
         known = _OF_POSTGRESQL.get(getattr(problem, "sqlstate", None) or "")
         plain = any(kind.__name__ == "OperationalError" for kind in type(problem).__mro__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
 from pathlib import Path
@@ -24,9 +24,18 @@ from assay.model.document import (
 from assay.store.database import open_database, writing
 from assay.store.places import ChunkPlaces
 from assay.store.schema import changes, chunks, documents
+from assay.store.seals import UNREADABLE, damaged, seal
 from assay.store.upsert import insert_or_replace
 
 PAGE = 2_000
+SEAL = "crc"
+_SEALED = ("doc_id", "digest", "title", "text", "source", "profile", "chunker_version", "seq")
+# spelled out: a field that is added later must not make older documents look damaged
+_SEALED_OF_CHUNK = (
+    *("chunk_id", "doc_id", "text", "title", "section_label", "intent_hint", "is_table"),
+    *("table_html", "spans", "chunker_version", "speaker_role", "ingestion_mode", "interview_id"),
+    *("start_time", "end_time", "source", "metadata", "added"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +173,11 @@ class CorpusStore:
                 .order_by(chunks.c.key)
             )
             found = dict(row._mapping)
-            body = json.loads(found.pop("body"))
+            try:
+                body = json.loads(found.pop("body"))
+                body.pop(SEAL, None)
+            except UNREADABLE as problem:
+                raise damaged(f"the document {doc_id}", problem) from None
             return {**found, **body}, [_chunk(part) for part in parts]
 
     def has_id(self, name: str) -> bool:
@@ -221,8 +234,9 @@ class _Plan:
             self._replaced[document.doc_id] = self._seq
         self._known[document.doc_id] = digest
         self._changes.append(_change(self._seq, document.doc_id, "put"))
-        self._documents[document.doc_id] = _document_row(document, parts, digest, self._seq)
-        self._chunks[document.doc_id] = [_chunk_row(part, self._seq) for part in parts]
+        rows = [_chunk_row(part, self._seq) for part in parts]
+        self._documents[document.doc_id] = _document_row(document, rows, digest, self._seq)
+        self._chunks[document.doc_id] = rows
         self.written += Written(
             added=before is None, replaced=before is not None, chunks=len(parts)
         )
@@ -290,25 +304,35 @@ def _archive(connection: Connection, replaced: dict[str, int]) -> int:
 
 
 def _document_row(
-    document: Document, parts: Sequence[Chunk], digest: str, seq: int
+    document: Document, parts: Sequence[Mapping[str, Any]], digest: str, seq: int
 ) -> dict[str, Any]:
-    body = {
+    body: dict[str, Any] = {
         "sections": [asdict(section) for section in document.sections],
         "interview_id": document.interview_id,
         "ingestion_mode": document.ingestion_mode.value,
         "metadata": dict(document.metadata),
     }
-    return {
+    row = {
         "doc_id": document.doc_id,
         "digest": digest,
         "title": document.title,
         "text": document.text,
         "source": document.source,
         "profile": document.profile,
-        "chunker_version": parts[0].chunker_version if parts else "",
-        "body": json.dumps(body, ensure_ascii=False),
+        "chunker_version": parts[0]["chunker_version"] if parts else "",
         "seq": seq,
     }
+    body[SEAL] = document_seal(row, body, parts)
+    return {**row, "body": json.dumps(body, ensure_ascii=False)}
+
+
+def document_seal(
+    row: Mapping[str, Any], body: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]
+) -> int:
+    """The CRC of what is stored of a document and its chunks; see ``check.py``."""
+    rest = json.dumps({name: body[name] for name in body if name != SEAL}, sort_keys=True)
+    values = [row[name] for name in _SEALED] + [rest]
+    return seal([*values, *(part[name] for part in parts for name in _SEALED_OF_CHUNK)])
 
 
 def _chunk_row(chunk: Chunk, seq: int) -> dict[str, Any]:
@@ -323,6 +347,13 @@ def _chunk_row(chunk: Chunk, seq: int) -> dict[str, Any]:
 
 
 def _chunk(row: Row[Any]) -> Chunk:
+    try:
+        return _read_chunk(row)
+    except UNREADABLE as problem:
+        raise damaged(f"the chunk {row.chunk_id}", problem) from None
+
+
+def _read_chunk(row: Row[Any]) -> Chunk:
     return Chunk(
         chunk_id=row.chunk_id,
         doc_id=row.doc_id,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,16 +71,19 @@ def _sqlite(path: Path) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS}
     )
-    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "connect", partial(_prepare_sqlite, path))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: sqlite3.Connection, _: Any) -> None:
+def _prepare_sqlite(path: Path, connection: sqlite3.Connection, _: Any) -> None:
     # SQLAlchemy begins transactions itself (see _begin_sqlite); the driver must not
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+    except UnicodeDecodeError as problem:  # not an error of databases, so nobody else says it
+        raise in_our_words(problem, str(path), BUSY_SECONDS) or problem from None
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from assay.model.runs import RunInfo, RunStatus
+from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
 UNFINISHED = (RunStatus.RUNNING.value, RunStatus.INTERRUPTED.value)
 
@@ -28,14 +29,16 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
         "test_set_version": info.test_set_version,
         "test_set_checksum": checksum,
         "part": info.part,
-        "config_snapshot_json": json.dumps(dict(info.config), sort_keys=True, allow_nan=False),
+        "config_snapshot_json": sealed(
+            json.dumps(dict(info.config), sort_keys=True, allow_nan=False)
+        ),
         "config_hash": info.config_hash,
         "cache_key": info.cache_key,
         "generation": info.generation,
         "engine": info.engine,
-        "provenance_json": json.dumps(provenance, allow_nan=False),
+        "provenance_json": sealed(json.dumps(provenance, allow_nan=False)),
         "queries": info.queries,
-        "aggregate_json": json.dumps(dict(info.aggregate), allow_nan=False)
+        "aggregate_json": sealed(json.dumps(dict(info.aggregate), allow_nan=False))
         if info.aggregate
         else None,
         "commit_hash": info.commit_hash,
@@ -47,13 +50,20 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
 
 def run_info(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
     """The run of a row."""
-    provenance = json.loads(row.provenance_json)
+    try:
+        return _read(row, tags)
+    except UNREADABLE as problem:
+        raise damaged(f"the run {row.run_id}", problem) from None
+
+
+def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
+    provenance = unsealed(row.provenance_json)
     return RunInfo(
         run_id=row.run_id,
         suite=row.suite,
         test_set_version=row.test_set_version,
         test_set_checksum=row.test_set_checksum,
-        config=json.loads(row.config_snapshot_json),
+        config=unsealed(row.config_snapshot_json),
         config_hash=row.config_hash,
         cache_key=row.cache_key,
         created_at=row.created_at,
@@ -70,5 +80,5 @@ def run_info(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         finished_at=row.finished_at,
         tags=tags.get(row.run_id, ()),
         queries=row.queries,
-        aggregate=json.loads(row.aggregate_json) if row.aggregate_json else {},
+        aggregate=unsealed(row.aggregate_json) if row.aggregate_json else {},
     )

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from assay.model.answers import Answer
 from assay.model.runs import QueryOutcome, RankedResult
+from assay.store.seals import unsealed
 
 HEAD = 20  # results of a query that are read without its tail
 
@@ -104,9 +105,9 @@ def outcome(
     depth: int | None = None,
 ) -> QueryOutcome:
     """The outcome that a row's columns hold; ``depth`` builds the first results only."""
-    content: dict[str, Any] = json.loads(result)
-    rankings = [content] if tail is None else [content, json.loads(tail)]
-    more: dict[str, Any] = json.loads(stages) if stages else {}
+    content = unsealed(result)
+    rankings = [content] if tail is None else [content, unsealed(tail)]
+    more = unsealed(stages) if stages else {}
     answer = content.get("answer")
     known = more.get("ids", [])
     lists = {

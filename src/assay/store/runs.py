@@ -37,6 +37,7 @@ from assay.store.schema import (
     eval_tags,
     eval_test_sets,
 )
+from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 from assay.store.upsert import insert_or_replace, insert_unless_there
 
 PAGE = 500
@@ -64,7 +65,7 @@ class SqlRunStore:
                 "checksum": test_set.checksum,
                 "name": test_set.name,
                 "version": test_set.version,
-                "body": json.dumps(to_plain(test_set), separators=(",", ":")),
+                "body": sealed(json.dumps(to_plain(test_set), separators=(",", ":"))),
             }
             insert_unless_there(connection, eval_test_sets, [body])
             connection.execute(insert(eval_runs), run_row(info, test_set.checksum))
@@ -80,9 +81,9 @@ class SqlRunStore:
             {
                 "run_id": run_id,
                 "query_id": one.query_id,
-                "result_json": run_rows.head_json(one),
-                "tail_json": run_rows.tail_json(one),
-                "stages_json": run_rows.stages_json(one),
+                "result_json": sealed(run_rows.head_json(one)),
+                "tail_json": _sealed(run_rows.tail_json(one)),
+                "stages_json": _sealed(run_rows.stages_json(one)),
             }
             for one in outcomes
         ]
@@ -122,7 +123,7 @@ class SqlRunStore:
         """Enter the result; also used to enter a new aggregate into an old run."""
         changes: dict[str, Any] = {"status": status.value}
         if aggregate:
-            changes["aggregate_json"] = json.dumps(aggregate, allow_nan=False)
+            changes["aggregate_json"] = sealed(json.dumps(aggregate, allow_nan=False))
         if finished_at is not None:
             changes["finished_at"] = finished_at
         with writing(self._engine) as connection:
@@ -171,7 +172,7 @@ class SqlRunStore:
             wanted = select(*columns).where(table.c.run_id == run_id).order_by(table.c.place)
             for part in _parts(wanted, table.c.query_id, queries):
                 found += [
-                    run_rows.outcome(query_id, result, staged, tail, depth)
+                    _outcome(run_id, (query_id, result, staged, tail), depth)
                     for query_id, result, staged, tail in connection.execute(part)
                 ]
         return tuple(found)
@@ -191,8 +192,11 @@ class SqlRunStore:
                 select(eval_test_sets.c.body).where(
                     eval_test_sets.c.checksum == info.test_set_checksum
                 )
-            ).scalar_one()
-            return from_plain(json.loads(body))
+            ).scalar()
+            try:
+                return from_plain(unsealed(body or ""))
+            except UNREADABLE as problem:
+                raise damaged(f"the test set of the run {info.run_id}", problem) from None
 
     def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
         """Runs, newest first."""
@@ -266,6 +270,19 @@ class SqlRunStore:
             return tuple(
                 HeldOutUse(row.suite, row.version, row.run_id, row.purpose, row.at) for row in rows
             )
+
+
+def _sealed(text: str | None) -> str | None:
+    return None if text is None else sealed(text)
+
+
+def _outcome(
+    run_id: str, row: tuple[str, str, str | None, str | None], depth: int | None
+) -> QueryOutcome:
+    try:
+        return run_rows.outcome(*row, depth)
+    except UNREADABLE as problem:
+        raise damaged(f"the outcome of {row[0]} in the run {run_id}", problem) from None
 
 
 def _by_id(connection: Connection, run_id: str) -> RunInfo:

@@ -170,10 +170,7 @@ class Workspace:
 
     def generation(self) -> Generation:
         """The current generation of the index, opened."""
-        from assay.index.reader import open_generation
-
-        self.require()
-        return open_generation(self.index_folder)
+        return indexing.generation(self)
 
     # Search and answers
 

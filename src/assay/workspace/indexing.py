@@ -8,11 +8,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from assay.config import Configuration
+from assay.errors import CorruptError
 from assay.workspace.encoding import Progress, cached_encoders
 
 if TYPE_CHECKING:
     from assay.engines.opensearch.cluster import Cluster
     from assay.index.manifest import Manifest
+    from assay.index.reader import Generation
     from assay.model.document import Chunk, Document
     from assay.store.corpus import CorpusStore, Written
     from assay.workspace.folder import Workspace
@@ -39,6 +41,19 @@ def ingest(
         seen += len(batch)
         progress("read", seen, 0)
     return total
+
+
+def generation(workspace: Workspace) -> Generation:
+    """The current generation, opened; refused where it is of another store."""
+    from assay.index.check import ahead
+    from assay.index.reader import open_generation
+
+    workspace.require()
+    found = open_generation(workspace.index_folder)
+    applied, last = found.manifest.applied, workspace.store.last_change()
+    if applied > last:
+        raise CorruptError(ahead(applied, last), hint="assay index rebuild")
+    return found
 
 
 def open_cluster(config: Configuration, stack: ExitStack) -> Cluster:

@@ -97,6 +97,7 @@ def test_a_batch_is_all_or_nothing(store: CorpusStore) -> None:
     assert store.counts()["documents"] == 0
 
 
+@pytest.mark.req("15")
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
     code = """
 import sys
@@ -104,17 +105,19 @@ from pathlib import Path
 from assay.model.document import Chunk, Document
 from assay.store.corpus import CorpusStore
 store = CorpusStore(Path(sys.argv[1]))
-for n in range(20):
+for n in range(10):
     name = f"p{sys.argv[2]}n{n}"
     store.put([(Document(name, "text"), (Chunk(f"{name}:chunk_0", name, "text"),))])
 """
     path = tmp_path / "assay.db"
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(path), str(number)])
-        for number in range(4)
+        for number in range(8)
     ]
-    assert [process.wait(60) for process in running] == [0, 0, 0, 0]
-    assert CorpusStore(path).counts()["documents"] == 80
+    assert [process.wait(120) for process in running] == [0] * 8
+    store = CorpusStore(path)
+    assert store.counts()["documents"] == store.last_change() == 80
+    store.close()
 
 
 def test_a_foreign_or_newer_file_is_refused_by_name(tmp_path: Path) -> None:

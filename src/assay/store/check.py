@@ -1,0 +1,113 @@
+"""Is what the database holds what was written into it?
+
+Everything is read once: the structure of the file by SQLite itself, documents, chunks and outcomes
+by the checksums that their rows carry, test sets by their own. Rows that were written before there
+were checksums are only read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from assay.errors import CorruptError
+from assay.model.testset_json import from_plain
+from assay.store import run_rows
+from assay.store.corpus import SEAL, document_seal
+from assay.store.database import open_database, shown
+from assay.store.run_info import run_info
+from assay.store.schema import (
+    chunks,
+    documents,
+    eval_query_results,
+    eval_runs,
+    eval_test_sets,
+    metadata,
+)
+from assay.store.seals import UNREADABLE, unsealed
+
+MOST = 20  # problems that are listed
+PAGE = 200
+
+
+def problems(place: Path | str) -> list[str]:
+    """What is wrong with a database, in words; nothing where all of it is sound."""
+    engine = open_database(place)
+    try:
+        with engine.connect() as connection:
+            if found := list(_structure(connection, shown(engine))):
+                return found
+            every = (_documents, _test_sets, _runs, _outcomes, _others)
+            return [one for check in every for one in islice(check(connection), MOST)]
+    finally:
+        engine.dispose()
+
+
+def _structure(connection: Connection, name: str) -> Iterator[str]:
+    if connection.dialect.name != "sqlite":  # a server has tools of its own
+        return
+    for (line,) in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST})"):
+        if line != "ok":
+            yield f"{name} was damaged: {line}"
+
+
+def _documents(connection: Connection) -> Iterator[str]:
+    for page in connection.execute(select(documents).order_by(documents.c.doc_id)).partitions(PAGE):
+        names = [row.doc_id for row in page]
+        present = select(chunks).where(chunks.c.doc_id.in_(names), chunks.c.removed.is_(None))
+        rows = connection.execute(present.order_by(chunks.c.doc_id, chunks.c.key))
+        parts = {name: list(of) for name, of in groupby(rows, key=lambda row: str(row.doc_id))}
+        for row in page:
+            if not _sound(row, parts.get(row.doc_id, [])):
+                yield f"the document {row.doc_id!r:.140} was damaged"
+
+
+def _sound(row: Row[Any], parts: list[Row[Any]]) -> bool:
+    try:
+        body = json.loads(row.body)
+        if SEAL not in body:
+            return True
+        written = [one._asdict() for one in parts]
+        return bool(body[SEAL] == document_seal(row._asdict(), body, written))
+    except UNREADABLE:
+        return False
+
+
+def _test_sets(connection: Connection) -> Iterator[str]:
+    for row in connection.execute(select(eval_test_sets)):
+        try:
+            from_plain(unsealed(row.body))
+        except UNREADABLE:
+            yield f"the stored test set {row.name!r:.140} {row.version!r:.40} was damaged"
+
+
+def _runs(connection: Connection) -> Iterator[str]:
+    for row in connection.execute(select(eval_runs)):
+        try:
+            run_info(row, {})
+        except CorruptError as problem:
+            yield problem.message
+
+
+def _outcomes(connection: Connection) -> Iterator[str]:
+    table = eval_query_results
+    for row in connection.execution_options(yield_per=PAGE).execute(select(table)):
+        try:
+            run_rows.outcome(row.query_id, row.result_json, row.stages_json, row.tail_json)
+        except UNREADABLE:
+            yield f"the outcome of {row.query_id!r:.140} in the run {row.run_id} was damaged"
+
+
+def _others(connection: Connection) -> Iterator[str]:
+    """Tables whose rows carry no checksum: that they can be read is all that is known of them."""
+    checked = {documents, chunks, eval_test_sets, eval_runs, eval_query_results}
+    for table in metadata.sorted_tables:
+        if table not in checked:
+            for _ in connection.execute(select(table)):
+                pass
+    return iter(())

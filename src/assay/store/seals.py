@@ -1,0 +1,52 @@
+"""Is a value that was read the value that was written?
+
+SQLite checks the structure of its pages, not what stands in them. So what counts carries a CRC of
+its values: text that a bit was turned in is refused when it is read, and ``assay doctor`` finds it.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+from assay.errors import CorruptError
+
+_NAME = "crc"
+_MARK = f',"{_NAME}":'
+UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError)
+"""What reading a value raises that is not what was written."""
+
+
+def seal(values: Iterable[object]) -> int:
+    """The CRC of values in this order."""
+    found = 0
+    for value in values:
+        data = b"" if value is None else str(value).encode()
+        found = zlib.crc32(b"%d:" % (-1 if value is None else len(data)) + data, found)
+    return found
+
+
+def sealed(text: str) -> str:
+    """The text of a JSON object with one more field, the CRC of all others."""
+    crc = zlib.crc32(text.encode())
+    return f"{text[:-1]}{_MARK if len(text) > 2 else _MARK[1:]}{crc}}}"
+
+
+def unsealed(text: str) -> dict[str, Any]:
+    """The object, if it is what was written; ``ValueError`` otherwise. Older ones have no seal."""
+    start, mark, crc = text.rpartition(_MARK)
+    if mark and str(zlib.crc32(f"{start}}}".encode())) != crc[:-1]:
+        raise ValueError("the checksum is another one")
+    content: dict[str, Any] = json.loads(text)
+    content.pop(_NAME, None)
+    return content
+
+
+def damaged(what: str, problem: Exception) -> CorruptError:
+    """The error for a value that cannot be read, or is not what was written."""
+    return CorruptError(
+        f"{what} was damaged: {problem}",
+        hint="assay doctor lists all that is; assay restore brings back a backup",
+    )

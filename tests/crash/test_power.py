@@ -1,0 +1,59 @@
+"""A few cuts of the power; ``make crash`` does five hundred."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.crash.disk import Disk
+from tests.crash.power import crash_series
+from tests.crash.recorded import NoTracer
+
+
+@pytest.mark.req("2")
+def test_a_cut_of_the_power_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> None:
+    try:
+        figures = crash_series(40, 3, tmp_path)
+    except NoTracer as problem:
+        pytest.skip(f"programs cannot be watched here: {problem}")
+    assert figures.crashes == 40
+    assert (figures.lost, figures.wrong, figures.bad_opens) == (0, 0, 0)
+
+
+def left(disk: Disk, target: Path, name: str) -> set[bytes | None]:
+    """Everything that a crash may leave under a name."""
+    found: set[bytes | None] = set()
+    for seed in range(60):
+        image = target / str(seed)
+        disk.crash(image, random.Random(seed))
+        path = image / name
+        found.add(path.read_bytes() if path.exists() else None)
+    return found
+
+
+def test_the_disk_loses_what_was_not_made_durable(tmp_path: Path) -> None:
+    disk = Disk(Path("/top"))
+    disk.create("/top/.new").now.extend(b"new")
+    (tmp_path / "nothing").mkdir()
+    assert {None, b"", b"new"} < left(disk, tmp_path / "nothing", ".new")
+    disk.sync("/top/.new")
+    disk.rename("/top/.new", "/top/file")
+    (tmp_path / "content").mkdir()
+    assert left(disk, tmp_path / "content", "file") == {None, b"new"}
+    disk.sync("/top")
+    (tmp_path / "names").mkdir()
+    assert left(disk, tmp_path / "names", "file") == {b"new"}
+
+
+def test_the_disk_tears_what_is_written_over(tmp_path: Path) -> None:
+    disk = Disk(Path("/top"))
+    file = disk.create("/top/file")
+    file.now.extend(b"a" * 10_000)
+    disk.sync("/top/file")
+    disk.sync("/top")
+    file.now[:] = b"b" * 10_000
+    contents = left(disk, tmp_path, "file")
+    assert {b"a" * 10_000, b"b" * 10_000} < contents
+    assert any(one and {*one} == {*b"ab"} for one in contents)
