@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
 import pytest
 
+from assay.index.reader import Generation, open_generation
+from assay.index.writer import update
+from assay.testing.component import sample
 from tests.crash.disk import Disk
 from tests.crash.power import crash_series
 from tests.crash.recorded import NoTracer
+from tests.crash.watched import Watch
+from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, Memory
 
 
 @pytest.mark.req("2")
@@ -20,6 +26,44 @@ def test_a_cut_of_the_power_leaves_the_old_state_or_the_new_one(tmp_path: Path) 
         pytest.skip(f"programs cannot be watched here: {problem}")
     assert figures.crashes == 40
     assert (figures.lost, figures.wrong, figures.bad_opens) == (0, 0, 0)
+
+
+@pytest.mark.req("2")
+def test_every_sync_of_the_index_may_be_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same without strace, for the index alone: a crash before every sync that we make."""
+    top, rng = tmp_path / "top", random.Random(5)
+    top.mkdir()
+    images: list[Path] = []
+
+    def crash(disk: Disk) -> None:
+        images.append(tmp_path / f"crash-{len(images)}")
+        disk.crash(images[-1], rng)
+
+    watch = Watch(top, crash)
+    memory, applied = Memory(), {0: 0}
+    rows = sample()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", watch.fsync)
+        for start, fresh in ((0, False), (10, False), (20, True)):
+            memory.change(rows[start : start + 10], [rows[start - 1].key] if start else [])
+            update(top / "index", memory, ENCODERS, fresh=fresh)
+            applied[memory.last_change()] = start + 10 - start // 10
+    watch.close()
+    assert len(images) > 60
+    for image in rng.sample(images, 25):
+        before = open_generation(image / "index")
+        assert len(_alive(before)) == applied[before.manifest.applied]
+        update(image / "index", memory, ENCODERS)
+        assert _alive(open_generation(image / "index")) == _alive(open_generation(top / "index"))
+
+
+def _alive(generation: Generation) -> set[str]:
+    found = {hit.chunk_id for hit in generation.dense(DENSE).search("heart", 99)}
+    for part in (generation.bm25(), generation.splade(SPARSE)):
+        assert {hit.chunk_id for hit in part.search("heart failure dose", 99)} <= found
+    return found
 
 
 def left(disk: Disk, target: Path, name: str) -> set[bytes | None]:

@@ -124,5 +124,7 @@ def test_the_service_on_a_full_disk(small_disk: Path) -> None:
             assert said.status_code == 507, said.text
             assert said.headers["content-type"] == "application/problem+json"
             assert said.json()["code"] == "disk_full"
+            assert said.json()["detail"].startswith("new.yaml cannot be written: no space")
+            assert str(small_disk) not in said.text
             assert client.get("/v1/search", params={"q": "aspirin heart"}).status_code == 200
         assert client.post("/v1/testsets", json=body).status_code == 201
