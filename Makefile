@@ -58,6 +58,7 @@ docs-reference: setup ## write the pages of docs/pages/reference anew from the c
 crash: setup ## kill writers, cut the power, damage every file, and look for what is lost
 	@$(PY) -m tests.crash.harness --mode ingest --kills 50
 	@$(PY) -m tests.crash.harness --mode compact --kills 50
+	@$(PY) -m tests.crash.harness --mode save --kills 50
 	@$(PY) -m tests.crash.evaluation --kills 50
 	@$(PY) -m tests.crash.annotation --kills 50
 	@$(PY) -m tests.crash.power --crashes 500

@@ -2,7 +2,7 @@
 
 Called as ``python -m tests.crash.child HOME MODE``. The mode ``ingest`` puts documents and updates
 the index; ``compact`` writes the index anew again and again, with a few changes in between so that
-there is something to compact.
+there is something to compact; ``save`` enters whole runs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathlib import Path
 from assay.index.writer import update
 from assay.model.document import Chunk, Document
 from assay.store.corpus import CorpusStore
+from assay.store.runs import SqlRunStore
+from assay.testing.run_store import FULL, PLAIN, TEST_SET, contract_run
 from tests.unit.index.helpers import ENCODERS
 
 
@@ -22,8 +24,21 @@ def document(number: int) -> tuple[Document, tuple[Chunk, ...]]:
     return Document(name, text), (Chunk(f"{name}:chunk_0", name, text, spans=((0, len(text)),)),)
 
 
+def save(home: Path) -> None:
+    runs = SqlRunStore(home / "assay.db")
+    start = runs.runs().total
+    for number in range(start, start + 10_000):
+        name = f"r{number}"
+        runs.begin(contract_run(name), TEST_SET)
+        runs.append(name, [FULL, PLAIN])
+        runs.finish(name, {"mrr": number})
+        print(number, flush=True)
+
+
 def main() -> None:
     home, mode = Path(sys.argv[1]), sys.argv[2]
+    if mode == "save":
+        save(home)
     store = CorpusStore(home / "assay.db")
     start = store.counts()["documents"]
     for number in range(start, start + 10_000):

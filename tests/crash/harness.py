@@ -19,6 +19,8 @@ from pathlib import Path
 from assay.index.reader import open_generation
 from assay.index.writer import update
 from assay.store.corpus import CorpusStore
+from assay.store.runs import SqlRunStore
+from assay.testing.run_store import FULL, PLAIN
 from tests.crash.child import document
 from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE
 
@@ -41,7 +43,7 @@ def kill_series(home: Path, mode: str, kills: int, seed: int) -> Figures:
         figures.kills += 1
         figures.acknowledged += len(acknowledged)
         try:
-            figures.lost += _missing(home, acknowledged)
+            figures.lost += LOOKS[mode](home, acknowledged)
         except Exception as problem:  # any failure to open is what we are looking for
             print(f"bad open: {problem!r}")
             figures.bad_opens += 1
@@ -83,10 +85,26 @@ def _missing(home: Path, acknowledged: list[int]) -> int:
     return missing
 
 
+def _missing_runs(home: Path, acknowledged: list[int]) -> int:
+    """Runs that were saved are complete, with every outcome; none is there in part."""
+    runs = SqlRunStore(home / "assay.db")
+    try:
+        return sum(
+            runs.run(f"r{number}").aggregate != {"mrr": number}
+            or runs.outcomes(f"r{number}") != (FULL, PLAIN)
+            for number in acknowledged
+        )
+    finally:
+        runs.close()
+
+
+LOOKS = {"ingest": _missing, "compact": _missing, "save": _missing_runs}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--mode", choices=("ingest", "compact"), default="ingest")
+    parser.add_argument("--mode", choices=tuple(LOOKS), default="ingest")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.errors import CorruptError
 
-_NAME = "crc"
+_NAME = "$crc"  # no setting of anybody is called so
 _MARK = f',"{_NAME}":'
 UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError)
 """What reading a value raises that is not what was written."""
