@@ -5,6 +5,8 @@ PYTHON ?= python3
 UV ?= uv
 VENV := .venv
 PY := $(VENV)/bin/python
+# as many test processes as cores, up to four; the tests of a file stay together
+WORKERS ?= -n auto --maxprocesses 4 --dist loadfile
 BYTECODE := $(VENV)/.compiled
 SOURCES := $(shell find src -name '*.py' 2>/dev/null)
 COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes \
@@ -34,14 +36,14 @@ demo: setup ## show what assay does
 	@$(VENV)/bin/assay demo
 
 test: setup ## run the tests
-	@$(PY) -m pytest
+	@$(PY) -m pytest $(WORKERS)
 
 check: setup ## format, lint, types, layers and tests: run this before a commit
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
-	@$(PY) -m pytest
+	@$(PY) -m pytest $(WORKERS)
 
 test-cluster: setup ## run the tests that need a real OpenSearch cluster (Java and Maven)
 	@ASSAY_TEST_CLUSTER=1 $(PY) -m pytest tests/cluster

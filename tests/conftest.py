@@ -21,6 +21,9 @@ from assay.errors import AssayError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
+# Tables are as wide here as in a pipe, whatever the terminal of the tests.
+os.environ.pop("COLUMNS", None)
+
 # A busy machine is not a fault of what is tested: no example has to be made or run within a time.
 settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("assay")

@@ -43,12 +43,10 @@ def has_gpu() -> bool:
 @pytest.mark.req("R1")
 def test_hybrid_retrieval_executes_all_components_in_parallel(clinic: Workspace) -> None:
     with Rig(clinic.snapshot(), no_reranker(), component_timeout_ms=5_000) as rig:
+        all_are_there = threading.Barrier(len(rig.parts), timeout=5)
         for part in rig.parts.values():
-            part.fault = "slow"
-        started = time.perf_counter()
+            part.before = all_are_there.wait  # fails where one waits for the end of another
         answer = rig.searcher.search("diabetes treatment")
-        took = time.perf_counter() - started
-        alone = sum(answer.timings_ms[name] for name in rig.parts) / 1000
         prepared = rig.searcher.prepare("diabetes treatment")
     assert answer.components_used == ("bm25", "splade", "dense")
     assert {name: len(hits) for name, hits in prepared.answers.lists.items()} == {
@@ -56,7 +54,7 @@ def test_hybrid_retrieval_executes_all_components_in_parallel(clinic: Workspace)
         "splade": 100,
         "dense": 100,
     }
-    assert took < 0.6 * alone  # side by side, not one after the other
+    assert not answer.component_errors
 
 
 @pytest.mark.req("R2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from assay.model.query import Component, Filters, Hit
@@ -25,6 +25,7 @@ class Faulty:
         self._inner = inner
         self.fault = fault
         self.calls = 0
+        self.before: Callable[[], object] = lambda: None
         self.release = threading.Event()
 
     @property
@@ -33,6 +34,7 @@ class Faulty:
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         self.calls += 1
+        self.before()
         fault = self.fault
         if fault == "hang":
             self.release.wait(60)
