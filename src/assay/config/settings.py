@@ -17,6 +17,7 @@ from assay import limits
 Value = str | int | float | Path
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+_WEIGHT = r"\s*[a-z0-9]{1,20}\s*=\s*(?:\d{1,9}(?:\.\d{0,12})?|\.\d{1,12})\s*"
 _REAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
 
 
@@ -35,18 +36,15 @@ class Kind(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Any text that is not blank."""
+    """Any text that is not blank, or one of a ``pattern`` that ``form`` puts into words."""
 
+    pattern: str = r"(?s).*\S.*"
+    form: str = "text that is not blank"
     numeric: ClassVar[bool] = False
-
-    @property
-    def form(self) -> str:
-        """The allowed values, in words."""
-        return "text that is not blank"
 
     def read(self, text: str) -> str:
         """The text, if it is allowed."""
-        if not text.strip():
+        if not re.fullmatch(self.pattern, text.strip()):
             raise ValueError(text)
         return text.strip()
 
@@ -271,7 +269,7 @@ _SEARCH_ROWS = (
     Setting("rrf_k", Whole(1, limits.MAX_RRF_K), "60", "the constant of reciprocal rank fusion"),
     Setting(
         "weights",
-        Text(),
+        Text(rf"default|{_WEIGHT}(?:,{_WEIGHT})*", "default, or as in bm25=0.3,dense=0.7"),
         "default",
         "what each component counts, as in bm25=0.3,splade=0.2,dense=0.5",
     ),

@@ -71,15 +71,17 @@ def parse_yaml(
     *,
     source: str,
     max_bytes: int = limits.MAX_YAML_BYTES,
+    max_items: int | None = None,
     faults: list[PlacedError] | None = None,
 ) -> Node | None:
     """Read YAML from bytes; ``source`` is the name that errors give to it.
 
-    With ``faults`` a forbidden alias, tag or duplicate key is noted there and left out.
+    With ``faults`` a forbidden alias, tag or duplicate key is noted there and left out. Reading
+    ends where a list gets longer than ``max_items``.
     """
     if len(data) > max_bytes:
         raise _too_large(source, max_bytes)
-    return _TreeBuilder(source, _decode(data, source), faults).document()
+    return _TreeBuilder(source, _decode(data, source), faults, max_items).document()
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
@@ -124,10 +126,13 @@ def _bad_character(character: str, source: str, line: int) -> FormatError:
 class _TreeBuilder:
     """Turns parser events into nodes and refuses what is not plain data."""
 
-    def __init__(self, source: str, text: str, faults: list[PlacedError] | None) -> None:
+    def __init__(
+        self, source: str, text: str, faults: list[PlacedError] | None, max_items: int | None
+    ) -> None:
         self._source = source
         self._events = _events(source, text)
         self._faults = faults
+        self._max_items = max_items
 
     def document(self) -> Node | None:
         """The only document of the stream."""
@@ -170,6 +175,12 @@ class _TreeBuilder:
         items = []
         while _kind(event := next(self._events)) != "SequenceEnd":
             items.append(self._node(event, depth + 1))
+            if self._max_items is not None and len(items) > self._max_items:
+                raise LimitError(
+                    f"{self._source}:{_line(start)}: "
+                    f"a list of more than {self._max_items:,} entries",
+                    hint="make several test sets of it",
+                )
         return SequenceNode(tuple(items), _line(start))
 
     def _mapping(self, start: Any, depth: int) -> MappingNode:

@@ -8,8 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from assay import limits
 from assay.errors import ConflictError, MissingFileError
-from assay.evaluation.testset.load import list_test_sets, parse_test_set, read_test_set
+from assay.evaluation.testset.load import (
+    Reading,
+    ReadOptions,
+    list_test_sets,
+    parse_test_set,
+    read_test_set,
+)
 from assay.evaluation.testset.save import save_test_set
 from assay.model.testset import TestSet
 
@@ -29,9 +36,14 @@ def load(home: Path, name: str) -> TestSet:
     return read_test_set(path).sound()
 
 
+def read_upload(data: bytes) -> Reading:
+    """A test set that was sent; one that is too large is refused before it is looked into."""
+    return parse_test_set(data, options=ReadOptions(max_items=limits.MAX_UPLOAD_QUERIES))
+
+
 def upload(home: Path, data: bytes) -> tuple[TestSet, bool]:
     """Store an uploaded test set under its own name; the same one again changes nothing."""
-    test_set = parse_test_set(data).sound()
+    test_set = read_upload(data).sound()
     known = names(home).get(test_set.name)
     if known is not None:
         if read_test_set(known).sound().checksum == test_set.checksum:

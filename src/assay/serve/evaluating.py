@@ -20,7 +20,6 @@ from assay.evaluation.parts import Mode, Part, part_of
 from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.stored import EVALUATION_MEASURES
-from assay.evaluation.testset.load import parse_test_set
 from assay.hits import strict_json
 from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome
@@ -50,7 +49,7 @@ def request_of(
     """The id that was given, if any, and everything that the evaluation needs, as JSON."""
     trigger = _trigger(body)
     if trigger is None:
-        found = parse_test_set(body).sound()
+        found = datasets.read_upload(body).sound()
         options, measures, mode = asked.changes(), None, Mode.AS_WRITTEN
         given = asked.evaluation_id
     else:

@@ -82,6 +82,8 @@ def restore(source: Path, home: Path) -> Backup:
     """Put a backup into a new workspace; every checksum is looked at first."""
     if not source.exists():
         raise MissingFileError(f"there is no file {source}", hint="name a file of assay backup")
+    if not source.is_file():  # a pipe would be waited for
+        raise MissingFileError(f"{source} is not a plain file", hint="name a file of assay backup")
     if home.exists() and any(home.iterdir()):
         raise UsageError(
             f"{home} is not empty", hint="restore into a new folder: assay --home FOLDER restore"
@@ -204,11 +206,13 @@ def _manifest(archive: tarfile.TarFile, entries: Iterator[tarfile.TarInfo], sour
     try:
         value: dict[str, Any] = json.loads(content.read())
         backup = Backup(**value)
+        if not (type(backup.documents) is type(backup.runs) is int):
+            raise TypeError("counts are whole numbers")
         sound = all(
             _is_ours(name) and isinstance(size, int) and isinstance(checksum, str)
             for name, (size, checksum) in backup.files.items()
         )
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise _bad(source, "its manifest cannot be read") from None
     if backup.format != FORMAT:
         raise _bad(source, f"it has format {backup.format}, and this assay reads {FORMAT}")

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Any
 
 from assay.config.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode
-from assay.errors import FormatError
+from assay.errors import FormatError, LimitError
 from assay.hits.strict_json import values
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]\n]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
-def parse_json(data: bytes, *, source: str) -> Node | None:
-    """The tree of a JSON file; None where it is empty."""
+def parse_json(data: bytes, *, source: str, max_items: int | None = None) -> Node | None:
+    """The tree of a JSON file; None where it is empty. ``max_items`` caps its lists."""
     if not data.removeprefix(b"\xef\xbb\xbf").strip():
         return None
     found = values(data, source)
@@ -27,18 +27,36 @@ def parse_json(data: bytes, *, source: str) -> Node | None:
         raise FormatError(
             "a second value is not allowed", source=source, line=found[1][0], hint="keep one"
         )
+    if max_items is not None:
+        _refuse_long(found[0][1], source, max_items)
     return _Walk(data.decode("utf-8-sig")).value()
+
+
+def _refuse_long(value: Any, source: str, most: int) -> None:
+    """Refuse what holds a longer list near its top before any more time is spent on it."""
+    parts = value.values() if isinstance(value, dict) else (value,)
+    if any(isinstance(part, list) and len(part) > most for part in parts):
+        raise LimitError(
+            f"{source}: a list of more than {most:,} entries", hint="make several test sets of it"
+        )
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Each token with its line; commas and colons say nothing that the order does not."""
+    line = 1
+    for found in _TOKEN.finditer(text):
+        token = found.group()
+        if token == "\n":  # noqa: S105 - a line break, no password
+            line += 1
+            continue
+        yield token, line
 
 
 class _Walk:
     """One pass over the tokens of text that is known to be JSON of bounded depth."""
 
     def __init__(self, text: str) -> None:
-        breaks = [at.start() for at in re.finditer("\n", text)]
-        self._tokens: Iterator[tuple[str, int]] = (
-            (found.group(), bisect_right(breaks, found.start()) + 1)
-            for found in _TOKEN.finditer(text)
-        )
+        self._tokens = _tokens(text)
 
     def value(self) -> Node:
         return self._of(*next(self._tokens))
@@ -48,20 +66,21 @@ class _Walk:
             return MappingNode(tuple(self._entries()), line)
         if token == "[":  # noqa: S105
             return SequenceNode(tuple(self._items()), line)
-        if token.startswith('"'):
-            return ScalarNode(json.loads(token, strict=False), line, quoted=True)
+        if token[0] == '"':
+            plain = token[1:-1] if "\\" not in token else json.loads(token, strict=False)
+            return ScalarNode(plain, line, quoted=True)
         return ScalarNode(token, line)
 
     def _items(self) -> Iterator[Node]:
-        while (found := next(self._tokens))[0] != "]":
-            if found[0] != ",":
-                yield self._of(*found)
+        for token, line in self._tokens:
+            if token == "]":  # noqa: S105
+                return
+            yield self._of(token, line)
 
     def _entries(self) -> Iterator[tuple[ScalarNode, Node]]:
-        while (found := next(self._tokens))[0] != "}":
-            if found[0] == ",":
-                continue
-            key = self._of(*found)
+        for token, line in self._tokens:
+            if token == "}":  # noqa: S105
+                return
+            key = self._of(token, line)
             assert isinstance(key, ScalarNode)
-            next(self._tokens)  # the colon
             yield key, self.value()

@@ -63,7 +63,8 @@ class ReadOptions:
     """How to read: ``lenient`` skips queries without ground truth (None: as the form does).
 
     ``known_ids`` are the ids of the index, or a function that knows them. ``qrels`` and ``field``
-    belong to TREC topics, ``split`` to BEIR; ``name`` and ``version`` replace what the file says.
+    belong to TREC topics, ``split`` to BEIR; ``name`` and ``version`` replace what the file says. A
+    list of more than ``max_items`` ends the reading of YAML and JSON.
     """
 
     lenient: bool | None = None
@@ -73,6 +74,7 @@ class ReadOptions:
     split: str | None = None
     name: str | None = None
     version: str | None = None
+    max_items: int = limits.MAX_TEST_SET_QUERIES
 
 
 def load_test_set(
@@ -146,15 +148,16 @@ def parse_test_set(
     data: bytes, *, source: str = "upload", options: ReadOptions | None = None
 ) -> Reading:
     """Read golden queries from bytes of YAML or JSON."""
+    options = options or ReadOptions()
     draft = DraftSet(source)
     form = "native"
     try:
-        root = _tree(data, source, draft)
+        root = _tree(data, source, draft, options.max_items)
         form = _form(root)
     except AssayError as error:
         draft.fault(error)
         return Reading(source, form, None, tuple(draft.problems))
-    return _finished(form, draft, options or ReadOptions(), lambda: _fill(form, root, draft))
+    return _finished(form, draft, options, lambda: _fill(form, root, draft))
 
 
 def _read(path: Path) -> bytes:
@@ -167,16 +170,16 @@ def _read(path: Path) -> bytes:
         raise MissingFileError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _tree(data: bytes, source: str, draft: DraftSet) -> Node | None:
+def _tree(data: bytes, source: str, draft: DraftSet, max_items: int) -> Node | None:
     if len(data) > limits.MAX_YAML_BYTES:
         raise LimitError(f"larger than {limits.MAX_YAML_BYTES:,} bytes")
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if source.endswith(".json") or (
         start in (b"{", b"[") and not source.endswith((".yaml", ".yml"))
     ):
-        return parse_json(data, source=source)
+        return parse_json(data, source=source, max_items=max_items)
     faults: list[PlacedError] = []
-    root = parse_yaml(data, source=source, faults=faults)
+    root = parse_yaml(data, source=source, max_items=max_items, faults=faults)
     for fault in faults:
         draft.fault(fault)
     return root

@@ -9,7 +9,6 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay.errors import Problem
-from assay.evaluation.testset.load import parse_test_set
 from assay.model.testset_json import to_plain
 from assay.serve import datasets
 from assay.serve.problems import ProblemError
@@ -91,7 +90,7 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
     is_json = "json" in request.headers.get("content-type", "")
     if is_json and not isinstance(await request.json(), (dict, list)):
         raise ProblemError(422, "invalid", "a test set is an object or a list")
-    reading = await service.work(lambda: parse_test_set(body))
+    reading = await service.work(lambda: datasets.read_upload(body))
     found = reading.test_set
     return JSONResponse(
         {

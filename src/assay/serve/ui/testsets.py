@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from assay.errors import MissingFileError
 from assay.evaluation.testset.diff import diff
-from assay.evaluation.testset.load import Reading, parse_test_set, read_test_set, shipped_folder
+from assay.evaluation.testset.load import Reading, read_test_set, shipped_folder
 from assay.model.run_store import HeldOutUse
 from assay.model.testset import QueryType, TestSet
 from assay.report.svg import Column, columns
@@ -132,7 +132,7 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> Resp
     """Check a test set that was pasted; every problem with its line."""
     del caller
     text = (await form_of(request)).get("text", "")
-    reading = await service.work(lambda: parse_test_set(text.encode()))
+    reading = await service.work(lambda: datasets.read_upload(text.encode()))
     return page(
         request,
         "ui/validated.html",

@@ -1,0 +1,1 @@
+"""Every bad input that the product must answer well, as data: see ``README.md``."""

@@ -1,0 +1,102 @@
+"""Which corpora must be refused with a line, or made harmless?"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+
+from tests.badinputs.case import Covered, Entry, accepted, refused
+from tests.badinputs.ways import as_corpus, as_document, as_folder, as_found
+
+SOUND = '{"doc_id": "d1", "title": "T", "text": "warfarin dose"}\n'
+
+
+def row(**fields: object) -> str:
+    return (
+        json.dumps({"doc_id": "d1", "text": "warfarin dose", **fields}, ensure_ascii=False) + "\n"
+    )
+
+
+def table(markup: str) -> str:
+    """A chunk that came ready-made with the markup of a table."""
+    fields = {"chunk_id": "d1:chunk_0", "is_table": True, "table_html": markup}
+    return row(**fields)
+
+
+def in_cell(markup: str) -> str:
+    return table(f"<table><tr><td>dose{markup}</td></tr></table>")
+
+
+def tar(name: str, link: str = "") -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w") as archive:
+        entry = tarfile.TarInfo(name)
+        if link:
+            entry.type, entry.linkname = tarfile.SYMTYPE, link
+        archive.addfile(entry)
+    return target.getvalue()
+
+
+def zipped(name: str) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr(name, "x")
+    return target.getvalue()
+
+
+def bomb() -> bytes:
+    return gzip.compress(SOUND.encode() + b" " * 100_000_000)
+
+
+SOUND_INDEX = "tests/unit/index/test_sound.py"
+
+CASES: tuple[Entry, ...] = (
+    accepted("u2028-in-text", as_document, row(text="one\u2028two"), "one\u2028two"),
+    accepted("u0085-in-text", as_corpus, row(text="one\u0085two"), "1 added"),
+    refused("half-last-line", as_corpus, SOUND + '{"doc_id": "d2", "te', "input.jsonl:2: "),
+    refused("100mb-line", as_corpus, lambda: b"x" * 100_000_000, "input.jsonl"),
+    refused(
+        "100mb-line/json", as_corpus,
+        lambda: SOUND.encode() + b'{"doc_id": "d2", "text": "' + b"x" * 100_000_000 + b'"}\n',
+        "input.jsonl:2: a line of more than",
+    ),
+    accepted("id-twice-same", as_corpus, SOUND * 2, "1 added"),
+    accepted("id-twice-same/note", as_corpus, SOUND * 2, "d1 again, the same as at input.jsonl:1"),
+    refused(
+        "id-twice-other", as_corpus, SOUND + row(text="another"),
+        "input.jsonl:2: the document d1 has another title or text at input.jsonl:1",
+    ),
+    refused("text-missing", as_corpus, SOUND + '{"doc_id": "d2"}\n', "input.jsonl:2: "),
+    refused("text-empty", as_corpus, row(text=""), "input.jsonl:1: "),
+    refused("text-empty/blank", as_corpus, row(text=" \n "), "input.jsonl:1: "),
+    refused("id-dotdot", as_corpus, row(doc_id="../../etc/passwd"), "input.jsonl:1: the doc_id"),
+    refused("id-slash", as_corpus, row(doc_id="a/b"), "input.jsonl:1: the doc_id"),
+    refused("id-300", as_corpus, row(doc_id="x" * 300), "input.jsonl:1: the doc_id"),
+    refused("id-dash", as_corpus, row(doc_id="-rf"), "input.jsonl:1: the doc_id"),
+    accepted("only-stopwords", as_found, (row(text="the of and"), "the of and"), '"results": ['),
+    accepted("html-script", as_document, in_cell("<script>alert(1)</script>"), "<td>dose</td>"),
+    accepted("html-onerror", as_document, in_cell("<img src=x onerror=alert(1)>"), "<td>dose</td>"),
+    accepted(
+        "html-javascript", as_document, in_cell("<a href='javascript:alert(1)'>x</a>"), "<td>dosex"
+    ),
+    accepted("html-svg", as_document, in_cell("<svg onload=alert(1)></svg>"), "<td>dose</td>"),
+    accepted(
+        "html-style-url", as_document, in_cell("<b style='background:url(x)'>y</b>"), "<td>dosey</td>"
+    ),
+    accepted("html-unclosed", as_document, table("<table><tr><td>dose"), "<td>dose</td></tr>"),
+    refused("html-10k-nested", as_corpus, table("<table><tr><td>" * 10_000), "tables nested more"),
+    Covered("vectors-dimension", f"{SOUND_INDEX}::test_matrices"),
+    Covered("vectors-nan", f"{SOUND_INDEX}::test_matrices"),
+    Covered("vectors-zero", f"{SOUND_INDEX}::test_queries"),
+    refused("archive-dotdot", as_corpus, tar("../../etc/passwd"), "input.jsonl: this is a tar"),
+    refused("archive-dotdot/zip", as_corpus, zipped("../x"), "input.jsonl: this is a zip archive"),
+    refused("archive-links", as_corpus, tar("x", "/etc/passwd"), "input.jsonl: this is a tar"),
+    refused("archive-bomb", as_corpus, bomb, "input.jsonl"),
+    refused(
+        "archive-bomb/beside", as_folder, {"a.jsonl": SOUND.encode(), "b.zip": zipped("../x")},
+        "corpus/b.zip: this is a zip archive",
+    ),
+)  # fmt: skip
