@@ -76,7 +76,7 @@ def _section(name: str, engines: list[str], quick: bool) -> dict[str, Any]:
     real = "real" if available("real") else "s100k"
     workload = "tiny" if quick else "s500k" if name == "large" else real
     if name == "fusion":
-        _built("assay", workload)
+        built("assay", workload)
         return {
             "encode": _worker("encode", "assay", workload, "1"),
             "fusion": _worker("fusion", "assay", workload, "1"),
@@ -89,7 +89,7 @@ def _measured(engine: str, workload: str) -> dict[str, Any]:
     print(f"{workload}: {engine}", file=sys.stderr, flush=True)
     row: dict[str, Any] = {"workload": workload, "passages": SPECS[workload].passages}
     try:
-        row |= _built(engine, workload)
+        row |= built(engine, workload)
         row["one"] = _worker("search", engine, workload, "1")
         row["all"] = _worker("search", engine, workload, str(os.cpu_count()))
     except RuntimeError as problem:
@@ -97,7 +97,7 @@ def _measured(engine: str, workload: str) -> dict[str, Any]:
     return row
 
 
-def _built(engine: str, workload: str) -> dict[str, Any]:
+def built(engine: str, workload: str) -> dict[str, Any]:
     """What building took; a folder that is complete is used again."""
     note = folder_of(engine, workload).with_suffix(".json")
     if not note.exists():

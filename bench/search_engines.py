@@ -7,9 +7,10 @@ the question is part of a search. Everything heavy is imported where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from bench.index_data import DIMENSION, VOCABULARY, Workload
@@ -56,13 +57,22 @@ class Assay(Engine):
 
     name = "assay"
     components = "words, splade, dense; boosts, account of every score"
+    settings: Mapping[str, object] = MappingProxyType({})
+    options: Mapping[str, Any] = MappingProxyType({})
 
     def build(self, folder: Path) -> None:
-        from assay.index.writer import Encoders, update
+        from assay.index.writer import update
+
+        workspace = self.workspace_in(folder)
+        workspace.ingest(self._documents())
+        update(workspace.index_folder, workspace.store, self.encoders())
+        workspace.close()
+
+    def encoders(self) -> Any:
+        """What looks vectors up, for one load of all passages."""
+        from assay.index.writer import Encoders
         from assay.model.vectors import SparseVector
 
-        workspace = self._workspace(folder)
-        workspace.ingest(self._documents())
         table = self.data.sparse
         done = {"dense": 0, "splade": 0}  # passages come in the order in which they were ingested
 
@@ -78,9 +88,7 @@ class Assay(Engine):
             parts = [slice(*pair) for pair in pairwise(ends)]
             return [SparseVector(table.indices[part], table.data[part]) for part in parts]
 
-        made = Encoders(dense, sparse, DENSE_MODEL, SPLADE_MODEL, VOCABULARY)
-        update(workspace.index_folder, workspace.store, made)
-        workspace.close()
+        return Encoders(dense, sparse, DENSE_MODEL, SPLADE_MODEL, VOCABULARY)
 
     def _documents(self) -> Iterator[Any]:
         from assay.model.document import Chunk, Document
@@ -97,19 +105,20 @@ class Assay(Engine):
             )
             yield Document(name, text), (chunk,)
 
-    @staticmethod
-    def _workspace(folder: Path) -> Any:
+    def workspace_in(self, folder: Path) -> Any:
+        """The workspace, under the settings of this engine."""
         from assay.config import configure
         from assay.workspace import Workspace
 
         folder.mkdir(parents=True, exist_ok=True)
-        return Workspace(configure({"home": folder}, environ={}, folder=folder))
+        settings = {"home": folder, **self.settings}
+        return Workspace(configure(settings, environ={}, folder=folder))
 
     def open(self, folder: Path, models: Models | None) -> None:
-        self.workspace = self._workspace(folder)
+        self.workspace = self.workspace_in(folder)
         # where the workspace would load models, it finds what looks vectors up
-        self.workspace.__dict__["dense_encoder"] = _Dense(self.questions, models)
-        self.workspace.__dict__["sparse_encoder"] = _Sparse(self.questions, models)
+        self.workspace.__dict__["dense_encoder"] = GivenDense(self.questions, models)
+        self.workspace.__dict__["sparse_encoder"] = GivenSparse(self.questions, models)
         self.searcher = self.workspace.searcher
         self.timings: list[dict[str, float]] = []
 
@@ -119,6 +128,7 @@ class Assay(Engine):
             k=RESULTS,
             depth=DEPTH,
             component_timeout_ms=PATIENCE_MS,
+            **self.options,
         )
         if found.degraded:
             raise RuntimeError(f"degraded: {found.warnings}")
@@ -129,7 +139,7 @@ class Assay(Engine):
         self.workspace.close()
 
 
-class _Dense:
+class GivenDense:
     """Encodes where there are models, and answers with the vector that is searched for."""
 
     model_id = DENSE_MODEL
@@ -146,7 +156,7 @@ class _Dense:
         return self._questions.dense(number)[None, :]
 
 
-class _Sparse:
+class GivenSparse:
     model_id = SPLADE_MODEL
     vocabulary = VOCABULARY
 

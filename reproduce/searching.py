@@ -7,7 +7,7 @@ takes the first N query ids in order, for what is slow; ``rerank_top: N`` is how
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -79,4 +79,9 @@ def _ranked(
     if options.rerank:
         depth = int(one.more["rerank_top"])
         fused = reranking.best_first(query, fused[:depth]) + fused[depth:]
+    return documents(fused)
+
+
+def documents(fused: Sequence[Fused | Hit]) -> list[str]:
+    """The documents of whole-document chunks, in order."""
     return [hit.chunk_id.rpartition(":chunk_")[0] for hit in fused]

@@ -4,7 +4,8 @@ The jars come from Maven's repository once and stay in the user's cache. Each no
 its own with half a gigabyte of heap, on loopback, and is gone when the cluster is closed. Where
 Java or Maven is missing, ``unavailable`` says so.
 
-``python -m tests.cluster.nodes`` starts one to play with.
+``running`` is a cluster for a program that needs one; ``python -m tests.cluster.nodes`` starts one
+to play with.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 CACHE = (
@@ -26,6 +29,7 @@ CACHE = (
 )
 KNN = "org.opensearch.plugin:opensearch-knn:2.19.1.0:zip"
 HEAP = "512m"
+QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # tests are short
 START_SECONDS = 300.0
 
 
@@ -56,8 +60,11 @@ def fetch() -> None:
 class ClusterProcesses:
     """Three nodes; ``urls`` is what the setting opensearch_url wants."""
 
-    def __init__(self, size: int = 3) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="assay-cluster-"))
+    def __init__(
+        self, size: int = 3, *, heap: str = HEAP, java: tuple[str, ...] = QUICK_START
+    ) -> None:
+        self._java = (f"-Xms{heap}", f"-Xmx{heap}", *java)
+        self.folder = Path(tempfile.mkdtemp(prefix="assay-cluster-"))
         self._ports = _free_ports(2 * size)
         self._names = [f"node{at}" for at in range(size)]
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -69,13 +76,12 @@ class ClusterProcesses:
         """Start a node, or start it again on the data that it had."""
         size = len(self._names)
         seeds = ",".join(f"127.0.0.1:{port}" for port in self._ports[size:])
-        with (self._folder / f"{at}.log").open("ab") as log:
+        with (self.folder / f"{at}.log").open("ab") as log:
             self.processes[at] = subprocess.Popen(
                 [
-                    *("java", f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC"),
-                    *("-XX:TieredStopAtLevel=1", "-Djava.security.manager=allow"),
+                    *("java", *self._java, "-Djava.security.manager=allow"),
                     *("-cp", f"{CACHE}:{CACHE}/lib/*:{CACHE}/knn/*", "ClusterNode"),
-                    *(self._names[at], str(self._folder / self._names[at])),
+                    *(self._names[at], str(self.folder / self._names[at])),
                     *(str(self._ports[at]), str(self._ports[size + at])),
                     *(seeds, ",".join(self._names)),
                 ],
@@ -99,14 +105,30 @@ class ClusterProcesses:
                     if answer.status == 200:
                         return
             time.sleep(0.5)
-        raise TimeoutError(f"the cluster did not come up: see {self._folder}")
+        raise TimeoutError(f"the cluster did not come up: see {self.folder}")
 
     def close(self) -> None:
         """Stop every node and remove what it wrote."""
         for process in self.processes.values():
             process.kill()
             process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def running(url: str | None = None, **more: Any) -> Iterator[str]:
+    """The addresses of a cluster: of the one that is named, or of three nodes for the while."""
+    if url:
+        yield url
+        return
+    if reason := unavailable():
+        raise SystemExit(reason)
+    cluster = ClusterProcesses(**more)
+    try:
+        cluster.wait(nodes=3)
+        yield " ".join(cluster.urls)
+    finally:
+        cluster.close()
 
 
 def _free_ports(count: int) -> list[int]:
@@ -125,20 +147,10 @@ def _run(command: list[str]) -> None:
 
 
 def main() -> None:
-    if reason := unavailable():
-        raise SystemExit(reason)
-    cluster = ClusterProcesses()
-    try:
-        cluster.wait(nodes=3)
-        print(
-            "export ASSAY_ENGINE=opensearch ASSAY_OPENSEARCH_URL='" + " ".join(cluster.urls) + "'"
-        )
-        print("Ctrl-C stops it")
+    with running() as urls, suppress(KeyboardInterrupt):
+        print(f"export ASSAY_ENGINE=opensearch ASSAY_OPENSEARCH_URL='{urls}'")
+        print("Ctrl-C stops it", flush=True)
         signal.pause()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        cluster.close()
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def command(
         for number, source in enumerate(sources, 1):
             emit_text(f"{'' if number > 1 else chr(10)}[{number}] {_reference(source)}")
         if response.degraded:
-            note(f"note: searched without {', '.join(response.component_errors)}")
+            note(f"note: the search was degraded: {', '.join(response.component_errors)}")
     return DEGRADED if response.degraded else 0
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Protocol
 
+from assay.errors import EngineError
 from assay.model.document import Chunk, IngestionMode, SpeakerRole
 
 
@@ -59,11 +61,22 @@ class Hit:
     score: float
 
 
+class PartialAnswerError(EngineError):
+    """A component could not look everywhere; ``hits`` are the best of where it could.
+
+    An error, so that nobody takes a part for the whole who does not mean to.
+    """
+
+    def __init__(self, message: str, hits: Sequence[Hit]) -> None:
+        super().__init__(message, hint="assay doctor")
+        self.hits = tuple(hits)
+
+
 class Component(Protocol):
     """One way to search: the k best chunks by score descending, then chunk id ascending.
 
     The same index, query, filters and k give the same hits. A query that matches nothing gives
-    none.
+    none. A component that reached only a part of its data raises ``PartialAnswerError``.
     """
 
     @property

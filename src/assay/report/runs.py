@@ -152,7 +152,7 @@ def query_table(query: GoldenQuery, outcome: QueryOutcome) -> Table:
     missed = [name for name, grade in grades.items() if grade > 0 and name not in found]
     notes = [*([f"failed: {outcome.error}"] if outcome.error else []), *outcome.warnings]
     if outcome.component_errors:
-        notes.append(f"without {', '.join(outcome.component_errors)}")
+        notes.append(f"degraded: {', '.join(outcome.component_errors)}")
     if missed:
         notes.append(f"relevant and not found: {', '.join(missed)}")
     return Table(

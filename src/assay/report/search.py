@@ -53,7 +53,12 @@ def troubles(response: SearchResponse) -> list[str]:
     """What is missing from the answer, loudly; nothing where it is whole."""
     lines = []
     if response.component_errors:
-        lines.append(f"DEGRADED: {', '.join(response.component_errors)} (left out of this answer)")
+        part = [name for name in response.component_errors if name.endswith("_partial")]
+        gone = [name for name in response.component_errors if name not in part]
+        if gone:
+            lines.append(f"DEGRADED: {', '.join(gone)} (left out of this answer)")
+        if part:
+            lines.append(f"DEGRADED: {', '.join(part)} (only a part of the data was reached)")
     if response.reranker_error:
         lines.append(f"DEGRADED: not reranked: {response.reranker_error}")
     return lines + [f"  {warning}" for warning in response.warnings]

@@ -1,7 +1,8 @@
 """Who is asked, and who answered in time?
 
 Components search side by side (``asyncio.gather``), each in a lane of its own with its own
-deadline. One that fails or is late is left out and named; the answers of the others count.
+deadline. One that fails or is late is left out and named; the answers of the others count. One that
+reached only a part of its data is named too, and what it found there counts.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.model.query import Component, Filters, Hit
+from assay.model.query import Component, Filters, Hit, PartialAnswerError
 from assay.search.deadline import Failure, Lane, Outcome, Stop
 
 log = logging.getLogger("assay.search")
@@ -29,7 +30,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What came back: a list per component that answered, a failure for each other one."""
+    """What came back: a list per component that answered, a failure for each that did not.
+
+    A component that answered in part has both.
+    """
 
     lists: Mapping[str, tuple[Hit, ...]]
     failures: Mapping[str, Failure]
@@ -56,14 +60,21 @@ async def gather(
             reason = absent.get(name, f"{name} is not part of this index")
             return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
         work = _search(components[name], requests[name])
-        return await lanes[name].call(work, timeout_s)
+        found = await lanes[name].call(work, timeout_s)
+        if found.value is None:
+            return Outcome(failure=found.failure, reason=found.reason, seconds=found.seconds)
+        hits, missing = found.value
+        if missing:
+            return Outcome(hits, Failure.PARTIAL, f"{name}: {missing}", found.seconds)
+        return Outcome(hits, seconds=found.seconds)
 
     outcomes = dict(zip(requests, await asyncio.gather(*map(one, requests)), strict=True))
     failed = {name: found for name, found in outcomes.items() if found.failure is not None}
     for name, found in failed.items():
         # what is known to be gone is not worth a line for every search
         level = logging.DEBUG if found.failure is Failure.UNAVAILABLE else logging.WARNING
-        log.log(level, "%s_%s: left out of fusion: %s", name, found.failure, found.reason)
+        effect = "left out of fusion" if found.value is None else "incomplete"
+        log.log(level, "%s_%s: %s: %s", name, found.failure, effect, found.reason)
     return Answers(
         lists={name: found.value for name, found in outcomes.items() if found.value is not None},
         failures={name: found.failure for name, found in failed.items() if found.failure},
@@ -72,12 +83,20 @@ async def gather(
     )
 
 
-def _search(component: Component, request: Request) -> Callable[[Stop], tuple[Hit, ...]]:
-    def work(stop: Stop) -> tuple[Hit, ...]:
-        hits = component.search(request.query, request.depth, request.filters)
+def _search(
+    component: Component, request: Request
+) -> Callable[[Stop], tuple[tuple[Hit, ...], str]]:
+    """Work for a lane: the hits, and what they lack in words."""
+
+    def work(stop: Stop) -> tuple[tuple[Hit, ...], str]:
+        hits: Sequence[Hit]
+        try:
+            hits, missing = component.search(request.query, request.depth, request.filters), ""
+        except PartialAnswerError as part:
+            hits, missing = part.hits, part.message
         for hit in hits:
             if not math.isfinite(hit.score):
                 raise ValueError(f"the score of {hit.chunk_id} is {hit.score}")
-        return tuple(hits)
+        return tuple(hits), missing
 
     return work

@@ -27,11 +27,12 @@ Stop: TypeAlias = Callable[[], bool]
 
 
 class Failure(StrEnum):
-    """Why is there no answer?"""
+    """Why is there no answer, or not a whole one?"""
 
     TIMEOUT = "timeout"
     ERROR = "error"
     UNAVAILABLE = "unavailable"
+    PARTIAL = "partial"  # there is one, of a part of the data
 
 
 @dataclass(frozen=True, slots=True)

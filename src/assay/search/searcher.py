@@ -168,16 +168,20 @@ class Searcher:
     def refresh(self) -> bool:
         """Move on to the newest generation, if there is one; whether that happened.
 
-        One that cannot be opened is logged and named in warnings, and the present one goes on.
+        Where nobody can tell, or the new one cannot be opened, that is logged and named in
+        warnings, and the present one goes on.
         """
         with self._refreshing:
-            if self._source.newest() == self._snapshot.generation:
-                return False
+            wrong = "cannot look for a newer generation"
             try:
+                if self._source.newest() == self._snapshot.generation:
+                    self._stale = ""
+                    return False
+                wrong = "a newer generation cannot be opened"
                 fresh = self._opened()
             except (AssayError, OSError) as problem:
-                log.warning("the new generation cannot be opened: %s", problem)
-                self._stale = f"a newer generation cannot be opened: {problem}"
+                log.warning("%s: %s", wrong, problem)
+                self._stale = f"{wrong}: {problem}"
                 return False
             self._stale = ""
             self._snapshot = fresh
@@ -188,9 +192,7 @@ class Searcher:
         now = time.monotonic()
         if now - self._looked >= REFRESH_EVERY_S and not self._refreshing.locked():
             self._looked = now
-            threading.Thread(
-                target=self._refresh_quietly, name="assay-refresh", daemon=True
-            ).start()
+            threading.Thread(target=self.refresh, name="assay-refresh", daemon=True).start()
 
     def close(self) -> None:
         """Let threads go; what is still at work gets a moment to end."""
@@ -202,12 +204,6 @@ class Searcher:
         deadline = time.monotonic() + CLOSING_S
         for lane in lanes:
             lane.wait_closed(deadline - time.monotonic())
-
-    def _refresh_quietly(self) -> None:
-        try:
-            self.refresh()
-        except (AssayError, OSError) as problem:
-            log.warning("cannot look for a new generation: %s", problem)
 
     def _opened(self) -> Snapshot:
         """The newest generation, asked once so that the first question does not pay for it."""
@@ -267,7 +263,8 @@ class Searcher:
             options.component_timeout_ms / 1000,
         )
         for name, hits in answers.lists.items():
-            self._lists.put((snapshot.generation, name, requests[name]), hits)
+            if name not in answers.failures:
+                self._lists.put((snapshot.generation, name, requests[name]), hits)
         lists = {**known, **answers.lists}
         if not lists:
             raise all_failed(answers)

@@ -14,7 +14,7 @@ from prometheus_client.exposition import generate_latest
 from assay.search.response import SearchResponse
 
 COMPONENTS = ("bm25", "splade", "dense")
-REASONS = ("timeout", "error", "unavailable")
+REASONS = ("timeout", "error", "unavailable", "partial")
 INTENTS = (
     "tabular", "eligibility", "adverse_events", "results", "methods", "dosage", "indications",
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,13 +11,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from assay.engines.opensearch import loading
-from assay.engines.opensearch.components import filter_clauses, inner_product
+from assay.engines.opensearch.cluster import Cluster, Shape
+from assay.engines.opensearch.components import Bm25, filter_clauses, inner_product
 from assay.engines.opensearch.loading import delete_chunks
 from assay.engines.opensearch.mapping import index_body
 from assay.engines.opensearch.transport import Transport
 from assay.errors import ConfigError, EngineError
 from assay.model.document import SpeakerRole
-from assay.model.query import Filters
+from assay.model.query import Filters, Hit, PartialAnswerError
+from tests.unit.index.helpers import DENSE, ENCODERS, Memory
 
 NOBODY = "http://127.0.0.1:9"  # the discard port: nothing listens
 
@@ -115,6 +119,75 @@ def test_a_busy_cluster_is_asked_again(node: str, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(EngineError, match="refused chunk 3: x"):
         delete_chunks(transport, "i", [3])
     transport.close()
+
+
+def test_a_node_that_hangs_is_asked_last_for_a_while(node: str) -> None:
+    with socket.socket() as hung:
+        hung.bind(("127.0.0.1", 0))
+        hung.listen()
+        transport = Transport(f"http://127.0.0.1:{hung.getsockname()[1]} {node}")
+        Answers.script += [(200, b"{}")] * 6
+        late = 0
+        for _ in range(6):
+            try:
+                transport.ask("GET", "/", timeout=0.1)
+            except EngineError as problem:
+                late += "did not answer in time" in problem.message
+        transport.close()
+    assert late == 1
+
+
+def test_a_part_of_the_shards_is_no_whole_answer(node: str) -> None:
+    hit = {"fields": {"key": [7], "chunk_id": ["d:1"]}, "_score": 2.5}
+    full = {"total": 3, "successful": 3, "failed": 0}
+    broken = {
+        "total": 3,
+        "successful": 2,
+        "failed": 1,
+        "failures": [{"reason": {"reason": "disk full"}}],
+    }
+    away = {"total": 3, "successful": 1, "failed": 0}  # as the cluster says of lost shards
+    answers = [
+        {"_shards": full, "hits": {"hits": [hit]}},
+        {"_shards": broken, "hits": {"hits": [hit]}},
+        {"_shards": away, "hits": {"hits": []}},
+        {"_shards": full, "timed_out": True, "hits": {"hits": [hit]}},
+    ]
+    Answers.script += [(200, json.dumps(answer).encode()) for answer in answers]
+    transport = Transport(node)
+    bm25 = Bm25(transport, "i")
+    assert bm25.search("words", 3) == [Hit(7, "d:1", 2.5)]
+    for says, found in (
+        ("1 of 3 shards did not answer: disk full", 1),
+        ("2 of 3 shards did not answer: they have no living copy", 0),
+        ("the cluster stopped before the end", 1),
+    ):
+        with pytest.raises(PartialAnswerError, match=says) as caught:
+            bm25.search("words", 3)
+        assert len(caught.value.hits) == found
+    transport.close()
+
+
+def test_what_others_made_is_left_alone(node: str) -> None:
+    """Somebody else's index has the name that ours would get."""
+    foreign = json.dumps({"assay-000001": {"mappings": {"properties": {}}}}).encode()
+    Answers.script += [(404, b"{}"), (200, foreign), (200, foreign)]
+    transport = Transport(node)
+    with pytest.raises(EngineError, match="assay-000001 is not one of ours"):
+        Cluster(transport, Shape()).update(Memory(), ENCODERS, DENSE.dimension)
+    transport.close()
+    assert len(Answers.seen) == 3, "nothing was deleted"
+
+
+def test_secrets_are_never_told(node: str) -> None:
+    environ = {"ASSAY_OPENSEARCH_API_KEY": "very-secret"}
+    transport = Transport(f"{NOBODY} {node}", environ=environ)
+    Answers.script.append((401, b'{"error": "no"}'))
+    with pytest.raises(EngineError) as caught:
+        transport.ask("GET", "/")
+    transport.close()
+    assert Answers.seen[0][2] == "ApiKey very-secret"
+    assert "very-secret" not in f"{caught.value} {transport!r} {vars(transport)!r}"
 
 
 def test_scores_are_inner_products_again() -> None:

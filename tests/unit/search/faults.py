@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from assay.model.query import Component, Filters, Hit
+from assay.model.query import Component, Filters, Hit, PartialAnswerError
 from assay.search.options import SearchOptions
 from assay.search.rerank import Rerankers
 from assay.search.searcher import Searcher, Source
@@ -47,6 +47,8 @@ class Faulty:
         hits = self._inner.search(query, k, filters)
         if fault == "nan":
             hits[0] = replace(hits[0], score=math.nan)
+        if fault == "partial":
+            raise PartialAnswerError("1 of 3 shards did not answer", hits[::2])
         return hits
 
 

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import SearchUnavailableError
+from assay.errors import EngineError, SearchUnavailableError
+from assay.report.search import troubles
 from assay.search.breaker import Breaker
 from assay.search.deadline import Failure, Lane, Stop
 from assay.search.options import COMPONENTS
+from assay.search.searcher import Searcher, Source
 from assay.workspace import Workspace
 from tests.unit.search.corpus import filled
 from tests.unit.search.faults import FAULTS, Rig, no_reranker
@@ -87,6 +89,49 @@ def test_an_answer_that_lacks_a_component_is_not_remembered(here: Workspace) -> 
         assert not answer.cached
         again = {name: part.calls - calls[name] for name, part in rigged.parts.items()}
         assert again == {"bm25": 0, "splade": 1, "dense": 0}  # good lists were kept
+
+
+@pytest.mark.req("R2")
+def test_a_part_of_the_data_counts_and_is_named(here: Workspace) -> None:
+    with rig(here) as rigged:
+        whole = rigged.searcher.search("renal dose", components="bm25", k=100)
+        for part in rigged.parts.values():
+            part.fault = "partial"
+        answer = rigged.searcher.search("renal dose?", components="bm25", k=100)
+        assert answer.component_errors == ("bm25_partial",)
+        assert answer.components_used == ("bm25",)
+        assert answer.degraded
+        assert "1 of 3 shards did not answer" in answer.warnings[0]
+        assert "only a part of the data was reached" in troubles(answer)[0]
+        found = {hit.chunk.chunk_id for hit in whole.results}
+        assert {hit.chunk.chunk_id for hit in answer.results} < found
+        assert rigged.searcher.search("renal dose!").degraded, "all in part is an answer"
+        for part in rigged.parts.values():
+            part.fault = ""
+        again = rigged.searcher.search("renal dose?", components="bm25", k=100)
+        assert not again.degraded
+        assert {hit.chunk.chunk_id for hit in again.results} == found, "no part was remembered"
+
+
+def test_an_index_that_cannot_be_looked_up_goes_on_serving(here: Workspace) -> None:
+    snapshot = here.snapshot()
+    newest = [snapshot.generation]
+
+    def look() -> str:
+        if newest[0] != snapshot.generation:
+            raise EngineError("no node of OpenSearch can be reached")
+        return newest[0]
+
+    searcher = Searcher(Source(look, lambda: snapshot), no_reranker())
+    newest[0] = "?"
+    assert not searcher.refresh()
+    answer = searcher.search("renal dose")
+    assert answer.results
+    assert "cannot look for a newer generation" in answer.warnings[0]
+    newest[0] = snapshot.generation
+    assert not searcher.refresh()
+    assert not searcher.search("renal dose").warnings
+    searcher.close()
 
 
 def hung(threads: str) -> int:

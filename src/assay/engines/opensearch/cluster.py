@@ -10,6 +10,7 @@ are still in it. An interrupted load goes on where it stopped.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -30,6 +31,8 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 LOADING_REFRESH = "-1"  # nobody searches an index that is being filled
 MERGE_SECONDS = 3_600.0
 COPY_SECONDS = 60
+LOST_SECONDS = 10
+LOOK_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,19 @@ class Cluster:
         self._shape = shape
 
     def current(self) -> Current:
-        """What the alias points at."""
-        found = self.transport.ask("GET", f"/_alias/{self._shape.prefix}", missing=True)
+        """What the alias points at.
+
+        One request, answered by the node that gets it (``local``): searches go on while the
+        cluster has no manager.
+        """
+        found = self.transport.ask(
+            "GET",
+            f"/{self._shape.prefix}/_mapping?local=true&filter_path=*.mappings._meta",
+            missing=True,
+            timeout=LOOK_SECONDS,
+        )
         names = sorted(name for name in found if name.startswith(f"{self._shape.prefix}-"))
-        return self._read(names[-1]) if names else Current()
+        return _current(names[-1], found[names[-1]]["mappings"]["_meta"]) if names else Current()
 
     def component(
         self,
@@ -136,7 +148,7 @@ class Cluster:
         plan = {"until": until, "models": encoders.models}
         after = self._begun(index, plan)
         if after is None:
-            self.transport.ask("DELETE", f"/{index}", missing=True)
+            self._clear(index)
             body = index_body(
                 shards=self._shape.shards,
                 replicas=0,
@@ -159,9 +171,15 @@ class Cluster:
         return new
 
     def _begun(self, index: str, plan: dict[str, Any]) -> int | None:
-        """The last key that an interrupted load of the same plan had brought there."""
+        """The last key that an interrupted load of the same plan had brought there.
+
+        None where there was none, or where a shard of it is gone with its node: an index that is
+        being filled has no copies yet, and is filled anew.
+        """
         meta = self._meta(index)
-        return int(meta.get("loaded", 0)) if meta.get("plan") == plan else None
+        if meta.get("plan") != plan or self._status(index) == "red":
+            return None
+        return int(meta.get("loaded", 0))
 
     def _finish(self, index: str) -> None:
         """Merged while it has no copies, then copied, then searchable."""
@@ -178,8 +196,17 @@ class Cluster:
         self.transport.ask("PUT", f"/{index}/_settings", settings)
         self._refresh(index)
         # a cluster with too few nodes for the copies stays yellow, and serves
-        wait = f"wait_for_status=green&timeout={COPY_SECONDS}s"
-        self.transport.ask("GET", f"/_cluster/health/{index}?{wait}", late=True, timeout=90.0)
+        if self._status(index, wait="green", seconds=COPY_SECONDS) == "red":
+            raise EngineError(
+                f"shards of {index} were lost while it was filled",
+                hint="run it again: the index before goes on serving meanwhile",
+            )
+
+    def _status(self, index: str, *, wait: str = "yellow", seconds: int = LOST_SECONDS) -> str:
+        """green, yellow or red, after waiting for something better for so long."""
+        path = f"/_cluster/health/{index}?wait_for_status={wait}&timeout={seconds}s"
+        found = self.transport.ask("GET", path, late=True, timeout=seconds + 30.0)
+        return str(found["status"])
 
     def _swap(self, old: str, new: str) -> None:
         """Move the alias in one step; what it left stays for those who still search it."""
@@ -188,9 +215,18 @@ class Cluster:
         if old:
             actions.append({"remove": {"index": old, "alias": alias}})
         self.transport.ask("POST", "/_aliases", {"actions": actions})
-        for name in self.transport.ask("GET", f"/{alias}-*/_alias"):
-            if name not in (old, new):
-                self.transport.ask("DELETE", f"/{name}", missing=True)
+        every = self.transport.ask("GET", f"/{alias}-*/_mapping?filter_path=*.mappings._meta")
+        for name in every:
+            # another workspace's prefix may begin with ours
+            if name not in (old, new) and re.fullmatch(rf"{re.escape(alias)}-\d+", name):
+                self._clear(name)
+
+    def _clear(self, index: str) -> None:
+        """Delete an index of ours, if there is one; what somebody else made is left alone."""
+        found = self.transport.ask("GET", f"/{index}/_mapping", missing=True)
+        if found:
+            _current(index, found[index]["mappings"].get("_meta", {}))
+            self.transport.ask("DELETE", f"/{index}", missing=True)
 
     def _refresh(self, index: str) -> None:
         self.transport.ask("POST", f"/{index}/_refresh", timeout=120.0)
@@ -209,12 +245,16 @@ class Cluster:
         meta: dict[str, Any] = found.get(index, {}).get("mappings", {}).get("_meta", {})
         return meta
 
-    def _read(self, index: str) -> Current:
-        return _current(index, self._meta(index))
-
     def count(self, index: str) -> int:
         """How many chunks an index has."""
-        return int(self.transport.ask("GET", f"/{index}/_count")["count"])
+        answer = self.transport.ask("GET", f"/{index}/_count")
+        shards = answer["_shards"]
+        if lost := shards["total"] - shards["successful"]:
+            raise EngineError(
+                f"{lost} of {shards['total']} shards of {index} have no living copy",
+                hint="assay doctor",
+            )
+        return int(answer["count"])
 
     def keys(self, index: str, keys: Sequence[int]) -> set[int]:
         """Which of these chunks an index has."""
@@ -245,15 +285,15 @@ class Cluster:
 
     def problems(self, chunks: int, last_change: int) -> list[str]:
         """What is wrong, in words; nothing where the list is empty."""
-        found = []
-        health = self.transport.ask("GET", "/_cluster/health")
-        if health["status"] == "red":
-            found.append("the cluster is red: shards have no living copy")
-        elif health["unassigned_shards"]:
-            found.append(f"{health['unassigned_shards']} copies of shards are not assigned")
         current = self.current()
         if not current.generation:
-            return [*found, "there is no index on the cluster yet"]
+            return ["there is no index on the cluster yet"]
+        found = []
+        health = self.transport.ask("GET", f"/_cluster/health/{current.index}")
+        if health["status"] == "red":
+            return [f"{health['unassigned_shards']} shards of {current.index} have no living copy"]
+        if health["unassigned_shards"]:
+            found.append(f"{health['unassigned_shards']} copies of shards are not assigned")
         if self._meta(current.index).get("format") != FORMAT:
             return [*found, f"{current.index} was not written by this version of assay"]
         if current.applied < last_change:

@@ -1,21 +1,21 @@
 """How are bm25, splade and dense asked of the cluster?
 
 Each component is one request that returns keys and scores in our order: score descending, then
-chunk id. Filters are part of the query, so they apply before ranking. An answer that lacks shards
-is refused: a component that did not see everything must not pass for one that did.
+chunk id. Filters are part of the query, so they apply before ranking. What comes back while shards
+are missing is a ``PartialAnswerError`` that holds it: a part must not pass for the whole.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from assay import limits
 from assay.engines.opensearch.mapping import VECTOR, WEIGHTS
 from assay.engines.opensearch.transport import Transport
-from assay.errors import EngineError
 from assay.index.bm25 import FIELDS
-from assay.model.query import Filters, Hit
+from assay.model.query import Filters, Hit, PartialAnswerError
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 MAX_CLAUSES = 500  # of the 1,024 that Lucene allows in one query, with two fields
@@ -26,12 +26,20 @@ _WORD = re.compile(r"[^\W_]+")
 class Asked:
     """What the three components share: one index, one request, one order."""
 
+    name: str
+
     def __init__(self, transport: Transport, index: str) -> None:
         self._transport = transport
         self._index = index
 
-    def hits(self, query: dict[str, Any], k: int, kind: str = "") -> list[tuple[int, str, float]]:
-        """Key, chunk id and the cluster's own score of the k best."""
+    def hits(
+        self,
+        query: dict[str, Any],
+        k: int,
+        kind: str = "",
+        score_of: Callable[[float], float] = float,
+    ) -> list[Hit]:
+        """The k best; ``score_of`` makes our score of the cluster's."""
         body = {
             "size": min(k, limits.MAX_DEPTH),
             "query": query,
@@ -44,17 +52,13 @@ class Asked:
         answer = self._transport.ask(
             "POST", f"/{self._index}/_search{kind}", body, timeout=SEARCH_SECONDS
         )
-        shards = answer["_shards"]
-        if shards["failed"] or answer.get("timed_out"):
-            raise EngineError(
-                f"{shards['failed']} of {shards['total']} shards did not answer: "
-                f"{_failure(shards)}",
-                hint="assay doctor",
-            )
-        return [
-            (int(hit["fields"]["key"][0]), hit["fields"]["chunk_id"][0], float(hit["_score"]))
+        found = [
+            Hit(hit["fields"]["key"][0], hit["fields"]["chunk_id"][0], score_of(hit["_score"]))
             for hit in answer["hits"]["hits"]
         ]
+        if missing := _missing(answer):
+            raise PartialAnswerError(missing, found)
+        return found
 
 
 class Bm25(Asked):
@@ -78,8 +82,7 @@ class Bm25(Asked):
                 "filter": filter_clauses(filters),
             }
         }
-        found = self.hits(wanted, k, "?search_type=dfs_query_then_fetch")
-        return [Hit(*hit) for hit in found]
+        return self.hits(wanted, k, "?search_type=dfs_query_then_fetch")
 
 
 class Splade(Asked):
@@ -110,7 +113,7 @@ class Splade(Asked):
                 "filter": filter_clauses(filters),
             }
         }
-        return [Hit(*hit) for hit in self.hits(wanted, k)]
+        return self.hits(wanted, k)
 
 
 class Dense(Asked):
@@ -130,8 +133,7 @@ class Dense(Asked):
         asked: dict[str, Any] = {"vector": vector, "k": min(max(k, 100), limits.MAX_DEPTH)}
         if clauses := filter_clauses(filters):
             asked["filter"] = {"bool": {"filter": clauses}}
-        found = self.hits({"knn": {VECTOR: asked}}, k)
-        return [Hit(key, chunk_id, inner_product(score)) for key, chunk_id, score in found]
+        return self.hits({"knn": {VECTOR: asked}}, k, score_of=inner_product)
 
 
 def inner_product(score: float) -> float:
@@ -145,6 +147,13 @@ def filter_clauses(filters: Filters | None) -> list[dict[str, Any]]:
     return [{"terms": {name: list(values)}} for name, values in active.items()]
 
 
-def _failure(shards: dict[str, Any]) -> str:
-    reasons = [failure.get("reason", {}) for failure in shards.get("failures", [])]
-    return str(reasons[0].get("reason", "no reason given"))[:200] if reasons else "no reason given"
+def _missing(answer: dict[str, Any]) -> str:
+    """What an answer lacks, in words; empty where it is whole."""
+    shards = answer["_shards"]
+    # one without a living copy counts as neither successful nor failed
+    missing = shards["total"] - shards["successful"]
+    if not missing:
+        return "the cluster stopped before the end" if answer.get("timed_out") else ""
+    reasons = [failure.get("reason", {}).get("reason") for failure in shards.get("failures", [])]
+    why = next((str(reason)[:200] for reason in reasons if reason), "they have no living copy")
+    return f"{missing} of {shards['total']} shards did not answer: {why}"

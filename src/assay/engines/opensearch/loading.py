@@ -73,18 +73,19 @@ def _carry_out(transport: Transport, part: list[Action]) -> None:
     pause = FIRST_PAUSE_SECONDS
     while part:
         answer = transport.bulk(b"".join(lines for _, lines in part))
-        again = []
+        again, reason = [], ""
         for action, item in zip(part, answer["items"], strict=True):
             result = next(iter(item.values()))
-            if result["status"] in BUSY:
-                again.append(action)
-            elif result["status"] >= 300 and not _gone(item):
-                reason = result.get("error", {}).get("reason", "")
-                raise EngineError(f"OpenSearch refused chunk {action[0]}: {reason!s:.300}")
+            if result["status"] < 300 or _gone(item):
+                continue
+            reason = str(result.get("error", {}).get("reason", ""))[:300]
+            if result["status"] not in BUSY:
+                raise EngineError(f"OpenSearch refused chunk {action[0]}: {reason}")
+            again.append(action)
         if again and time.monotonic() + pause > until:
             raise EngineError(
-                f"OpenSearch had no room for {counted(len(again), 'chunk')} "
-                f"within {PATIENCE_SECONDS:.0f} s",
+                f"OpenSearch did not take {counted(len(again), 'chunk')} "
+                f"within {PATIENCE_SECONDS:.0f} s: {reason}",
                 hint="run it again later: it goes on where it stopped",
             )
         part = again

@@ -1,8 +1,9 @@
 """Who speaks HTTP with the cluster, and within which time?
 
-Nodes are asked in turn; one that cannot be reached is passed over. Only requests that may be
-repeated are sent again: reading, and writing under ids of our own. Credentials come from the
-environment and never stand in a URL, a log or an error.
+Nodes are asked in turn; one that cannot be reached or does not answer in time is passed over, and
+is left alone for a while. Only requests that may be repeated are sent again: reading, and writing
+under ids of our own. Credentials come from the environment and never stand in a URL, a log or an
+error.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ BUSY = frozenset({429, 502, 503, 504})
 PATIENCE_SECONDS = 120.0
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 10.0
+REST_SECONDS = 10.0  # how long a node that failed is asked last
+CONNECT_SECONDS = 2.0
+BULK = "/_bulk?timeout=10s"  # how long the cluster itself waits for a shard that is away
 
 
 class Transport:
@@ -60,6 +64,7 @@ class Transport:
             follow_redirects=False,
         )
         self._turn = itertools.count(random.randrange(len(self._urls)))  # noqa: S311
+        self._resting: dict[str, float] = {}  # node to when it may be asked first again
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -95,7 +100,7 @@ class Transport:
         until = time.monotonic() + PATIENCE_SECONDS
         pause = FIRST_PAUSE_SECONDS
         while True:
-            status, answer = self._any_node("POST", "/_bulk", lines, timeout)
+            status, answer = self._any_node("POST", BULK, lines, timeout)
             if status < 300:
                 return answer
             if status not in BUSY or time.monotonic() + pause > until:
@@ -109,24 +114,33 @@ class Transport:
         """The first answer that a node gives, beginning with the one whose turn it is."""
         import httpx2
 
-        first = next(self._turn)
         seconds = self._timeout if timeout is None else timeout
+        allowed = httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
         problem: Exception | None = None
-        for step in range(len(self._urls)):
-            url = self._urls[(first + step) % len(self._urls)]
+        for url in self._in_turn():
             try:
                 response = self._client.request(
-                    method, url + path, content=content, timeout=seconds
+                    method, url + path, content=content, timeout=allowed
                 )
                 return response.status_code, _json(response.content)
-            except httpx2.TimeoutException as late:
-                raise EngineError("OpenSearch did not answer in time") from late
-            except httpx2.HTTPError as unreachable:
-                problem = unreachable
+            except httpx2.HTTPError as failed:
+                self._resting[url] = time.monotonic() + REST_SECONDS
+                if isinstance(failed, httpx2.ReadTimeout):  # it may still be at work on it
+                    raise EngineError("OpenSearch did not answer in time") from failed
+                problem = failed
         raise EngineError(
             f"no node of OpenSearch can be reached: {type(problem).__name__}",
             hint="check the setting opensearch_url: assay doctor",
         ) from problem
+
+    def _in_turn(self) -> list[str]:
+        """All nodes, those that failed of late at the end."""
+        first = next(self._turn) % len(self._urls)
+        nodes = self._urls[first:] + self._urls[:first]
+        if not self._resting:
+            return nodes
+        now = time.monotonic()
+        return sorted(nodes, key=lambda url: self._resting.get(url, 0.0) > now)
 
 
 def _json(content: bytes) -> dict[str, Any]:
