@@ -86,7 +86,7 @@ class Load:
         self.second, self.go_on = threading.Event(), threading.Event()
         self._workspace = workspace
         monkeypatch.setattr("assay.store.corpus.PAGE", ROWS)
-        real = clusters.load_chunks
+        real = loading.load_chunks
 
         def told(transport, index, pages, encoders, done):  # type: ignore[no-untyped-def]
             def heard(key: int, count: int) -> None:

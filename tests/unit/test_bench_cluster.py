@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ ROW = {"p50": 10.0, "p95": 20.0, "n": 5, "least": 9.0, "most": 11.0, "qps": 90.0
 
 
 @pytest.fixture
-def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Questions]:
+def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Questions:
     monkeypatch.setattr(index_data, "HERE", tmp_path)
     monkeypatch.setattr(search_data, "ASKED_QUICK", 3)
     monkeypatch.setitem(index_data.SPECS, "tiny", index_data.Spec("tiny", 200))
