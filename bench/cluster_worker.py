@@ -33,6 +33,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
     "dense": {"components": "dense"},
     "hybrid": {},
 }
+MSEARCH_WANTED = "filter_path=responses.timed_out,responses._shards,responses.hits.hits.sort"
 BLOCKS = 5
 LIMIT_S = 12.0  # a phase ends after this long, or when every question was asked
 
@@ -236,7 +237,9 @@ class Raw:
     def msearch(self, index: str, requests: list[tuple[str, Any]]) -> list[dict[str, Any]]:
         """All three in one request."""
         lines = b"\n".join(msearch_lines(index, requests)) + b"\n"
-        found: list[dict[str, Any]] = self._post(0, self._host(), "/_msearch", lines)["responses"]
+        found: list[dict[str, Any]] = self._post(
+            0, self._host(), f"/_msearch?{MSEARCH_WANTED}", lines
+        )["responses"]
         return found
 
     def _host(self) -> str:
@@ -254,6 +257,6 @@ class Raw:
 def msearch_lines(index: str, requests: list[tuple[str, Any]]) -> Iterator[bytes]:
     """The same requests as ``_msearch`` wants them: a line where, a line what."""
     for path, body in requests:
-        kind = path.partition("?search_type=")[2]
+        kind = path.partition("&search_type=")[2]
         yield json.dumps({"index": index, **({"search_type": kind} if kind else {})}).encode()
         yield json.dumps(body).encode()

@@ -21,7 +21,7 @@ from typing import Any
 
 import assay
 from assay.config import configure
-from assay.engines.opensearch.components import Bm25
+from assay.engines.opensearch.components import WHOLE_STATISTICS, Bm25
 from assay.engines.opensearch.transport import Transport
 from assay.ingest import read_corpus
 from assay.model.judgments import Qrels
@@ -168,7 +168,7 @@ class _ByShard(Transport):
     """Leaves it to each shard to weigh words, as a cluster does unless it is told otherwise."""
 
     def ask(self, method: str, path: str, body: object = None, **more: Any) -> dict[str, Any]:
-        return super().ask(method, path.partition("?")[0], body, **more)
+        return super().ask(method, path.partition(WHOLE_STATISTICS)[0], body, **more)
 
 
 def row_of(name: str, qrels: Qrels, embedded: Ranked, cluster: Ranked) -> Row:

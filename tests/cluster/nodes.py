@@ -147,6 +147,7 @@ def _run(command: list[str]) -> None:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with running() as urls, suppress(KeyboardInterrupt):
         print(f"export ASSAY_ENGINE=opensearch ASSAY_OPENSEARCH_URL='{urls}'")
         print("Ctrl-C stops it", flush=True)

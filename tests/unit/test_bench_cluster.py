@@ -32,11 +32,9 @@ def test_raw_calls_are_those_of_the_components(questions: Questions) -> None:
     assert len(noted) == 3
     for question in noted:
         paths = [path for path, _ in question]
-        assert paths == [
-            "/passages-000001/_search?search_type=dfs_query_then_fetch",
-            "/passages-000001/_search",
-            "/passages-000001/_search",
-        ]
+        assert all(path.startswith("/passages-000001/_search?") for path in paths)
+        whole = ["search_type=dfs_query_then_fetch" in path for path in paths]
+        assert whole == [True, False, False], "only words have statistics"
         assert "knn" in question[2][1]["query"]
     lines = [*cluster_worker.msearch_lines("passages-000001", noted[0])]
     assert json.loads(lines[0])["search_type"] == "dfs_query_then_fetch"

@@ -8,14 +8,17 @@ error.
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import os
 import random
+import ssl
 import time
 from collections.abc import Mapping
 from typing import Any
 
+from assay.engines.opensearch.node import LateError, Node, UnreachableError
 from assay.errors import ConfigError, EngineError
 
 USER, PASSWORD, KEY, CA = (
@@ -29,7 +32,6 @@ PATIENCE_SECONDS = 120.0
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 10.0
 REST_SECONDS = 10.0  # how long a node that failed is asked last
-CONNECT_SECONDS = 2.0
 BULK = "/_bulk?timeout=10s"  # how long the cluster itself waits for a shard that is away
 
 
@@ -39,36 +41,30 @@ class Transport:
     def __init__(
         self, urls: str, *, timeout: float = 30.0, environ: Mapping[str, str] = os.environ
     ) -> None:
-        import httpx2
-
-        self._urls = [url.rstrip("/") for url in urls.replace(",", " ").split()]
-        if not self._urls or not all(url.startswith(("http://", "https://")) for url in self._urls):
+        named = [url.rstrip("/") for url in urls.replace(",", " ").split()]
+        if not named or not all(url.startswith(("http://", "https://")) for url in named):
             raise ConfigError(
                 "the setting opensearch_url names no node",
                 hint="such as https://search-1:9200 https://search-2:9200",
             )
-        if any("@" in url for url in self._urls):
+        if any("@" in url for url in named):
             raise ConfigError(
                 "the setting opensearch_url holds credentials",
                 hint=f"put them into {USER} and {PASSWORD}",
             )
         self._timeout = timeout
-        headers = {"Content-Type": "application/json"}
-        if key := environ.get(KEY):
-            headers["Authorization"] = f"ApiKey {key}"
-        user = environ.get(USER)
-        self._client = httpx2.Client(
-            headers=headers,
-            auth=(user, environ.get(PASSWORD, "")) if user else None,
-            verify=environ.get(CA) or True,
-            follow_redirects=False,
-        )
-        self._turn = itertools.count(random.randrange(len(self._urls)))  # noqa: S311
+        headers = {"Content-Type": "application/json", **_authorization(environ)}
+        tls = _trust(environ) if any(url.startswith("https://") for url in named) else None
+        self._nodes = [
+            Node(url, headers, tls if url.startswith("https://") else None) for url in named
+        ]
+        self._turn = itertools.count(random.randrange(len(named)))  # noqa: S311
         self._resting: dict[str, float] = {}  # node to when it may be asked first again
 
     def close(self) -> None:
         """Let go of all connections."""
-        self._client.close()
+        for node in self._nodes:
+            node.close()
 
     def ask(
         self,
@@ -112,42 +108,62 @@ class Transport:
         self, method: str, path: str, content: bytes | None, timeout: float | None
     ) -> tuple[int, dict[str, Any]]:
         """The first answer that a node gives, beginning with the one whose turn it is."""
-        import httpx2
-
         seconds = self._timeout if timeout is None else timeout
-        allowed = httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
         problem: Exception | None = None
-        for url in self._in_turn():
+        for node in self._in_turn():
             try:
-                response = self._client.request(
-                    method, url + path, content=content, timeout=allowed
-                )
-                return response.status_code, _json(response.content)
-            except httpx2.HTTPError as failed:
-                self._resting[url] = time.monotonic() + REST_SECONDS
-                if isinstance(failed, httpx2.ReadTimeout):  # it may still be at work on it
-                    raise EngineError("OpenSearch did not answer in time") from failed
+                status, answer = node.request(method, path, content, seconds)
+                return status, _json(status, answer)
+            except LateError as late:  # it may still be at work on it: the others are not asked
+                self._resting[node.url] = time.monotonic() + REST_SECONDS
+                raise EngineError("OpenSearch did not answer in time") from late
+            except UnreachableError as failed:
+                self._resting[node.url] = time.monotonic() + REST_SECONDS
                 problem = failed
         raise EngineError(
-            f"no node of OpenSearch can be reached: {type(problem).__name__}",
+            f"no node of OpenSearch can be reached: {problem}",
             hint="check the setting opensearch_url: assay doctor",
         ) from problem
 
-    def _in_turn(self) -> list[str]:
+    def _in_turn(self) -> list[Node]:
         """All nodes, those that failed of late at the end."""
-        first = next(self._turn) % len(self._urls)
-        nodes = self._urls[first:] + self._urls[:first]
+        first = next(self._turn) % len(self._nodes)
+        nodes = self._nodes[first:] + self._nodes[:first]
         if not self._resting:
             return nodes
         now = time.monotonic()
-        return sorted(nodes, key=lambda url: self._resting.get(url, 0.0) > now)
+        return sorted(nodes, key=lambda node: self._resting.get(node.url, 0.0) > now)
 
 
-def _json(content: bytes) -> dict[str, Any]:
+def _authorization(environ: Mapping[str, str]) -> dict[str, str]:
+    """The header that says who asks; none where the environment names nobody."""
+    if key := environ.get(KEY):
+        return {"Authorization": f"ApiKey {key}"}
+    if user := environ.get(USER):
+        pair = f"{user}:{environ.get(PASSWORD, '')}".encode()
+        return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+    return {}
+
+
+def _trust(environ: Mapping[str, str]) -> ssl.SSLContext:
+    """Who may sign a node's certificate: the system's authorities, or those of a file."""
     try:
-        value = json.loads(content or b"{}")
+        return ssl.create_default_context(cafile=environ.get(CA) or None)
+    except (OSError, ssl.SSLError) as problem:
+        raise ConfigError(f"{CA} names no file of certificates: {problem}") from problem
+
+
+def _json(status: int, content: bytes) -> dict[str, Any]:
+    """The answer; of a refusal the status is enough, so what stands there may be anything."""
+    try:
+        value = json.loads(content)
     except ValueError:
-        return {}
+        if status >= 300:
+            return {}
+        raise EngineError(
+            "OpenSearch answered with something that is no JSON",
+            hint="does the setting opensearch_url name a node of OpenSearch?",
+        ) from None
     return value if isinstance(value, dict) else {"value": value}
 
 

@@ -1,0 +1,97 @@
+"""How is one node of a cluster asked?
+
+By the standard library's HTTP client over connections that are kept open: a search makes three
+requests at once, and a general client costs more of them than everything else here together
+(design/040). A connection that the node has closed meanwhile is opened anew, once.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections import deque
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
+
+CONNECT_SECONDS = 2.0
+MAX_IDLE = 32  # connections to a node that wait for the next request
+
+
+class UnreachableError(Exception):
+    """The node refused the connection, broke it, or does not speak HTTP."""
+
+
+class LateError(Exception):
+    """The node took the request and did not answer in time."""
+
+
+class Node:
+    """One node; threads may ask it at the same time."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], tls: ssl.SSLContext | None) -> None:
+        parts = urlsplit(url)
+        self.url = url
+        self._host, self._port, self._base = parts.hostname or "", parts.port, parts.path
+        self._headers = dict(headers)
+        self._tls = tls
+        self._idle: deque[HTTPConnection] = deque()
+
+    def request(
+        self, method: str, path: str, content: bytes | None, seconds: float
+    ) -> tuple[int, bytes]:
+        """Status and body of the answer."""
+        while True:
+            kept = self._kept()
+            try:
+                connection = kept or self._opened(min(seconds, CONNECT_SECONDS))
+                return self._exchanged(connection, method, path, content, seconds)
+            except TimeoutError as late:
+                raise LateError(str(late)) from late
+            except (OSError, HTTPException) as broken:
+                if kept is None:
+                    raise UnreachableError(type(broken).__name__) from broken
+
+    def close(self) -> None:
+        """Let go of all connections that nobody uses."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _kept(self) -> HTTPConnection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def _opened(self, seconds: float) -> HTTPConnection:
+        connection = (
+            HTTPConnection(self._host, self._port, timeout=seconds)
+            if self._tls is None
+            else HTTPSConnection(self._host, self._port, timeout=seconds, context=self._tls)
+        )
+        try:
+            connection.connect()
+        except TimeoutError as late:
+            raise UnreachableError(type(late).__name__) from late
+        return connection
+
+    def _exchanged(
+        self,
+        connection: HTTPConnection,
+        method: str,
+        path: str,
+        content: bytes | None,
+        seconds: float,
+    ) -> tuple[int, bytes]:
+        try:
+            connection.sock.settimeout(seconds)
+            connection.request(method, self._base + path, content, self._headers)
+            response = connection.getresponse()
+            answer = response.status, response.read()
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close or len(self._idle) >= MAX_IDLE:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        return answer
