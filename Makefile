@@ -23,7 +23,8 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score bench-eval bench-index bench-search bench-serve soak schema test-cluster crash fuzz reproduce lock clean
+	bench-score bench-eval bench-index bench-search bench-cluster congruence bench-serve soak \
+	schema test-cluster crash fuzz reproduce lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +93,12 @@ bench-index: setup-bench ## time the index beside other engines
 
 bench-search: setup-bench ## time hybrid search beside other engines
 	@$(PY) -m bench.search
+
+bench-cluster: setup-bench ## time search on a cluster beside the embedded index (Java and Maven)
+	@$(PY) -m bench.cluster
+
+congruence: setup ## compare embedded and cluster search on two collections (Java and Maven)
+	@$(PY) -m reproduce.congruence
 
 bench-eval: setup ## time what evaluating and comparing cost beyond the searches
 	@$(PY) -m bench.evaluate

@@ -106,7 +106,7 @@ def _writes(index: str, page: Sequence[KeyedChunk], encoders: Encoders) -> Itera
         fields = row_of(
             row,
             None if weights is None else weights[at],
-            None if vectors is None else vectors[at].tolist(),
+            None if vectors is None else vectors[at],
         )
         name = str(row.key)
         yield name, _line("index", index, name) + json.dumps(fields).encode() + b"\n"

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay.index.bm25 import MAX_WORD
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import filter_values
@@ -18,6 +21,7 @@ from assay.model.vectors import SparseVector
 FORMAT = 1
 WEIGHTS = "splade"
 VECTOR = "dense"
+DIGITS = {VECTOR: 8, WEIGHTS: 5}  # as many as the cluster keeps; more only make requests longer
 SMALLEST = 1.0e-4  # rank_features refuses what is no normal, positive number
 
 
@@ -80,7 +84,7 @@ _ANALYSIS = {
 
 
 def row_of(
-    row: KeyedChunk, weights: SparseVector | None, vector: list[float] | None
+    row: KeyedChunk, weights: SparseVector | None, vector: NDArray[np.float32] | None
 ) -> dict[str, Any]:
     """One chunk as the cluster keeps it."""
     chunk = row.chunk
@@ -94,9 +98,16 @@ def row_of(
     if weights is not None:
         fields[WEIGHTS] = {
             f"t{term}": weight
-            for term, weight in zip(weights.terms.tolist(), weights.weights.tolist(), strict=True)
+            for term, weight in zip(
+                weights.terms.tolist(), _short(weights.weights, WEIGHTS), strict=True
+            )
             if weight >= SMALLEST
         }
     if vector is not None:
-        fields[VECTOR] = vector
+        fields[VECTOR] = _short(vector, VECTOR)
     return fields
+
+
+def _short(numbers: NDArray[np.float32], field: str) -> list[float]:
+    found: list[float] = np.round(numbers.astype(np.float64), DIGITS[field]).tolist()
+    return found
