@@ -147,11 +147,8 @@ def _cluster(workspace: Workspace) -> Iterator[Finding]:
     cluster = workspace.cluster
     if cluster is None:
         return
-    if lacking := cluster.missing_plugins():
-        yield from (
-            Finding("cluster", State.FAULT, what, "opensearch-plugin install opensearch-knn")
-            for what in lacking
-        )
+    if lacking := cluster.unfit():
+        yield from (Finding("cluster", State.FAULT, what, hint) for what, hint in lacking)
         return
     card = cluster.card(cluster.current())
     state = State.OK if card["cluster"]["status"] == "green" else State.NOTE

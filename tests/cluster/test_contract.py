@@ -54,4 +54,4 @@ def test_deletes_rebuilds_and_the_alias(transport: Transport) -> None:
     bm25 = cluster.component("bm25", second, None, None)
     assert bm25 is not None
     assert bm25.search("heart failure", 3), "the generation before can still be searched"
-    assert cluster.missing_plugins() == []
+    assert cluster.unfit() == []

@@ -180,6 +180,23 @@ def test_what_others_made_is_left_alone(node: str) -> None:
     assert len(Answers.seen) == 3, "nothing was deleted"
 
 
+def test_nodes_that_are_too_old_or_lack_the_plugin_are_named(node: str) -> None:
+    knn = {"name": "opensearch-knn", "classname": "org.opensearch.knn.plugin.KNNPlugin"}
+    nodes = {
+        "x": {"name": "good", "version": "2.19.1", "plugins": [knn]},
+        "y": {"name": "old", "version": "2.9.0", "plugins": [knn]},
+        "z": {"name": "bare", "version": "3.0.0", "plugins": []},
+    }
+    Answers.script.append((200, json.dumps({"nodes": nodes}).encode()))
+    transport = Transport(node)
+    found = Cluster(transport, Shape()).unfit()
+    transport.close()
+    assert [what for what, _ in found] == [
+        "node old has OpenSearch 2.9.0",
+        "node bare lacks the plugin opensearch-knn",
+    ]
+
+
 def test_secrets_are_never_told(node: str) -> None:
     environ = {"ASSAY_OPENSEARCH_API_KEY": "very-secret"}
     transport = Transport(f"{NOBODY} {node}", environ=environ)

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from assay.counting import counted
 from assay.engines.opensearch.components import Bm25, Dense, Splade
 from assay.engines.opensearch.loading import delete_chunks, load_chunks
-from assay.engines.opensearch.mapping import FORMAT, index_body
+from assay.engines.opensearch.mapping import FORMAT, fields_of, index_body
 from assay.engines.opensearch.transport import Transport
 from assay.errors import EngineError, UsageError
 from assay.index.writer import ChunkSource, Encoders
@@ -28,6 +28,7 @@ from assay.model.vectors import DenseEncoder, SparseEncoder
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 
+OLDEST = (2, 13)
 LOADING_REFRESH = "-1"  # nobody searches an index that is being filled
 MERGE_SECONDS = 3_600.0
 COPY_SECONDS = 60
@@ -294,8 +295,16 @@ class Cluster:
             return [f"{health['unassigned_shards']} shards of {current.index} have no living copy"]
         if health["unassigned_shards"]:
             found.append(f"{health['unassigned_shards']} copies of shards are not assigned")
-        if self._meta(current.index).get("format") != FORMAT:
+        mapping = self.transport.ask("GET", f"/{current.index}/_mapping")[current.index]["mappings"]
+        if mapping["_meta"].get("format") != FORMAT:
             return [*found, f"{current.index} was not written by this version of assay"]
+        wanted = fields_of(1 if "dense" in current.models else 0)
+        if wrong := sorted(
+            name
+            for name, field in wanted.items()
+            if mapping["properties"].get(name, {}).get("type") != field["type"]
+        ):
+            return [*found, f"the mapping of {current.index} has no sound {', '.join(wrong)}"]
         if current.applied < last_change:
             found.append(
                 f"the index is {counted(last_change - current.applied, 'change')} behind the store"
@@ -304,15 +313,20 @@ class Cluster:
             found.append(f"the index holds {counted(alive, 'chunk')} and the store {chunks}")
         return found
 
-    def missing_plugins(self) -> list[str]:
-        """Plugins that no node may lack."""
-        answer = self.transport.ask("GET", "/_nodes/plugins")
-        lacking = []
-        for node in answer["nodes"].values():
+    def unfit(self) -> list[tuple[str, str]]:
+        """What nodes lack that our indexes need, each with what to do."""
+        found = []
+        for node in self.transport.ask("GET", "/_nodes/plugins")["nodes"].values():
+            version = tuple(map(int, re.findall(r"\d+", node["version"])[:2]))
+            if version < OLDEST:
+                oldest = ".".join(map(str, OLDEST))
+                what = f"node {node['name']} has OpenSearch {node['version']}"
+                found.append((what, f"{oldest} or newer has inner products in Lucene's graph"))
             names = " ".join(p["classname"] + p["name"] for p in node.get("plugins", ()))
             if "knn" not in names.lower():
-                lacking.append(f"node {node['name']} lacks the plugin opensearch-knn")
-        return lacking
+                what = f"node {node['name']} lacks the plugin opensearch-knn"
+                found.append((what, "opensearch-plugin install opensearch-knn"))
+        return found
 
 
 def _current(index: str, meta: Mapping[str, Any]) -> Current:

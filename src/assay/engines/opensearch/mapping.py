@@ -29,14 +29,6 @@ def index_body(
     *, shards: int, replicas: int, refresh: str, dimension: int, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Settings and mapping of a new index; ``dimension`` 0 leaves dense vectors out."""
-    fields: dict[str, Any] = {
-        "key": {"type": "long"},
-        "chunk_id": {"type": "keyword"},
-        "body": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
-        "title": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
-        WEIGHTS: {"type": "rank_features"},
-        **{name: {"type": "keyword"} for name in filter_values(Chunk("", "", ""))},
-    }
     settings: dict[str, Any] = {
         "number_of_shards": shards,
         "number_of_replicas": replicas,
@@ -45,6 +37,28 @@ def index_body(
     }
     if dimension:
         settings["knn"] = True
+    return {
+        "settings": {"index": settings},
+        "mappings": {
+            "dynamic": "strict",
+            "_source": {"excludes": [VECTOR, WEIGHTS, "body"]},
+            "_meta": {"format": FORMAT, **meta},
+            "properties": fields_of(dimension),
+        },
+    }
+
+
+def fields_of(dimension: int) -> dict[str, Any]:
+    """The fields of an index."""
+    fields: dict[str, Any] = {
+        "key": {"type": "long"},
+        "chunk_id": {"type": "keyword"},
+        "body": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
+        "title": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
+        WEIGHTS: {"type": "rank_features"},
+        **{name: {"type": "keyword"} for name in filter_values(Chunk("", "", ""))},
+    }
+    if dimension:
         fields[VECTOR] = {
             "type": "knn_vector",
             "dimension": dimension,
@@ -55,15 +69,7 @@ def index_body(
                 "parameters": {"m": 16, "ef_construction": 128},
             },
         }
-    return {
-        "settings": {"index": settings},
-        "mappings": {
-            "dynamic": "strict",
-            "_source": {"excludes": [VECTOR, WEIGHTS, "body"]},
-            "_meta": {"format": FORMAT, **meta},
-            "properties": fields,
-        },
-    }
+    return fields
 
 
 _ANALYSIS = {

@@ -122,7 +122,7 @@ class Transport:
                 problem = failed
         raise EngineError(
             f"no node of OpenSearch can be reached: {problem}",
-            hint="check the setting opensearch_url: assay doctor",
+            hint=f"is the cluster up? check the setting opensearch_url, and {CA} for https",
         ) from problem
 
     def _in_turn(self) -> list[Node]:
