@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from assay.cli.main import run
 from assay.config import configure
 from assay.engines.opensearch.transport import Transport
 from assay.ingest import read_corpus
@@ -86,7 +88,7 @@ def test_the_card_names_the_engine(both: tuple[Workspace, Workspace]) -> None:
     assert card["engine"].startswith("opensearch 2.")
     assert (card["changes_behind"], card["indexed_rows"]) == (0, card["chunks"])
     assert there.check_index() == []
-    assert there.system().engine == "opensearch"
+    assert there.system().engine == card["engine"]
 
 
 def test_a_load_that_was_interrupted_goes_on(
@@ -126,3 +128,34 @@ def test_a_load_that_was_interrupted_goes_on(
         workspace.update_index()
         assert seen == [1, 51]
         assert workspace.check_index() == []
+
+
+def test_the_migration_check(
+    nodes: ClusterProcesses,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What the how-to tells: fill, evaluate both, compare, gate; a cut run is resumed."""
+    with opened(tmp_path, nodes, "moved", replicas=1) as workspace:
+        for part in PARTS:
+            workspace.ingest(read_corpus(CORPUS / part))
+    home = ["--home", str(tmp_path)]
+    monkeypatch.setenv("ASSAY_OPENSEARCH_URL", " ".join(nodes.urls))
+    monkeypatch.setenv("ASSAY_OPENSEARCH_PREFIX", "moved")
+    for engine in ("embedded", "opensearch"):
+        monkeypatch.setenv("ASSAY_ENGINE", engine)
+        assert run([*home, "index", "update"]) == 0
+        assert run([*home, "eval", "run", "-t", "test_set_v1", "--tag", engine]) == 0
+    assert run([*home, "doctor"]) == 0
+    said = capsys.readouterr().out
+    assert "3 nodes, green" in said
+    assert run([*home, "eval", "compare", "embedded", "opensearch", "--json"]) == 0
+    compared = json.loads(capsys.readouterr().out)
+    changed = {one["key"]: one["b"] for one in compared["differences"]}
+    assert changed["engine"].startswith("opensearch 2.")
+    assert changed["generation"].startswith("moved-000001@")
+    gate = ["eval", "gate", "--baseline", "embedded", "--current", "opensearch"]
+    assert run([*home, *gate]) == 0
+    assert run([*home, "eval", "show", "opensearch", "--per-component"]) == 0
+    assert "without it" in capsys.readouterr().out, "leaving one out works on a cluster's run"

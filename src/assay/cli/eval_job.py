@@ -151,7 +151,7 @@ class Job:
 
     def _system_of(self, workspace: Workspace, info: RunInfo) -> System:
         """The system that an unfinished run was made with."""
-        if info.engine == "embedded":
+        if info.ours:
             system = workspace.system_of(info.config)
             if system.generation != info.generation:
                 raise ConflictError(

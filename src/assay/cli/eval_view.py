@@ -41,7 +41,7 @@ class View:
             result = _scored(workspace, info, self.scoring, stages=per_component or waterfall)
             components = fates = None
             if per_component:
-                refuse = refuser_of(info.config) if info.engine == "embedded" else None
+                refuse = refuser_of(info.config) if info.ours else None
                 components = component_report(
                     result.test_set, result.outcomes, self.scoring, refuse=refuse, hybrid=result
                 )

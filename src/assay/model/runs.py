@@ -63,6 +63,9 @@ class QueryOutcome:
     warnings: tuple[str, ...] = ()
 
 
+OUR_ENGINES = ("embedded", "opensearch")
+
+
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """One execution of a test set against one configuration.
@@ -96,3 +99,8 @@ class RunInfo:
     tags: tuple[str, ...] = ()
     queries: int = 0
     aggregate: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ours(self) -> bool:
+        """Whether our own search made it, embedded or on a cluster (``opensearch 2.19.1``)."""
+        return self.engine.partition(" ")[0] in OUR_ENGINES

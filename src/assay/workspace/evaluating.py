@@ -52,6 +52,6 @@ def _recorded(workspace: Workspace, options: SearchOptions, answers: bool) -> Sy
         options,
         workspace.store.places,
         models=models(workspace),
-        engine=workspace.config.engine,
+        engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
         answerer=workspace.answerer if answers else None,
     )

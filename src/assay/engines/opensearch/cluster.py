@@ -263,14 +263,17 @@ class Cluster:
         found = self.transport.ask("POST", f"/{index}/_mget?_source=false", body)
         return {int(doc["_id"]) for doc in found["docs"] if doc.get("found")}
 
+    def engine(self) -> str:
+        """The engine and its version, as a run keeps it."""
+        return f"opensearch {self.transport.ask('GET', '/')['version']['number']}"
+
     def card(self, current: Current) -> dict[str, Any]:
         """The engine, the cluster's health and what the index takes."""
-        about = self.transport.ask("GET", "/")
         health = self.transport.ask("GET", "/_cluster/health")
         stats = self.transport.ask("GET", f"/{current.index}/_stats/docs,store", missing=True)
         primaries = stats.get("_all", {}).get("primaries", {})
         return {
-            "engine": f"opensearch {about['version']['number']}",
+            "engine": self.engine(),
             "index": current.index,
             "indexed_rows": self.count(current.index) if current.index else 0,
             "models": dict(current.models),

@@ -192,7 +192,7 @@ def _stages(service: Service, info: RunInfo) -> Stages | None:
         run.test_set,
         run.outcomes,
         options,
-        refuse=refuser_of(info.config) if info.engine == "embedded" else None,
+        refuse=refuser_of(info.config) if info.ours else None,
         hybrid=whole,
     )
     fates = waterfall(run.test_set, run.outcomes, present=workspace.store.places.present)
