@@ -35,7 +35,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 }
 MSEARCH_WANTED = "filter_path=responses.timed_out,responses._shards,responses.hits.hits.sort"
 BLOCKS = 5
-LIMIT_S = 12.0  # a phase ends after this long, or when every question was asked
+LIMIT_S = 7.0  # a phase ends after this long, or when every question was asked
 
 
 class OnCluster(Assay):
