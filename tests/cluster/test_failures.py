@@ -178,6 +178,8 @@ def test_shards_without_a_living_copy_are_named(whole: ClusterProcesses, tmp_pat
         assert answer.degraded
         assert 0 < answer.total_candidates < before.total_candidates
         assert "1 of 3 shards did not answer" in answer.warnings[0]
+        with opened(tmp_path, whole, "single") as later:
+            assert later.search("heart failure").degraded, "it can be opened in this state, too"
         assert workspace.check_index() == ["1 shards of single-000001 have no living copy"]
         whole.start(victim)
         whole.wait(nodes=3)

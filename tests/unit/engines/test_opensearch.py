@@ -63,6 +63,9 @@ def node() -> Iterator[str]:
     [
         ("none", "names no node"),
         ("", "names no node"),
+        ("http://", "names no node"),
+        ("http://node:port", "names no node"),
+        ("http://node:9200 ftp://node", "names no node"),
         ("http://me:secret@node:9200", "credential"),
     ],
 )

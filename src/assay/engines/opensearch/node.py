@@ -2,7 +2,7 @@
 
 By the standard library's HTTP client over connections that are kept open: a search makes three
 requests at once, and a general client costs more of them than everything else here together
-(design/040). A connection that the node has closed meanwhile is opened anew, once.
+(design/040). Connections that the node has closed meanwhile are opened anew.
 """
 
 from __future__ import annotations

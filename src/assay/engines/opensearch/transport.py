@@ -17,6 +17,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from assay.engines.opensearch.node import LateError, Node, UnreachableError
 from assay.errors import ConfigError, EngineError
@@ -42,7 +43,7 @@ class Transport:
         self, urls: str, *, timeout: float = 30.0, environ: Mapping[str, str] = os.environ
     ) -> None:
         named = [url.rstrip("/") for url in urls.replace(",", " ").split()]
-        if not named or not all(url.startswith(("http://", "https://")) for url in named):
+        if not named or not all(map(_is_address, named)):
             raise ConfigError(
                 "the setting opensearch_url names no node",
                 hint="such as https://search-1:9200 https://search-2:9200",
@@ -133,6 +134,14 @@ class Transport:
             return nodes
         now = time.monotonic()
         return sorted(nodes, key=lambda node: self._resting.get(node.url, 0.0) > now)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or an address with one bracket
+        return False
 
 
 def _authorization(environ: Mapping[str, str]) -> dict[str, str]:
