@@ -180,7 +180,7 @@ def test_shards_without_a_living_copy_are_named(whole: ClusterProcesses, tmp_pat
         assert "1 of 3 shards did not answer" in answer.warnings[0]
         with opened(tmp_path, whole, "single") as later:
             assert later.search("heart failure").degraded, "it can be opened in this state, too"
-        assert workspace.check_index() == ["1 shards of single-000001 have no living copy"]
+        assert workspace.check_index() == ["single-000001 has lost 1 shard"]
         whole.start(victim)
         whole.wait(nodes=3)
         again = workspace.search("heart failure", k=100, depth=999)

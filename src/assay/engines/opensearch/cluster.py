@@ -288,9 +288,9 @@ class Cluster:
         found = []
         health = self.transport.ask("GET", f"/_cluster/health/{current.index}")
         if health["status"] == "red":
-            return [f"{health['unassigned_shards']} shards of {current.index} have no living copy"]
+            return [f"{current.index} has lost {counted(health['unassigned_shards'], 'shard')}"]
         if health["unassigned_shards"]:
-            found.append(f"{health['unassigned_shards']} copies of shards are not assigned")
+            found.append(f"no node for {counted(health['unassigned_shards'], 'copy')} of shards")
         mapping = self.transport.ask("GET", f"/{current.index}/_mapping")[current.index]["mappings"]
         if mapping["_meta"].get("format") != FORMAT:
             return [*found, f"{current.index} was not written by this version of assay"]
