@@ -85,6 +85,7 @@ def _section(name: str, embedded: Assay, cluster: worker.OnCluster, folder: Path
     loaded = cluster.load(folder, fresh=name == "ingest")
     if name == "ingest":
         return {"cluster": loaded, "embedded": worker.embedded_load(embedded, folder)}
+    worker.warm(cluster, folder)
     if name == "search":
         return {
             "embedded": worker.searches(embedded, folder),

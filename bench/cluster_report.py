@@ -24,7 +24,8 @@ NAMES = {
     "assay": "assay, the whole hybrid search",
     "three": "the three requests alone, side by side",
     "msearch": "the same three as one `_msearch`",
-    "cost": "**our layer**: assay less the three requests",
+    "cost": "assay less the three requests, question by question",
+    "outside": "**our layer**: of assay's time, that before, between and after its requests",
     "msearch_less_three": "`_msearch` less the three requests",
 }
 
@@ -52,7 +53,7 @@ def targets(results: dict[str, Any]) -> list[Target]:
     """What is to be reached."""
     if "layer" not in results:
         return []
-    cost = results["layer"]["cost"]["p50"]
+    cost = results["layer"]["outside"]["p50"]
     return [Target("our layer over the raw calls, P50", cost, LAYER_MS, "ms", at_least=False)]
 
 
@@ -94,7 +95,9 @@ def _layer(row: dict[str, Any]) -> str:
     return (
         "### Our layer\n\nThe raw calls are the same requests by the leanest client there is "
         "(standard library, connections kept, answers read as JSON and nothing more), question by "
-        f"question in turn with ours; differences are per question, n = {row['assay']['n']:,}.\n\n"
+        f"question in turn with ours; n = {row['assay']['n']:,}. The difference of two requests to "
+        "a busy cluster varies by more than our layer takes, so that is measured within each "
+        "search: from the question to the first request, and from the last answer to the hits.\n\n"
         f"{_table(['', 'P50 ms', 'P95 ms', 'medians'], lines)}\n\n"
         f"Medians of what assay says of itself, in ms: {stages}."
     )

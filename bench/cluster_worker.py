@@ -36,6 +36,8 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 MSEARCH_WANTED = "filter_path=responses.timed_out,responses._shards,responses.hits.hits.sort"
 BLOCKS = 5
 LIMIT_S = 7.0  # a phase ends after this long, or when every question was asked
+LAYER_S = 40.0  # the same for all three ways of the layer together
+WARM_S = 25.0  # Java compiles what is asked often; a cluster in use has done so
 
 
 class OnCluster(Assay):
@@ -95,6 +97,18 @@ def searches(engine: Assay, folder: Path) -> dict[str, Any]:
     return found
 
 
+def warm(engine: Assay, folder: Path) -> None:
+    """Ask until the cluster has compiled what it runs."""
+    engine.options = {}
+    engine.open(folder, None)
+    until = time.perf_counter() + WARM_S
+    for number in range(engine.questions.asked):
+        if time.perf_counter() > until:
+            break
+        engine.search(number)
+    engine.close()
+
+
 def _phase(engine: Assay, folder: Path, *, callers: int) -> dict[str, Any]:
     engine.open(folder, None)
     asked = engine.questions.asked
@@ -133,9 +147,11 @@ def layer(engine: OnCluster, folder: Path) -> dict[str, Any]:
     index = engine.workspace.cluster.current().index
     asked = engine.questions.asked
     noted = requests_of(engine.questions, index, asked + WARM_UP)
+    spans = Spans(engine.workspace.cluster.transport)
+    outside: list[float] = []
     with Raw(str(engine.settings["opensearch_url"])) as raw:
         ways: dict[str, Callable[[int], object]] = {
-            "assay": engine.search,
+            "assay": lambda number: outside.append(spans.outside(engine.search, number)),
             "three": lambda number: raw.three(noted[number]),
             "msearch": lambda number: raw.msearch(index, noted[number]),
         }
@@ -143,9 +159,10 @@ def layer(engine: OnCluster, folder: Path) -> dict[str, Any]:
         for number in range(asked, asked + WARM_UP):
             for ask in ways.values():
                 ask(number)
+        outside.clear()
         start = time.perf_counter()
         for number in range(asked):
-            if time.perf_counter() - start > len(ways) * LIMIT_S:
+            if time.perf_counter() - start > LAYER_S:
                 break
             names = [*ways]
             for step in range(len(names)):
@@ -158,13 +175,39 @@ def layer(engine: OnCluster, folder: Path) -> dict[str, Any]:
         for stage in ("bm25", "splade", "dense", "fusion", "boosts", "total")
     }
     engine.close()
-    ours, three, one = (np.array(taken[name]) for name in ways)
+    whole, three, one = (np.array(taken[name]) for name in ways)
     return {
         **{name: spread(each) for name, each in taken.items()},
-        "cost": spread((ours - three).tolist()),
+        "outside": spread(outside),
+        "cost": spread((whole - three).tolist()),
         "msearch_less_three": spread((one - three).tolist()),
         "stages": stages,
     }
+
+
+class Spans:
+    """When were the requests of a search under way?"""
+
+    def __init__(self, transport: Any) -> None:
+        self._ask = transport.ask
+        self._seen: list[tuple[float, float]] = []
+        transport.ask = self._timed
+
+    def _timed(self, method: str, path: str, *what: Any, **how: Any) -> Any:
+        began = time.perf_counter()
+        found = self._ask(method, path, *what, **how)
+        if "/_search" in path:  # and not a look for a newer index on the side
+            self._seen.append((began, time.perf_counter()))
+        return found
+
+    def outside(self, search: Callable[[int], object], number: int) -> float:
+        """Milliseconds of a search before its first request and after its last answer."""
+        self._seen.clear()
+        began = time.perf_counter()
+        search(number)
+        took = time.perf_counter() - began
+        first, last = min(one for one, _ in self._seen), max(end for _, end in self._seen)
+        return 1e3 * (took - (last - first))
 
 
 def nearest(engine: OnCluster, folder: Path) -> float:

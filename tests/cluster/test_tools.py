@@ -54,6 +54,7 @@ def test_the_benchmark(
     for module in (index_data, search_worker):
         monkeypatch.setattr(module, "HERE", tmp_path)
     monkeypatch.setattr(search_data, "ASKED_QUICK", 10)
+    monkeypatch.setattr(cluster_worker, "WARM_S", 1.0)
     monkeypatch.setitem(index_data.SPECS, "tiny", index_data.Spec("tiny", 600))
     made = Workload("tiny")
     for kind in ("bm25", "splade", "dense"):
@@ -64,6 +65,7 @@ def test_the_benchmark(
     found = json.loads(json.dumps(results))
     assert set(found["search"]["cluster"]) == {*cluster_worker.WAYS, "hybrid, 2 callers"}
     assert found["search"]["nearest"] > 0.9
+    assert 0 < found["layer"]["outside"]["p50"] < found["layer"]["assay"]["p50"]
     assert found["layer"]["assay"]["n"] == found["layer"]["msearch"]["n"] == 10
     assert found["ingest"]["cluster"]["total_s"] >= found["ingest"]["cluster"]["sent_s"] > 0
     text = cluster_report.render(found)
