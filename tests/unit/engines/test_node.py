@@ -94,7 +94,7 @@ def test_what_is_no_answer_is_refused(said: bytes, error: str) -> None:
 
 def test_a_node_that_takes_the_request_and_is_silent() -> None:
     release = threading.Event()
-    with listening(lambda connection: release.wait(10) and None) as (port, _):
+    with listening(lambda _: [release.wait(10)].clear()) as (port, _):
         node = Node(f"http://127.0.0.1:{port}", {}, None)
         with pytest.raises(LateError):
             node.request("GET", "/", None, 0.05)
