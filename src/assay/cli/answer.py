@@ -25,9 +25,8 @@ def command(
     json_output: JsonFlag = False,
 ) -> int:
     """Answer a question from the corpus with sources, or refuse to."""
-    from dataclasses import asdict
-
     from assay.search.check import make_filters
+    from assay.tasks.answering import Answered
     from assay.workspace import Workspace
 
     config = configuration(ctx, answerer=answerer, answer_model=model)
@@ -37,30 +36,12 @@ def command(
         )
         name = workspace.answerer.name
         tell_if_empty(workspace)
-    known = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
-    sources: list[dict[str, Any]] = [
-        {
-            "chunk_id": one,
-            "doc_id": known[one].doc_id if one in known else None,
-            "title": known[one].title if one in known else None,
-            "text": known[one].text if one in known else None,
-        }
-        for one in said.citations
-    ]
+    found = Answered(question, name, said, response)
     if json_output:
-        emit_json(
-            {
-                "question": question,
-                "answerer": name,
-                "answer": asdict(said),
-                "sources": sources,
-                "degraded": response.degraded,
-                "component_errors": list(response.component_errors),
-            }
-        )
+        emit_json(found.to_dict())
     else:
         emit_text(said.text if said.grounded else f"no answer: {said.refusal_reason}")
-        for number, source in enumerate(sources, 1):
+        for number, source in enumerate(found.sources(), 1):
             emit_text(f"{'' if number > 1 else chr(10)}[{number}] {_reference(source)}")
         if response.degraded:
             note(f"note: the search was degraded: {', '.join(response.component_errors)}")

@@ -153,7 +153,7 @@ def ab_test(
 
 
 @verbs.command("gate")
-def gate_runs(
+def gate_command(
     ctx: typer.Context,
     baseline: Annotated[
         str, typer.Option("--baseline", help="A run, or a JSON file with the metrics of one.")
@@ -182,7 +182,8 @@ def gate_runs(
     ] = None,
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
-    from assay.cli.gate_job import gate_job, write_gate
+    from assay.cli.reports import write_gate
+    from assay.tasks.gating import gate_runs, run_or_file
     from assay.workspace import Workspace
 
     config = configuration(ctx, seed=seed, alpha=alpha)
@@ -194,8 +195,12 @@ def gate_runs(
         )
     with Workspace(config) as workspace:
         workspace.require()
-        ruling = gate_job(
-            workspace, baseline, current, tuple(limit or ()), non_inferiority=non_inferiority
+        ruling = gate_runs(
+            workspace,
+            run_or_file(workspace, baseline),
+            current,
+            limit or (),
+            non_inferiority=non_inferiority,
         )
     write_gate(ruling, report=report, junit=junit, step_summary=step_summary)
     if json_output:

@@ -19,7 +19,7 @@ from assay.evaluation.components import ComponentReport, component_report
 from assay.evaluation.parts import Mode, Part, Split, part_of
 from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.sampling import Sampling
+from assay.evaluation.sampling import sampling_of
 from assay.evaluation.stored import EVALUATION_MEASURES, check_families
 from assay.evaluation.testset.load import load_test_set
 from assay.evaluation.waterfall import Waterfall, waterfall
@@ -165,16 +165,12 @@ class Job:
         return replace(self, retriever=info.config.get("retriever"))._system(workspace)
 
     def _scoring(self) -> ScoringOptions:
-        config = self.config
-        method: Literal["bca", "percentile"] = (
-            "percentile" if config.ci_method == "percentile" else "bca"
-        )
         usual = DEFAULT_DECISION_MEASURES if self.protocol == "all_queries" else EVALUATION_MEASURES
         return ScoringOptions(
             measures=self.measures or usual,
             protocol=self.protocol,
             match=self.match,
-            sampling=Sampling(method, config.confidence, config.resamples, config.seed),
+            sampling=sampling_of(self.config),
             by_group=self.by_group,
         )
 

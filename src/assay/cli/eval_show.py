@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 verbs = typer.Typer()
 
-HISTORY_MEASURES = "nDCG@10 Recall@10 MRR"
-
 Measures = Annotated[
     list[str] | None, typer.Option("--measure", "-m", help='Such as "nDCG@10 MAP".')
 ]
@@ -92,24 +90,18 @@ def history(
 ) -> None:
     """Show how the measures of one test set went from run to run."""
     from assay.cli.show import show_tables
-    from assay.measures.parse import parse_measures
-    from assay.model.run_store import RunFilter
-    from assay.model.runs import RunStatus
     from assay.report.runs import history_json, history_table
+    from assay.tasks.history import history as find
     from assay.workspace import Workspace
 
     config = configuration(ctx)
-    asked = parse_measures(" ".join(measures) if measures else HISTORY_MEASURES)
     with Workspace(config) as workspace:
         workspace.require()
-        page = workspace.runs.runs(
-            RunFilter(suite=suite, status=RunStatus.COMPLETE), limit=10 * limit
-        )
-    runs = [info for info in page.runs if not part or info.part == part][:limit][::-1]
+        found = find(workspace.runs, suite, measures or (), part=part, limit=limit)
     if json_output:
-        emit_json(history_json(suite, runs, asked))
-    elif runs:
-        show_tables([history_table(suite, runs, asked)], config.color)
+        emit_json(history_json(suite, found.runs, found.measures))
+    elif found.runs:
+        show_tables([history_table(suite, found.runs, found.measures)], config.color)
     else:
         note(f"note: there is no complete run of {suite}: assay eval list shows what there is")
 
@@ -159,14 +151,11 @@ def _scoring(
     config: "Configuration", own: bool, match: Literal["exact", "doc", "span"]
 ) -> "ScoringOptions":
     from assay.evaluation.result import ScoringOptions
-    from assay.evaluation.sampling import Sampling
+    from assay.evaluation.sampling import sampling_of
     from assay.evaluation.stored import EVALUATION_MEASURES
 
-    method: Literal["bca", "percentile"] = (
-        "percentile" if config.ci_method == "percentile" else "bca"
-    )
     return ScoringOptions(
         measures=config.measures if own else EVALUATION_MEASURES,
         match=match,
-        sampling=Sampling(method, config.confidence, config.resamples, config.seed),
+        sampling=sampling_of(config),
     )

@@ -13,7 +13,7 @@ from assay import limits
 from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.errors import UsageError
 from assay.evaluation.comparison import Comparison, compare
-from assay.evaluation.sampling import Sampling
+from assay.evaluation.sampling import sampling_of
 from assay.evaluation.scoring import score
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
@@ -79,7 +79,7 @@ class Job:
                     score_dtype=self.score_dtype,
                     extra_columns=self.extra_columns,
                     progress=progress,
-                    sampling=self._sampling(),
+                    sampling=sampling_of(self.config),
                     clusters=clusters,
                 )
             runs.append(scores)
@@ -93,13 +93,6 @@ class Job:
         if len(runs) < 2:
             return None
         return compare(*runs, alpha=self.config.alpha, margin=self.config.margin)
-
-    def _sampling(self) -> Sampling:
-        config = self.config
-        method: Literal["bca", "percentile"] = (
-            "percentile" if config.ci_method == "percentile" else "bca"
-        )
-        return Sampling(method, config.confidence, config.resamples, config.seed)
 
 
 def unique_names(places: tuple[str, ...]) -> list[str]:

@@ -18,6 +18,7 @@ app = group("Check, split, compare, convert and refresh test sets.")
 MODULES = ("testset_cycle", "testset_upkeep")  # verbs that stand in modules of their own
 
 INVALID = 2
+MASK = "(held out: --held-out shows it, and the look is logged)"
 
 Name = Annotated[str, typer.Argument(help="Name of a test set, or path of a file or BEIR folder.")]
 Lenient = Annotated[
@@ -135,16 +136,19 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show what a test set holds, or one of its queries; held-out ones are masked."""
-    from assay.cli.testset_job import masked, noted, remind
+    from assay.cli.testset_job import remind
     from assay.cli.testset_text import print_query, print_set, summary
     from assay.errors import UsageError
     from assay.evaluation.testset.load import load_test_set
     from assay.evaluation.testset.write import as_plain, query_as_plain
+    from assay.tasks.revealing import masked, noted
+    from assay.workspace import Workspace
 
     whole = load_test_set(name, folder=_folder(ctx), lenient=lenient)
     if held_out:
-        noted(configuration(ctx), whole, query_id)
-    found = whole if held_out else masked(whole)
+        with Workspace(configuration(ctx)) as workspace:
+            noted(workspace, whole, query_id)
+    found = whole if held_out else masked(whole, MASK)
     remind(whole)
     if query_id is None:
         if json_output:
@@ -180,9 +184,9 @@ def split(
     json_output: JsonFlag = False,
 ) -> None:
     """Hold out a part of the queries, stratified by type, and store that in the set."""
-    from assay.cli import testset_job
+    from assay.tasks.splitting import split_groups, split_held_out
 
-    path, parts = (testset_job.split_groups if by_group else testset_job.split_held_out)(
+    path, parts = (split_groups if by_group else split_held_out)(
         name, _folder(ctx), share=share, seed=seed, output=output
     )
     if json_output:

@@ -20,14 +20,16 @@ from assay import limits
 from assay.errors import AssayError
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit
+from assay.model.testset import QueryType
 from assay.search.background import BackgroundLoop
-from assay.search.boost import Lexicon, default_lexicon, intent_names
+from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
 from assay.search.cache import Cache
 from assay.search.check import changed, check
 from assay.search.coordinator import Request, gather
 from assay.search.deadline import Lane
 from assay.search.options import COMPONENTS, SearchOptions
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
+from assay.search.query_type import classify
 from assay.search.question import Question, ask
 from assay.search.ranking import Ranking
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
@@ -118,6 +120,11 @@ class Searcher:
     def intents(self) -> tuple[str, ...]:
         """What ``query_intent`` may be."""
         return intent_names(self._lexicon)
+
+    def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
+        """How a query is worded and what it asks for; nothing is searched."""
+        written = ask(query).written
+        return classify(written), detect(written, self._lexicon)
 
     @property
     def components(self) -> dict[str, str]:

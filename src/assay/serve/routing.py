@@ -80,6 +80,7 @@ _REASONS = {
     422: "A value is not allowed",
     429: "Too many requests from this caller",
     500: "A defect of the service",
+    502: "Another service, which this one asked, failed",
     503: "Overloaded, or not ready",
     504: "The deadline passed",
 }

@@ -164,7 +164,8 @@ class Service:
 
     def deadline(self, path: str) -> float:
         """In how many seconds a request must be answered; a stream may last longer."""
-        return STREAM_SECONDS if path.endswith("/events") else self.settings.request_seconds
+        long = path.endswith("/events") or path == "/v1/backup"
+        return STREAM_SECONDS if long else self.settings.request_seconds
 
     def account(self, exchange: Exchange) -> None:
         """Count and log the end of a request."""

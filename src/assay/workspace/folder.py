@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -124,6 +124,10 @@ class Workspace:
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         return self.store.places.as_cut(chunk_ids, versions)
+
+    def present(self, ids: Collection[str]) -> frozenset[str]:
+        """Which of these chunks and documents are in the corpus."""
+        return self.store.places.present(ids)
 
     # Models, documents and the index
 

@@ -33,7 +33,7 @@ def no_defect(context: Any, response: Any, case: Any) -> None:
     """A 503 is an answer here: the small workspace has no models for some components."""
     del context, case
     assert response.status_code != 500, LOG.read_text(encoding="utf-8")[-3000:]
-    assert "Traceback (most" not in response.text
+    assert b"Traceback (most" not in response.content
 
 
 CHECKS = [

@@ -8,12 +8,8 @@ from fastapi import Path, Query
 from fastapi.responses import JSONResponse
 
 from assay.evaluation.ab import ab
-from assay.evaluation.baseline import side_of_run
 from assay.evaluation.compare_runs import compare_runs
-from assay.evaluation.gate import gate
-from assay.evaluation.gate_limits import parse_limits
 from assay.evaluation.stored_run import StoredRun
-from assay.measures.parse import parse_measures
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
 from assay.report.runs import as_json
@@ -36,14 +32,13 @@ from assay.serve.wire.runs import (
     TagAnswer,
 )
 from assay.serve.wire.search import Whole
+from assay.tasks.gating import gate_runs
 
 router = new_router("runs", prefix="/v1")
 
 Run = Annotated[Ref, Path()]
 Limit = Annotated[int, Whole, Query(ge=1, le=1_000, description="How many.")]
 Offset = Annotated[int, Whole, Query(ge=0, le=10_000_000, description="How many to pass over.")]
-GATE_LIMITS = ("Recall@10=5%",)
-GATE_SHOWN = "Recall@10 nDCG@10"
 
 
 @router.get("/runs", response_model=RunsAnswer, responses=refusals())
@@ -184,24 +179,21 @@ async def ab_test(asked: AbRequest, service: ServiceOf, caller: Reader) -> JSONR
 
 
 @router.post("/gate", response_model=Json, responses=refusals(404, 409))
-async def gate_run(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Hold a run against a baseline; ``outcome`` is pass, fail or inconclusive."""
+async def gate(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Hold a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
     del caller
-
-    def work() -> dict[str, Any]:
-        limits = parse_limits(asked.limits or GATE_LIMITS)
-        measures = tuple(
-            dict.fromkeys([*(one.measure for one in limits), *parse_measures(GATE_SHOWN)])
-        )
-        baseline, current = _pair(service, asked.baseline, asked.current)
-        return gate(
-            side_of_run(baseline, measures),
-            side_of_run(current, measures),
-            limits,
+    ruling = await service.work(
+        lambda: gate_runs(
+            service.workspace,
+            asked.baseline,
+            asked.current,
+            asked.limits or (),
             non_inferiority=asked.non_inferiority,
-        ).to_dict()
-
-    return JSONResponse(await service.work(work))
+            alpha=asked.alpha,
+            seed=asked.seed,
+        )
+    )
+    return JSONResponse(ruling.to_dict())
 
 
 def _pair(service: Service, a: str, b: str) -> tuple[StoredRun, StoredRun]:

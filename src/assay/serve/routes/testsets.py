@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
 from assay.errors import Problem
+from assay.model.testset import TestSet
 from assay.model.testset_json import to_plain
 from assay.serve import datasets
+from assay.serve.auth import Caller
 from assay.serve.problems import ProblemError
 from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
+from assay.serve.service import Service
 from assay.serve.wire.base import Id
+from assay.serve.wire.search import Switch
 from assay.serve.wire.testsets import (
     StoredAnswer,
     TestSetAnswer,
     TestSetsAnswer,
     ValidationAnswer,
 )
+from assay.tasks.revealing import masked, noted
 
 router = new_router("test sets", prefix="/v1")
+
+HeldOut = Annotated[Switch, Query(description="Show held-out queries, too; the look is logged.")]
 
 EXAMPLE = {
     "name": "headaches",
@@ -104,11 +111,26 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
 
 
 @router.get("/testsets/{name}", response_model=TestSetAnswer, responses=refusals(404))
-async def show_set(name: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """One test set with its queries and judgments."""
-    del caller
+async def show_set(
+    name: Id,
+    service: ServiceOf,
+    caller: Reader,
+    held_out: HeldOut = False,
+) -> JSONResponse:
+    """One test set with its queries and judgments; held-out ones are masked."""
     found = await service.work(lambda: datasets.load(service.config.home, name))
-    return JSONResponse({**to_plain(found), "checksum": found.checksum})
+    shown = await revealed(service, caller, found) if held_out else masked(found)
+    return JSONResponse({**to_plain(shown), "checksum": found.checksum})
+
+
+async def revealed(service: Service, caller: Caller, found: TestSet) -> TestSet:
+    """All of a test set, for those who may evaluate; the look is logged."""
+    if not caller.may("evaluate"):
+        raise ProblemError(
+            403, "forbidden", "held-out queries are for keys with the scope evaluate"
+        )
+    await service.work(lambda: noted(service.workspace, found))
+    return found
 
 
 def _faults(problems: Iterable[Problem]) -> list[dict[str, str]]:

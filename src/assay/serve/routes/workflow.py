@@ -7,9 +7,11 @@ from typing import Any
 from fastapi import Response
 from fastapi.responses import JSONResponse
 
+from assay.evaluation.parts import part_of
 from assay.model.testset import GoldenQuery, TestSet
 from assay.serve import datasets
 from assay.serve.batch import retrieve
+from assay.serve.routes.testsets import HeldOut, revealed
 from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
 from assay.serve.saving import save_evaluation
@@ -40,18 +42,20 @@ MARKDOWN: dict[int | str, dict[str, Any]] = {
 @router.get(
     "/evaluation/dataset/{dataset_id}", response_model=DatasetAnswer, responses=refusals(404)
 )
-async def dataset(dataset_id: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Step 1: the queries of a dataset and what answers them."""
-    del caller
+async def dataset(
+    dataset_id: Id, service: ServiceOf, caller: Reader, held_out: HeldOut = False
+) -> JSONResponse:
+    """Step 1: the queries of a dataset and what answers them, but for a held-out part."""
     found = await service.work(lambda: datasets.load(service.config.home, dataset_id))
+    shown = await revealed(service, caller, found) if held_out else part_of(found).test_set
     interviews = found.provenance.get("interview_ids", ())
     return JSONResponse(
         {
             "dataset_id": dataset_id,
             "version": found.version,
             "interview_ids": [str(one) for one in interviews] or _groups(found),
-            "test_queries": [_query(query) for query in found.queries],
-            "total_queries": len(found.queries),
+            "test_queries": [_query(query) for query in shown.queries],
+            "total_queries": len(shown.queries),
         }
     )
 

@@ -7,16 +7,14 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.evaluation.baseline import side_of_run
-from assay.evaluation.gate import SHOWN_MEASURES, GateReport, gate
-from assay.evaluation.gate_limits import DEFAULT_LIMIT, parse_limits
-from assay.evaluation.sampling import sampling_of
-from assay.measures.parse import parse_measures
+from assay.evaluation.gate import GateReport
+from assay.evaluation.gate_limits import DEFAULT_LIMIT
 from assay.report.gate import gate_markdown, gate_tables
 from assay.serve.service import Service
 from assay.serve.ui.compared import kept, mark_of
 from assay.serve.ui.pages import Reader, ServiceOf, cli, curl_post, page
 from assay.serve.ui.pages import router as new_router
+from assay.tasks.gating import gate_runs
 
 router = new_router()
 
@@ -72,23 +70,11 @@ def _ruling(
     return kept(
         service,
         key,
-        lambda: _make(service, (before.run_id, now.run_id), limits, by_interval),
-    )
-
-
-def _make(service: Service, refs: tuple[str, str], limits: str, by_interval: bool) -> GateReport:
-    chosen = parse_limits(limits.split())
-    measures = tuple(
-        dict.fromkeys([*parse_measures(SHOWN_MEASURES), *(one.measure for one in chosen)])
-    )
-    before, now = (side_of_run(service.workspace.stored_run(ref), measures) for ref in refs)
-    warnings = ["the run is its own baseline"] if refs[0] == refs[1] else []
-    return gate(
-        before,
-        now,
-        chosen,
-        non_inferiority=by_interval,
-        alpha=service.config.alpha,
-        sampling=sampling_of(service.config),
-        warnings=warnings,
+        lambda: gate_runs(
+            service.workspace,
+            before.run_id,
+            now.run_id,
+            limits.split(),
+            non_inferiority=by_interval,
+        ),
     )

@@ -74,16 +74,3 @@ class ModelsAnswer(Answer):
     """Every model that is known."""
 
     models: list[ModelRow]
-
-
-class MeasureRow(Answer):
-    """One measure and what it is."""
-
-    name: str
-    help: str
-
-
-class MeasuresAnswer(Answer):
-    """Every measure that is known."""
-
-    measures: list[MeasureRow]

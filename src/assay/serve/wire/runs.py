@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from assay import limits
-from assay.serve.wire.base import Answer, Json, Text, Wire
+from assay.serve.wire.base import Answer, Json, Wire
 
 Ref = Annotated[
     str,
@@ -19,6 +19,9 @@ Ref = Annotated[
 ]
 MeasureText = Annotated[str, Field(min_length=1, max_length=200, examples=["nDCG@10"])]
 Measures = Annotated[list[MeasureText], Field(min_length=1, max_length=limits.MAX_MEASURES)]
+
+Alpha = Annotated[float, Field(gt=0, lt=1, description="Level of the tests.", examples=[0.05])]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Decides every random choice.")]
 
 
 class RunBody(Answer):
@@ -87,7 +90,7 @@ class CompareRequest(Wire):
 class AbRequest(CompareRequest):
     """Two runs, and how sure one wants to be."""
 
-    alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
+    alpha: Alpha | None = None
     margin: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
@@ -104,6 +107,8 @@ class GateRequest(Wire):
         | None
     ) = None
     non_inferiority: bool = False
+    alpha: Alpha | None = None
+    seed: Seed | None = None
 
 
 class PushedRun(Wire):
@@ -122,7 +127,40 @@ class PushAnswer(Answer):
     new: bool
 
 
-class ReportText(Answer):
-    """A report in Markdown."""
+class RescoreRequest(Wire):
+    """Which measures are added to those that the run has."""
 
-    report: Text
+    measures: Measures | None = None
+    match: Literal["exact", "doc", "span"] = "exact"
+
+
+class HistoryRow(Answer):
+    """One run of a suite."""
+
+    run_id: str
+    name: str
+    created_at: str
+    test_set_version: str
+    part: str
+    tags: list[str]
+    metrics: dict[str, float | None]
+
+
+class HistoryAnswer(Answer):
+    """Complete runs of a suite, the oldest first, and the trend of each measure."""
+
+    suite: str
+    runs: list[HistoryRow]
+    trend: dict[str, Json | None]
+
+
+class QueryOutcomeAnswer(Answer):
+    """One query with its judgments and everything that is kept of its answer."""
+
+    model_config = ConfigDict(extra="allow")
+
+    query_id: str
+    query_text: str
+    query_type: str | None
+    relevant_docs: list[Json]
+    results: list[Json]

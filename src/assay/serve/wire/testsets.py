@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from assay.serve.wire.base import Answer, Json
+from typing import Annotated
+
+from pydantic import Field
+
+from assay.serve.wire.base import Answer, Json, Wire
 from assay.serve.wire.problem import FaultBody
 
 
@@ -51,3 +55,40 @@ class ValidationAnswer(Answer):
     queries: int | None
     problems: list[FaultBody]
     warnings: list[FaultBody]
+
+
+class SplitRequest(Wire):
+    """How queries are drawn; ``by_group`` makes three sets, 80/10/10, that share no group."""
+
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 13
+    by_group: bool = False
+
+
+class SplitAnswer(Answer):
+    """What was written, and which queries are where."""
+
+    test_sets: list[str]
+    seed: int
+    parts: dict[str, list[str]]
+
+
+class DiffAnswer(Answer):
+    """What it takes to get from one set to the other."""
+
+    same: bool
+    added: list[str]
+    removed: list[str]
+    changed: list[Json]
+    judgments: list[Json]
+    held_out_in: list[str]
+    held_out_out: list[str]
+    reordered: bool
+
+
+class ExportAnswer(Answer):
+    """The files of a form, by their names, and what of the set they cannot say."""
+
+    form: str
+    files: dict[str, str]
+    lost: list[str]

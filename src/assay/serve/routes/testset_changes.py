@@ -1,0 +1,96 @@
+"""How is a test set split, compared with another, and written for other tools?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from fastapi.responses import JSONResponse
+
+from assay.errors import UsageError
+from assay.evaluation.testset.diff import diff
+from assay.evaluation.testset.export import files, lost
+from assay.evaluation.testset.schema import schema
+from assay.serve import datasets
+from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
+from assay.serve.routing import router as new_router
+from assay.serve.wire.base import Id, Json
+from assay.serve.wire.testsets import DiffAnswer, ExportAnswer, SplitAnswer, SplitRequest
+from assay.tasks.revealing import masked, noted
+from assay.tasks.splitting import split_groups, split_held_out
+
+router = new_router("test sets", prefix="/v1")
+
+Form = Literal["yaml", "json", "trec", "beir", "golden-list", "workflow"]
+
+
+@router.get("/testset-schema", response_model=Json, responses=refusals())
+async def testset_schema(service: ServiceOf, caller: Reader) -> JSONResponse:
+    """The JSON schema of test sets, for editors."""
+    del service, caller
+    return JSONResponse(schema())
+
+
+@router.post("/testsets/{name}/split", response_model=SplitAnswer, responses=refusals(404, 409))
+async def split(
+    name: Id, asked: SplitRequest, service: ServiceOf, caller: Evaluator
+) -> JSONResponse:
+    """Hold out a part of the queries, or write three sets that share no group of queries.
+
+    A set that has a held-out part keeps it: another draw would let what was held out be seen.
+    """
+    del caller
+    home = service.config.home
+
+    def work() -> dict[str, Any]:
+        found = datasets.load(home, name)
+        if found.held_out is not None and not asked.by_group:
+            raise UsageError(
+                f"{name} has a held-out part already", hint="split a new version of the set"
+            )
+        write = split_groups if asked.by_group else split_held_out
+        written, parts = write(
+            name, home / "testsets", share=asked.share, seed=asked.seed, output=None
+        )
+        return {
+            "test_sets": [path.stem for path in written],
+            "seed": asked.seed,
+            "parts": {part: list(ids) for part, ids in parts.items()},
+        }
+
+    return JSONResponse(await service.work(work))
+
+
+@router.get("/testsets/{name}/diff/{other}", response_model=DiffAnswer, responses=refusals(404))
+async def difference(name: Id, other: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """What changed from one test set to another; words of held-out queries are masked."""
+    del caller
+    home = service.config.home
+
+    def work() -> dict[str, Any]:
+        found = diff(*(masked(datasets.load(home, one)) for one in (name, other)))
+        return {"same": found.same, **asdict(found)}
+
+    return JSONResponse(await service.work(work))
+
+
+@router.get("/testsets/{name}/export", response_model=ExportAnswer, responses=refusals(404))
+async def export(
+    name: Id,
+    service: ServiceOf,
+    caller: Evaluator,
+    form: Annotated[Form, Query(description="Which tool it is for.")] = "yaml",
+) -> JSONResponse:
+    """A test set in the form of another tool, and what that form has no place for.
+
+    All of it, so a look at a held-out part is logged.
+    """
+    del caller
+
+    def work() -> dict[str, Any]:
+        found = datasets.load(service.config.home, name)
+        noted(service.workspace, found)
+        return {"form": form, "files": files(found, form), "lost": lost(found, form)}
+
+    return JSONResponse(await service.work(work))

@@ -1,0 +1,55 @@
+"""Which queries of a test set are held out, and where is that written?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.evaluation.testset.load import (
+    find_test_set,
+    load_test_set,
+    read_test_set,
+    shipped_folder,
+)
+from assay.evaluation.testset.save import save_test_set, with_split, write_text
+from assay.evaluation.testset.split import PARTS, hold_out, part, split_by_group
+
+
+def split_held_out(
+    name: str, folder: Path, *, share: float, seed: int, output: Path | None
+) -> tuple[list[Path], dict[str, tuple[str, ...]]]:
+    """Store a held-out part in the file, or in ``output``; a shipped set is copied."""
+    path = find_test_set(name, folder)
+    found = hold_out(read_test_set(path).sound(), share=share, seed=seed)
+    target = output or _own(path, folder, found.name)
+    own_form = read_test_set(path).form == "native"
+    if target.suffix != ".json" and own_form and path.suffix in (".yaml", ".yml"):
+        write_text(target, with_split(path.read_bytes(), found))
+    else:
+        save_test_set(found, target)
+    parts = {
+        "evaluation": tuple(query.query_id for query in found.evaluation_queries),
+        "held_out": tuple(query.query_id for query in found.held_out_queries),
+    }
+    return [target], parts
+
+
+def split_groups(
+    name: str, folder: Path, *, share: float, seed: int, output: Path | None
+) -> tuple[list[Path], dict[str, tuple[str, ...]]]:
+    """Write one set for each part; the parts share no group."""
+    del share  # the parts have their own
+    found = load_test_set(name, folder=folder)
+    drawn = split_by_group(found, PARTS, seed=seed)
+    written = []
+    for label, ids in drawn.parts.items():
+        one = part(found, label, ids)
+        written.append((output or folder) / f"{one.name}.yaml")
+        save_test_set(one, written[-1])
+    return written, dict(drawn.parts)
+
+
+def _own(path: Path, folder: Path, name: str) -> Path:
+    """Where a changed set goes: its own file, unless that belongs to the package or is no file."""
+    if path.is_dir() or shipped_folder() in path.resolve().parents:
+        return folder / f"{name}.yaml"
+    return path
