@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +24,7 @@ from assay.errors import AssayError, UnreachableError
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
+OK = 200
 BUSY = frozenset({429, 503})
 ENDED = frozenset({"complete", "failed", "cancelled"})
 
@@ -80,6 +82,52 @@ class Client:
         given = {name: value for name, value in parameters.items() if value is not None}
         return self._call("GET", "/v1/search", params={"q": query, **given})
 
+    def why(self, query: str, document: str, **parameters: Any) -> dict[str, Any]:
+        """Why a document or chunk is not among the results."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        return self._call(
+            "GET", "/v1/search/why", params={"q": query, "document": document, **given}
+        )
+
+    def index(self) -> dict[str, Any]:
+        """What the index holds, how fresh it is and which models made it."""
+        return self._call("GET", "/v1/index")
+
+    def check_index(self) -> dict[str, Any]:
+        """Check every file of the index."""
+        return self._call("GET", "/v1/index/check")
+
+    def write_index(self, action: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
+        """Update, compact or rebuild the index, and wait for it."""
+        return self._done(self._call("POST", "/v1/index", json={"action": action}), wait_s)
+
+    def document(self, doc_id: str) -> dict[str, Any]:
+        """A document with its sections and chunks."""
+        return self._call("GET", f"/v1/documents/{quote(doc_id, safe='')}")
+
+    def delete_document(self, doc_id: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
+        """Delete a document, and wait until the index knows."""
+        answer = self._call("DELETE", f"/v1/documents/{quote(doc_id, safe='')}")
+        return self._done(answer, wait_s)
+
+    def test_sets(self) -> dict[str, Any]:
+        """Every test set that loads by name."""
+        return self._call("GET", "/v1/testsets")
+
+    def backup(self, target: Path, *, vectors: bool = False) -> int:
+        """Write a backup of the service's workspace to a new file; how many bytes it has."""
+        params = {"vectors": str(vectors).lower()}
+        try:
+            with self._http.stream("GET", "/v1/backup", params=params, timeout=3_600) as response:
+                if response.status_code != OK:
+                    response.read()
+                    _answer(response)
+                with target.open("xb") as file:
+                    return sum(file.write(part) for part in response.iter_bytes())
+        except (httpx.HTTPError, httpx.InvalidURL) as problem:
+            target.unlink(missing_ok=True)  # half a backup is none
+            raise self._unreachable(problem) from None
+
     def evaluate(
         self, test_set: Mapping[str, Any], *, wait_s: float = 3_600.0, **parameters: Any
     ) -> dict[str, Any]:
@@ -88,7 +136,11 @@ class Client:
         answer = self._call(
             "POST", "/v1/evaluate", json=dict(test_set), params=parameters, headers=headers
         )
-        return self.wait(answer["job_id"], wait_s) if "job_id" in answer else answer
+        return self._done(answer, wait_s)
+
+    def _done(self, answer: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The result itself, whether it came at once or as a job."""
+        return self.wait(answer["job_id"], seconds) if "job_id" in answer else answer
 
     def wait(self, job_id: str, seconds: float) -> dict[str, Any]:
         """The result of a job, once it has one."""
@@ -112,6 +164,18 @@ class Client:
         """One run and its aggregate."""
         return self._call("GET", f"/v1/runs/{quote(ref, safe='')}")
 
+    def run_queries(self, ref: str, **parameters: Any) -> dict[str, Any]:
+        """What happened to some queries of a run."""
+        return self._call("GET", f"/v1/runs/{quote(ref, safe='')}/queries", params=parameters)
+
+    def run_test_set(self, ref: str) -> dict[str, Any]:
+        """The queries and judgments that a run was made with."""
+        return self._call("GET", f"/v1/runs/{quote(ref, safe='')}/testset")
+
+    def delete_run(self, ref: str) -> dict[str, Any]:
+        """Delete a run and everything that is stored of it."""
+        return self._call("DELETE", f"/v1/runs/{quote(ref, safe='')}")
+
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""
         return self._call("GET", f"/v1/runs/{quote(ref, safe='')}/export")
@@ -123,6 +187,25 @@ class Client:
     def tag(self, ref: str, tag: str) -> dict[str, Any]:
         """Let a tag name this run, and no other any longer."""
         return self._call("PUT", f"/v1/runs/{quote(ref, safe='')}/tags/{quote(tag, safe='')}")
+
+    def untag(self, tag: str) -> dict[str, Any]:
+        """Forget a tag; the run stays."""
+        return self._call("DELETE", f"/v1/tags/{quote(tag, safe='')}")
+
+    def places(self, chunk_ids: Sequence[str], versions: Sequence[str]) -> dict[str, Any]:
+        """Where chunks stood as these chunkers cut them."""
+        body = {"chunk_ids": list(chunk_ids), "versions": list(versions)}
+        return self._call("POST", "/v1/chunks/places", json=body)
+
+    def present(self, ids: Sequence[str]) -> list[str]:
+        """Which of these chunks and documents are in the corpus."""
+        found: list[str] = self._call("POST", "/v1/chunks/present", json={"ids": list(ids)})["ids"]
+        return found
+
+    def answer(self, question: str, **parameters: Any) -> dict[str, Any]:
+        """Answer a question with sources, or refuse to."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        return self._call("GET", "/v1/answer", params={"q": question, **given})
 
     def compare(self, a: str, b: str, **options: Any) -> dict[str, Any]:
         """Set two runs of the service side by side."""
@@ -140,14 +223,17 @@ class Client:
             try:
                 response = self._http.request(method, path, **request)
             except (httpx.HTTPError, httpx.InvalidURL) as problem:
-                raise UnreachableError(
-                    f"{self.address} does not answer: {type(problem).__name__}: {problem}",
-                    hint="is the service running, and the address right?",
-                ) from None
+                raise self._unreachable(problem) from None
             if response.status_code not in BUSY or attempt == ATTEMPTS:
                 break
             time.sleep(_wait(response.headers.get("retry-after", "1")))
         return _answer(response)
+
+    def _unreachable(self, problem: Exception) -> UnreachableError:
+        return UnreachableError(
+            f"{self.address} does not answer: {type(problem).__name__}: {problem}",
+            hint="is the service running, and the address right?",
+        )
 
 
 def _wait(text: str) -> float:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import emit_json, emit_text, note
+from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration
 from assay.counting import counted
 from assay.errors import UsageError
@@ -26,6 +27,18 @@ def command(
     from assay.store.backup import back_up
 
     config = configuration(ctx)
+    if is_remote(config):
+        from assay.cli.remote import client
+
+        if target.exists():
+            raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
+        with client(config) as service:
+            size = service.backup(target, vectors=vectors)
+        if json_output:
+            emit_json({"file": str(target), "bytes": size})
+        else:
+            emit_text(f"{target}: {size:,} bytes")
+        return
     if config.database != "sqlite":
         raise UsageError(
             "this workspace keeps its data on a PostgreSQL server",

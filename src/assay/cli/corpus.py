@@ -1,12 +1,16 @@
 """Which documents are in the workspace?"""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assay.cli.console import emit_json, emit_text
+from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.counting import counted
+
+if TYPE_CHECKING:
+    from assay.config import Configuration
 
 app = group("Look at stored documents, or delete them.")
 
@@ -20,12 +24,41 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show a document and its chunks."""
+    config = configuration(ctx)
+    if is_remote(config):
+        from assay.cli.remote import client
+
+        with client(config) as service:
+            found = service.document(doc_id)
+    else:
+        found = _document(config, doc_id)
+    if json_output:
+        emit_json(found)
+        return
+    chunks = found["chunks"]
+    emit_text(f"{doc_id}  {found['title']}")
+    emit_text(
+        f"{counted(len(found['text']), 'character')}, {counted(len(chunks), 'chunk')}, "
+        f"{found['chunker_version']}"
+    )
+    for chunk in chunks:
+        marks = [chunk["section_label"], chunk["intent_hint"], "table" * chunk["is_table"]]
+        if chunk["speaker_role"] != "UNKNOWN":
+            marks.append(str(chunk["speaker_role"]))
+        spans = ", ".join(f"{start}-{end}" for start, end in chunk["spans"])
+        text = " ".join(chunk["text"].split())
+        shown = text if len(text) <= PREVIEW else f"{text[:PREVIEW]}..."
+        said = " · ".join(filter(None, marks))
+        emit_text(f"\n{chunk['chunk_id']}  [{spans}]  {said}\n  {shown}")
+
+
+def _document(config: "Configuration", doc_id: str) -> dict[str, Any]:
     from dataclasses import asdict
 
     from assay.errors import MissingFileError
     from assay.workspace import Workspace
 
-    with Workspace(configuration(ctx)) as workspace:
+    with Workspace(config) as workspace:
         workspace.require()
         found = workspace.store.document(doc_id)
     if found is None:
@@ -33,22 +66,7 @@ def show(
             f"there is no document {doc_id!r:.80}", hint="assay index info counts them"
         )
     fields, chunks = found
-    if json_output:
-        emit_json({**fields, "chunks": [asdict(chunk) for chunk in chunks]})
-        return
-    emit_text(f"{doc_id}  {fields['title']}")
-    emit_text(
-        f"{counted(len(fields['text']), 'character')}, {counted(len(chunks), 'chunk')}, "
-        f"{fields['chunker_version']}"
-    )
-    for chunk in chunks:
-        marks = [chunk.section_label, chunk.intent_hint, "table" if chunk.is_table else ""]
-        if chunk.speaker_role != "UNKNOWN":
-            marks.append(str(chunk.speaker_role))
-        spans = ", ".join(f"{start}-{end}" for start, end in chunk.spans)
-        text = " ".join(chunk.text.split())
-        shown = text if len(text) <= PREVIEW else f"{text[:PREVIEW]}..."
-        emit_text(f"\n{chunk.chunk_id}  [{spans}]  {' · '.join(filter(None, marks))}\n  {shown}")
+    return {**fields, "chunks": [asdict(chunk) for chunk in chunks]}
 
 
 @app.command("delete")
@@ -58,16 +76,23 @@ def delete(
     json_output: JsonFlag = False,
 ) -> None:
     """Delete documents, and bring the index up to date."""
-    from assay.workspace import Workspace
+    config = configuration(ctx)
+    if is_remote(config):
+        from assay.cli.remote import client
 
-    with Workspace(configuration(ctx)) as workspace:
-        workspace.require()
-        written = workspace.store.delete(doc_ids)
-        if written.deleted:
-            workspace.update_index()
-    if json_output:
-        emit_json({"deleted": written.deleted, "chunks": written.chunks})
+        with client(config) as service:
+            done = [service.delete_document(one) for one in doc_ids]
+        deleted, chunks = (sum(one[name] for one in done) for name in ("deleted", "chunks"))
     else:
-        emit_text(
-            f"{counted(written.deleted, 'document')} deleted, {counted(written.chunks, 'chunk')}"
-        )
+        from assay.workspace import Workspace
+
+        with Workspace(config) as workspace:
+            workspace.require()
+            written = workspace.store.delete(doc_ids)
+            if written.deleted:
+                workspace.update_index()
+        deleted, chunks = written.deleted, written.chunks
+    if json_output:
+        emit_json({"deleted": deleted, "chunks": chunks})
+    else:
+        emit_text(f"{counted(deleted, 'document')} deleted, {counted(chunks, 'chunk')}")

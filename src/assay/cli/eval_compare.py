@@ -39,6 +39,7 @@ def compare(
     json_output: JsonFlag = False,
 ) -> None:
     """Show what changed between two runs, query by query."""
+    from assay.cli.opening import opened
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.compare_runs import compare_runs, depth_for
@@ -48,10 +49,9 @@ def compare(
         counts_line,
         render_report_md,
     )
-    from assay.workspace import Workspace
 
     config = configuration(ctx)
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         asked = " ".join(measures or ())
         one, other = (workspace.stored_run(ref, depth=depth_for(asked)) for ref in (a, b))
@@ -111,6 +111,7 @@ def ab_test(
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.cli.ab_sides import side
+    from assay.cli.opening import opened
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.ab import ab
@@ -118,10 +119,9 @@ def ab_test(
     from assay.evaluation.sampling import sampling_of
     from assay.report.compare_page import compare_page
     from assay.report.compare_text import ab_markdown, ab_tables, counts_line
-    from assay.workspace import Workspace
 
     config = configuration(ctx, resamples=resamples, seed=seed, alpha=alpha, margin=margin)
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         one = side(workspace, config_a, testset, holdout=holdout)
         other = side(workspace, config_b, testset, holdout=holdout)
@@ -182,18 +182,12 @@ def gate_command(
     ] = None,
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
+    from assay.cli.opening import opened
     from assay.cli.reports import write_gate
     from assay.tasks.gating import gate_runs, run_or_file
-    from assay.workspace import Workspace
 
     config = configuration(ctx, seed=seed, alpha=alpha)
-    if config.server != "none":
-        from assay.cli import remote
-
-        return remote.gate(
-            config, baseline, current, json_output, limits=limit, non_inferiority=non_inferiority
-        )
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         ruling = gate_runs(
             workspace,

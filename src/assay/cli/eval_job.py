@@ -28,6 +28,7 @@ from assay.model.runs import RunInfo
 from assay.model.system import System
 from assay.report import evaluation as report
 from assay.search.refusing import refuser_of
+from assay.serve.publishing import figures, places, publish
 from assay.store.owner import this_process
 from assay.workspace import Workspace
 
@@ -60,6 +61,7 @@ class Job:
     cache: bool
     max_errors: int
     per_query: bool
+    publish: bool
     as_json: bool
 
     def run(self) -> int:
@@ -75,6 +77,8 @@ class Job:
                 self._show_modes(made)
             else:
                 self._show(workspace, made[0])
+            if self.publish:
+                publish(self.config, figures(workspace.runs))
         return DEGRADED if any(one.result.degraded or one.result.failed for one in made) else 0
 
     def _check(self) -> None:
@@ -82,6 +86,10 @@ class Job:
             raise UsageError("no test set is named", hint="--testset NAME; assay testset list")
         if self.retriever is not None and self.run_file is not None:
             raise UsageError("--retriever and --run exclude each other")
+        if self.publish and not places(self.config):
+            raise UsageError(
+                "--publish needs a place", hint="the settings metrics_textfile and pushgateway"
+            )
         foreign = self.retriever is not None or self.run_file is not None
         check_families(parse_measures(self._scoring().measures), self.protocol)
         if foreign and (self.per_component or self.waterfall or self.answers):

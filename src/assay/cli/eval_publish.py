@@ -1,6 +1,5 @@
 """How do the figures of a run reach Prometheus where no service runs?"""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,20 +22,15 @@ def publish(
     json_output: JsonFlag = False,
 ) -> None:
     """Hand the figures of the newest run to Prometheus: as a file, or by a push."""
-    from assay.serve.publishing import figures, to_pushgateway, to_textfile
-    from assay.workspace import Workspace
+    from assay.cli.opening import opened
+    from assay.serve.publishing import figures
+    from assay.serve.publishing import publish as hand_over
 
     config = configuration(ctx, metrics_textfile=textfile, pushgateway=pushgateway)
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         text = figures(workspace.runs)
-    done: dict[str, str] = {}
-    if config.metrics_textfile != "none":
-        to_textfile(text, Path(config.metrics_textfile))
-        done["textfile"] = config.metrics_textfile
-    if config.pushgateway != "none":
-        to_pushgateway(text, config.pushgateway)
-        done["pushgateway"] = config.pushgateway
+    done = hand_over(config, text)
     if json_output:
         emit_json({"published": done})
     elif done:

@@ -20,7 +20,8 @@ def push_run(
     json_output: JsonFlag = False,
 ) -> None:
     """Send a run to the service of --server; the same one again changes nothing."""
-    from assay.cli.remote import client, is_remote
+    from assay.cli.opening import is_remote
+    from assay.cli.remote import client
     from assay.errors import UsageError
     from assay.serve.runs_exchange import pack
     from assay.workspace import Workspace

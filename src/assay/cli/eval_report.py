@@ -37,17 +37,17 @@ def report(
     """Write a report on one run: tables, breakdowns, insights, worst queries."""
     import json
 
+    from assay.cli.opening import opened
     from assay.cli.reports import write_file
     from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
     from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
     from assay.evaluation.sampling import sampling_of
     from assay.report.run_page import run_page
     from assay.report.workflow import run_csv, run_markdown, run_tables
-    from assay.workspace import Workspace
 
     config = configuration(ctx, resamples=resamples, seed=seed)
     usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         found = run_report(
             workspace.stored_run(run),
@@ -92,13 +92,13 @@ def bundle(
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
     from assay.cli.bundle_job import write_bundle
+    from assay.cli.opening import opened
     from assay.evaluation.bundle import DEFAULT_MEASURES, Recipe
     from assay.evaluation.sampling import sampling_of
-    from assay.workspace import Workspace
 
     config = configuration(ctx, resamples=resamples, seed=seed)
     recipe = Recipe(" ".join(measures) if measures else DEFAULT_MEASURES, sampling_of(config))
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         files = write_bundle(workspace, runs, recipe, out)
     if json_output:
@@ -115,10 +115,10 @@ def verify_bundle(
 ) -> int:
     """Compute a bundle's numbers again from the stored runs; any difference fails."""
     from assay.cli.bundle_job import check_bundle
-    from assay.workspace import Workspace
+    from assay.cli.opening import opened
 
     config = configuration(ctx)
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         checked = check_bundle(workspace, folder)
     if json_output:

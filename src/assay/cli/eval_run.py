@@ -1,7 +1,7 @@
 """How is an evaluation started, from the command line?"""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -87,27 +87,35 @@ def run(
         int, typer.Option(min=0, help="Queries that may fail before the run is given up.")
     ] = 10,
     per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    publish: Annotated[
+        bool,
+        typer.Option("--publish", help="Hand the figures to Prometheus, as assay eval publish."),
+    ] = False,
     json_output: JsonFlag = False,
 ) -> int:
     """Run a test set against our search, another engine or a run file, and keep the run."""
     from assay.cli.eval_job import Job
+    from assay.cli.opening import is_remote
 
+    ranking: dict[str, Any] = {
+        "components": components,
+        "weights": weights,
+        "rrf_k": rrf_k,
+        "normalization": normalization,
+        "depth": depth,
+        "reranker": reranker,
+    }
     config = configuration(
         ctx,
+        **ranking,
         measures=" ".join(measures) if measures else None,
-        components=components,
         fusion=fusion,
-        weights=weights,
-        rrf_k=rrf_k,
         per_type_weights=switch(per_type_weights),
-        normalization=normalization,
-        depth=depth,
         rerank=switch(rerank),
-        reranker=reranker,
         boosts=switch(boosts),
         answerer=answerer,
     )
-    return Job(
+    job = Job(
         config=config,
         testset=testset,
         measures=config.measures if measures else None,
@@ -129,5 +137,12 @@ def run(
         cache=cache,
         max_errors=max_errors,
         per_query=per_query,
+        publish=publish,
         as_json=json_output,
-    ).run()
+    )
+    if not is_remote(config):
+        return job.run()
+    from assay.cli.remote_eval import evaluate
+
+    switches = {"per_type_weights": per_type_weights, "rerank": rerank, "boosts": boosts}
+    return evaluate(job, {**ranking, **switches, "fusion_method": fusion})

@@ -28,19 +28,19 @@ def list_runs(
     json_output: JsonFlag = False,
 ) -> None:
     """List runs, newest first."""
+    from assay.cli.opening import opened
     from assay.cli.show import show_tables
     from assay.errors import UsageError
     from assay.model.run_store import RunFilter
     from assay.model.runs import RunStatus
     from assay.report.runs import as_json, runs_table
-    from assay.workspace import Workspace
 
     known = [str(one) for one in RunStatus]
     if status is not None and status not in known:
         raise UsageError(f"there is no status {status!r:.40}", hint=", ".join(known))
     config = configuration(ctx)
     chosen = RunFilter(suite=suite, status=RunStatus(status) if status else None, tag=tag)
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         page = workspace.runs.runs(chosen, limit=limit, offset=offset)
     if json_output:
@@ -83,9 +83,9 @@ def delete_run(ctx: typer.Context, ref: Ref, json_output: JsonFlag = False) -> N
 
 
 def _with_runs(ctx: typer.Context, act: Any) -> Any:
-    from assay.workspace import Workspace
+    from assay.cli.opening import opened
 
-    with Workspace(configuration(ctx)) as workspace:
+    with opened(configuration(ctx)) as workspace:
         workspace.require()
         return act(workspace.runs)
 

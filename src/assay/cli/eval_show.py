@@ -89,13 +89,13 @@ def history(
     json_output: JsonFlag = False,
 ) -> None:
     """Show how the measures of one test set went from run to run."""
+    from assay.cli.opening import opened
     from assay.cli.show import show_tables
     from assay.report.runs import history_json, history_table
     from assay.tasks.history import history as find
-    from assay.workspace import Workspace
 
     config = configuration(ctx)
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         found = find(workspace.runs, suite, measures or (), part=part, limit=limit)
     if json_output:
@@ -121,15 +121,15 @@ def export(
     json_output: JsonFlag = False,
 ) -> None:
     """Write the rankings of a run as a TREC run file or as JSON."""
+    from assay.cli.opening import opened
     from assay.durable import write_atomically
     from assay.errors import UsageError
     from assay.evaluation.components import component_names, component_outcomes
     from assay.report.run_file import json_run, trec_run
-    from assay.workspace import Workspace
 
     if trec == json_output:
         raise UsageError("choose a form", hint="--trec or --json")
-    with Workspace(configuration(ctx)) as workspace:
+    with opened(configuration(ctx)) as workspace:
         workspace.require()
         info = workspace.runs.run(ref)
         outcomes = list(workspace.runs.outcomes(info.run_id, stages=component is not None))

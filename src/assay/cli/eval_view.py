@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.cli.console import emit_json, emit_text, note
+from assay.cli.opening import opened
 from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.counting import share_of
@@ -15,7 +16,6 @@ from assay.model.runs import RunInfo, RunStatus
 from assay.report import evaluation as report
 from assay.report.runs import query_json, query_table
 from assay.tasks.viewing import complete_runs, query_of_run, rescore_run, view_run
-from assay.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class View:
 
     def whole(self, *, per_component: bool, waterfall: bool, per_query: bool) -> None:
         """The scores of the run, and on request what its components did."""
-        with Workspace(self.config) as workspace:
+        with opened(self.config) as workspace:
             workspace.require()
             view = view_run(
                 workspace,
@@ -56,7 +56,7 @@ class View:
 
     def one_query(self, query_id: str) -> None:
         """One query: what was judged, what came back, and what happened."""
-        with Workspace(self.config) as workspace:
+        with opened(self.config) as workspace:
             workspace.require()
             query, outcome = query_of_run(workspace, self.ref, query_id)
         if self.as_json:
@@ -78,7 +78,7 @@ def rescore_runs(
     """Score runs again and show what changed."""
     if (ref is None) == (suite is None):
         raise UsageError("name a run, or with --suite a test set")
-    with Workspace(config) as workspace:
+    with opened(config) as workspace:
         workspace.require()
         other = None if testset is None else load_test_set(testset, folder=config.home / "testsets")
         if ref is not None:

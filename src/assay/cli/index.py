@@ -1,10 +1,19 @@
 """What is in the index, is it sound, and how is it made anew?"""
 
+from typing import TYPE_CHECKING, Any
+
 import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text
+from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.counting import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.client import Client
+    from assay.config import Configuration
 
 app = group("Look at the index, check it, update it or rebuild it.")
 
@@ -14,10 +23,14 @@ DAMAGED = 1
 @app.command("info")
 def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Show what the index holds, how fresh it is and which models made it."""
-    from assay.workspace import Workspace
+    config = configuration(ctx)
+    if is_remote(config):
+        card = _ask(config, lambda service: service.index())
+    else:
+        from assay.workspace import Workspace
 
-    with Workspace(configuration(ctx)) as workspace:
-        card = workspace.index_info()
+        with Workspace(config) as workspace:
+            card = workspace.index_info()
     if json_output:
         emit_json(card)
         return
@@ -37,10 +50,14 @@ def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 @app.command("check")
 def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Check every file of the index against its checksum and against the store."""
-    from assay.workspace import Workspace
+    config = configuration(ctx)
+    if is_remote(config):
+        problems = _ask(config, lambda service: service.check_index())["problems"]
+    else:
+        from assay.workspace import Workspace
 
-    with Workspace(configuration(ctx)) as workspace:
-        problems = workspace.check_index()
+        with Workspace(config) as workspace:
+            problems = workspace.check_index()
     if json_output:
         emit_json({"sound": not problems, "problems": problems})
     else:
@@ -51,36 +68,54 @@ def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
 @app.command("update")
 def update(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Bring the index up to the store's last change."""
-    _write(ctx, json_output, fresh=False)
+    _write(ctx, json_output, "update")
 
 
 @app.command("compact")
 def compact(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Fold all segments into one and drop what was deleted."""
-    _write(ctx, json_output, fresh=True)
+    _write(ctx, json_output, "compact")
 
 
 @app.command("rebuild")
 def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Write the index anew from the store, also where it is damaged."""
-    _write(ctx, json_output, fresh=True)
+    _write(ctx, json_output, "rebuild")
 
 
-def _write(ctx: typer.Context, json_output: bool, *, fresh: bool) -> None:
+def _write(ctx: typer.Context, json_output: bool, action: str) -> None:
+    config = configuration(ctx)
+    if is_remote(config):
+        written = _ask(config, lambda service: service.write_index(action))
+    else:
+        written = _written(config, action)
+    if json_output:
+        emit_json(written)
+    else:
+        emit_text(
+            f"generation {written['generation']}: {counted(written['rows'], 'chunk')}, "
+            f"{counted(written['segments'], 'segment')}"
+        )
+
+
+def _written(config: "Configuration", action: str) -> dict[str, int]:
     from assay.cli.progress import staged_progress
     from assay.workspace import Workspace
 
-    config = configuration(ctx)
     with Workspace(config) as workspace, staged_progress(config.color) as progress:
         workspace.require()
-        manifest = workspace.update_index(progress, fresh=fresh)
+        manifest = workspace.update_index(progress, fresh=action != "update")
     rows = sum(part.rows for part in manifest.segments)
-    if json_output:
-        emit_json(
-            {"generation": manifest.generation, "rows": rows, "segments": len(manifest.segments)}
-        )
-    else:
-        emit_text(
-            f"generation {manifest.generation}: {counted(rows, 'chunk')}, "
-            f"{counted(len(manifest.segments), 'segment')}"
-        )
+    return {
+        "generation": manifest.generation,
+        "rows": rows,
+        "segments": len(manifest.segments),
+    }
+
+
+def _ask(config: "Configuration", question: "Callable[[Client], dict[str, Any]]") -> dict[str, Any]:
+    """What a service says."""
+    from assay.cli.remote import client
+
+    with client(config) as service:
+        return question(service)

@@ -5,6 +5,16 @@ from typing import Annotated
 import typer
 
 from assay.config import Configuration, configure
+from assay.errors import UsageError
+
+WITH_SERVER = frozenset({
+    "answer", "backup", "corpus delete", "corpus show", "eval ab", "eval bundle", "eval compare",
+    "eval delete", "eval export", "eval gate", "eval history", "eval list", "eval publish",
+    "eval push", "eval report", "eval run", "eval show", "eval tag", "eval verify-bundle",
+    "index check", "index compact", "index info", "index rebuild", "index update", "search",
+    "testset list",
+})  # fmt: skip
+"""What ``assay --server ADDRESS`` can do; every other verb refuses the option."""
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
 
@@ -23,6 +33,20 @@ def show_help_without_command(ctx: typer.Context) -> None:
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help(), err=True)
         raise typer.Exit(2)
+    refuse_server(ctx)
+
+
+def refuse_server(ctx: typer.Context) -> None:
+    """Refuse ``--server`` before a command that could only ignore it."""
+    whole = f"{ctx.command_path} {ctx.invoked_subcommand}".split()[1:]
+    verb = " ".join(whole)
+    groups = {one.partition(" ")[0] for one in WITH_SERVER if " " in one}
+    if ctx.find_root().params.get("server") is None or verb in WITH_SERVER or verb in groups:
+        return
+    raise UsageError(
+        f"assay {verb} works on this machine only, not with --server",
+        hint="leave --server out; what a service can do stands in the how-to on the service",
+    )
 
 
 def configuration(ctx: typer.Context, **flags: object) -> Configuration:

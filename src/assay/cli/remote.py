@@ -1,20 +1,22 @@
-"""How do commands work against a shared service (``assay --server ADDRESS ...``)?"""
+"""How do commands ask a shared service (``assay --server ADDRESS ...``)?
+
+The answers become the values that the commands show, so that they read the same wherever the work
+was done.
+"""
+
+from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
-from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.client import Client
 from assay.config import Configuration
+from assay.model.document import Chunk, IngestionMode, SpeakerRole
+from assay.search.response import Boost, SearchHit, SearchResponse
 
 KEY_VARIABLE = "ASSAY_API_KEY"
-DEGRADED = 4
-PREVIEW = 100
-
-
-def is_remote(config: Configuration) -> bool:
-    """Whether the command should talk to a service."""
-    return config.server != "none"
+RERANKER = "reranker"
 
 
 def client(config: Configuration) -> Client:
@@ -22,60 +24,77 @@ def client(config: Configuration) -> Client:
     return Client(config.server, key=os.environ.get(KEY_VARIABLE) or None)
 
 
-def search(config: Configuration, query: str, json_output: bool, **parameters: Any) -> int:
-    """Search at the service."""
-    with client(config) as service:
-        answer = service.search(query, **parameters)
-    if json_output:
-        emit_json(answer)
-    elif answer["results"]:
-        header = ("#", "score", "chunk", "title", "text")
-        rows = [
-            (
-                str(hit["rank"]),
-                f"{hit['score']:.4f}",
-                hit["chunk_id"],
-                hit["title"][:40],
-                " ".join(hit["text"].split())[:PREVIEW],
+def response_of(body: Mapping[str, Any]) -> SearchResponse:
+    """The answer of a search, from its JSON."""
+    return SearchResponse(
+        query=body["query"],
+        results=tuple(_hit(one) for one in body["results"]),
+        fusion_metadata=body["fusion_metadata"],
+        components_used=tuple(body["components_used"]),
+        component_errors=tuple(body["component_errors"]),
+        degraded=body["degraded"],
+        intents=tuple(body["intents"]),
+        query_type=body["query_type"],
+        total_candidates=body["total_candidates"],
+        generation=body["generation"],
+        timings_ms=body["timings_ms"],
+        warnings=tuple(body["warnings"]),
+        offset=body["offset"],
+        reranked=body["reranked"],
+        reranker_model=body["reranker_model"],
+        reranker_error=body["reranker_error"],
+        synonyms=tuple(body["synonyms"]),
+        cached=body["cached"],
+    )
+
+
+def _hit(body: Mapping[str, Any]) -> SearchHit:
+    scores = dict(body["component_scores"])
+    reranker = scores.pop(RERANKER, None)
+    return SearchHit(
+        chunk=_chunk(body),
+        component_scores=scores,
+        reranker_score=reranker,
+        boosts=tuple(Boost(**one) for one in body["boosts"]),
+        **{
+            name: body[name]
+            for name in (
+                "rank",
+                "score",
+                "ranks",
+                "normalized",
+                "contributions",
+                "fused",
+                "boosted",
+                "rank_fused",
+                "rank_boosted",
             )
-            for hit in answer["results"]
-        ]
-        emit_columns([header, *rows])
-    else:
-        emit_text("nothing found")
-    for line in answer["warnings"]:
-        note(f"warning: {line}")
-    return DEGRADED if answer["degraded"] else 0
+        },
+    )
 
 
-def gate(
-    config: Configuration, baseline: str, current: str, json_output: bool, **options: Any
-) -> int:
-    """Hold a run of the service against another; the exit code is the ruling."""
-    with client(config) as service:
-        ruling = service.gate(baseline, current, **options)
-    if json_output:
-        emit_json(ruling)
-    else:
-        header = ("measure", "limit", "baseline", "current", "outcome", "why")
-        rows = [
-            (
-                check["measure"],
-                check["limit"],
-                _value(check["baseline"]),
-                _value(check["current"]),
-                check["outcome"],
-                check["explanation"],
+def _chunk(body: Mapping[str, Any]) -> Chunk:
+    return Chunk(
+        spans=tuple((start, end) for start, end in body["spans"]),
+        speaker_role=SpeakerRole(body["speaker_role"]),
+        ingestion_mode=IngestionMode(body["ingestion_mode"]),
+        **{
+            name: body[name]
+            for name in (
+                "chunk_id",
+                "doc_id",
+                "text",
+                "title",
+                "section_label",
+                "intent_hint",
+                "is_table",
+                "table_html",
+                "chunker_version",
+                "interview_id",
+                "start_time",
+                "end_time",
+                "source",
+                "metadata",
             )
-            for check in ruling["checks"]
-        ]
-        emit_columns([header, *rows])
-        for line in (*ruling["blockers"], *ruling["warnings"]):
-            note(f"warning: {line}")
-        emit_text(f"gate: {ruling['outcome']}")
-    code: int = ruling["exit_code"]
-    return code
-
-
-def _value(value: float | None) -> str:
-    return "—" if value is None else f"{value:.4f}"
+        },
+    )

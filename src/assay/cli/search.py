@@ -6,6 +6,7 @@ import typer
 
 from assay.cli import search_options
 from assay.cli.console import emit_json, emit_text, note, stdout_console
+from assay.cli.opening import is_remote, refuse_with_server
 from assay.cli.options import JsonFlag, configuration
 from assay.cli.search_options import switch
 
@@ -75,30 +76,27 @@ def command(
         boosts=switch(boosts),
         synonyms=synonyms,
     )
-    if config.server != "none":
-        from assay.cli import remote
-
-        return remote.search(
-            config,
-            query,
-            json_output,
-            k=k,
-            offset=offset,
+    if is_remote(config):
+        refuse_with_server("assay search", synonyms=synonyms)
+        asked = {
             **ranking,
-            fusion_method=fusion,
-            per_type_weights=per_type_weights,
-            rerank=rerank,
-            query_intent=intent,
-            query_type=query_type,
-            speaker=speaker,
-            section=section,
-            interview_id=interview,
-            source=source,
-            ingestion_mode=mode,
-            doc_id=doc,
-            is_table=tables,
-            boosts=boosts,
-        )
+            "k": k,
+            "offset": offset,
+            "query_intent": intent,
+            "query_type": query_type,
+            "fusion_method": fusion,
+            "per_type_weights": per_type_weights,
+            "rerank": rerank,
+            "boosts": boosts,
+            "is_table": tables,
+            "speaker": speaker,
+            "section": section,
+            "interview_id": interview,
+            "source": source,
+            "ingestion_mode": mode,
+            "doc_id": doc,
+        }
+        return _from_service(config, query, why, asked, explain=explain, as_json=json_output)
     from assay.search.check import make_filters
 
     filters = make_filters(
@@ -129,6 +127,37 @@ def _search(
     with Workspace(config) as workspace:
         response = workspace.search(query, **options)
         tell_if_empty(workspace)
+    return _shown(config, response, as_json, explain=explain)
+
+
+def _from_service(
+    config: "Configuration",
+    query: str,
+    why: str | None,
+    asked: dict[str, Any],
+    *,
+    explain: bool,
+    as_json: bool,
+) -> int:
+    """The same answer, from a service."""
+    from assay.cli.remote import client, response_of
+
+    with client(config) as service:
+        if why is not None:
+            found = service.why(query, why, **asked)
+            if as_json:
+                emit_json(found)
+            else:
+                verdict = found["verdict"].replace("_", " ")
+                emit_text(f"{found['document']}: {verdict}\n  {found['sentence']}")
+            return 0
+        response = response_of(service.search(query, **asked))
+    return _shown(config, response, as_json, explain=explain)
+
+
+def _shown(
+    config: "Configuration", response: "SearchResponse", as_json: bool, *, explain: bool
+) -> int:
     if as_json:
         emit_json(response.to_dict())
     else:

@@ -2,11 +2,12 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text, note
+from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.counting import counted
 
@@ -37,39 +38,45 @@ def _folder(ctx: typer.Context) -> Path:
 @app.command("list")
 def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List the test sets that load by name."""
-    from assay.evaluation.testset.load import list_test_sets, read_test_set
+    config = configuration(ctx)
+    if is_remote(config):
+        from assay.cli.remote import client
 
-    rows = []
-    for name, path in list_test_sets(_folder(ctx)).items():
-        found = read_test_set(path).test_set
-        rows.append((name, found, str(path)))
+        with client(config) as service:
+            rows = [{**row, "path": "the service"} for row in service.test_sets()["test_sets"]]
+    else:
+        rows = _listed(config.home / "testsets")
     if json_output:
-        emit_json(
-            {
-                "test_sets": [
-                    {
-                        "name": name,
-                        "version": found.version if found else None,
-                        "queries": len(found.queries) if found else None,
-                        "sound": found is not None,
-                        "path": path,
-                    }
-                    for name, found, path in rows
-                ]
-            }
-        )
+        emit_json({"test_sets": rows})
         return
     if not rows:
         note("note: there is none yet: assay testset import PATH")
         return
-    header = ("name", "version", "queries", "path")
     cells = [
-        (name, found.version, str(len(found.queries)), path)
-        if found
-        else (name, "—", "unsound", path)
-        for name, found, path in rows
+        (row["name"], row["version"], str(row["queries"]), row["path"])
+        if row["sound"]
+        else (row["name"], "—", "unsound", row["path"])
+        for row in rows
     ]
-    emit_columns([header, *cells])
+    emit_columns([("name", "version", "queries", "path"), *cells])
+
+
+def _listed(folder: Path) -> list[dict[str, Any]]:
+    from assay.evaluation.testset.load import list_test_sets, read_test_set
+
+    rows = []
+    for name, path in list_test_sets(folder).items():
+        found = read_test_set(path).test_set
+        rows.append(
+            {
+                "name": name,
+                "version": found.version if found else None,
+                "queries": len(found.queries) if found else None,
+                "sound": found is not None,
+                "path": str(path),
+            }
+        )
+    return rows
 
 
 @app.command("validate")

@@ -12,12 +12,14 @@ import httpx2 as httpx
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
+from assay.config import Configuration
 from assay.durable import write_atomically
 from assay.errors import InputError, UnreachableError
 from assay.model.run_store import RunStore
 from assay.serve.quality import QualityCollector, newest_quality
 
 JOB = "assay"
+NOWHERE = "none"
 TIMEOUT_S = 10.0
 
 
@@ -31,6 +33,22 @@ def figures(store: RunStore) -> bytes:
     registry = CollectorRegistry()
     registry.register(QualityCollector(lambda: quality))
     return generate_latest(registry)
+
+
+def places(config: Configuration) -> dict[str, str]:
+    """Where the settings want figures to go."""
+    named = {"textfile": config.metrics_textfile, "pushgateway": config.pushgateway}
+    return {name: place for name, place in named.items() if place != NOWHERE}
+
+
+def publish(config: Configuration, text: bytes) -> dict[str, str]:
+    """Hand the figures to every place that the settings name."""
+    found = places(config)
+    if "textfile" in found:
+        to_textfile(text, Path(found["textfile"]))
+    if "pushgateway" in found:
+        to_pushgateway(text, found["pushgateway"])
+    return found
 
 
 def to_textfile(text: bytes, path: Path) -> None:

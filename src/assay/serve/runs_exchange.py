@@ -57,7 +57,7 @@ def unpack(content: Mapping[str, Any]) -> StoredRun:
     """The run that ``pack`` made, checked as far as a reader can."""
     try:
         test_set = from_plain(content["test_set"])
-        info = _info(content["info"])
+        info = replace(info_of(content["info"]), tags=())  # tags stay with who gave them
         outcomes = tuple(
             read_outcome(
                 check_id(one["query_id"], "query id"),
@@ -96,11 +96,12 @@ def push(store: RunStore, run: StoredRun) -> bool:
     return True
 
 
-def _info(content: Mapping[str, Any]) -> RunInfo:
+def info_of(content: Mapping[str, Any]) -> RunInfo:
+    """What is known of a run, from the JSON of a listing."""
     values = dict(content)
     values["status"] = RunStatus(values["status"])
     values["chunker_versions"] = tuple(values["chunker_versions"])
-    values["tags"] = ()  # tags belong to the workspace that gave them
+    values["tags"] = tuple(values["tags"])
     return RunInfo(**values)
 
 

@@ -23,6 +23,10 @@ from assay.serve.wire.documents import (
     IndexWritten,
     IngestRequest,
     ModelsAnswer,
+    PlacesAnswer,
+    PlacesRequest,
+    PresentAnswer,
+    PresentRequest,
     WrittenAnswer,
 )
 from assay.serve.wire.jobs import JobBody
@@ -63,6 +67,23 @@ async def delete(doc_id: Id, request: Request, service: ServiceOf, caller: Admin
     if await service.work(lambda: service.workspace.store.document(doc_id)) is None:
         raise MissingFileError(f"there is no document {doc_id!r:.140}")
     return await _done(service, request, "delete", {"doc_ids": [doc_id]}, caller.name)
+
+
+@router.post("/chunks/places", response_model=PlacesAnswer, responses=refusals())
+async def places(asked: PlacesRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Where chunks stood in their documents as these chunkers cut them, also replaced ones."""
+    del caller
+    versions = frozenset(asked.versions)
+    found = await service.work(lambda: service.workspace.archived(asked.chunk_ids, versions))
+    return JSONResponse({"places": {name: asdict(place) for name, place in found.items()}})
+
+
+@router.post("/chunks/present", response_model=PresentAnswer, responses=refusals())
+async def present(asked: PresentRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Which of these chunks and documents are in the corpus."""
+    del caller
+    found = await service.work(lambda: service.workspace.present(asked.ids))
+    return JSONResponse({"ids": sorted(found)})
 
 
 @router.get("/index", response_model=Json, responses=refusals(404))

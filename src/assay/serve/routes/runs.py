@@ -12,6 +12,7 @@ from assay.evaluation.compare_runs import compare_runs
 from assay.evaluation.stored_run import StoredRun
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
+from assay.model.testset_json import to_plain
 from assay.report.runs import as_json
 from assay.serve.routing import Admin, Evaluator, Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
@@ -31,7 +32,7 @@ from assay.serve.wire.runs import (
     RunsAnswer,
     TagAnswer,
 )
-from assay.serve.wire.search import Whole
+from assay.serve.wire.search import Switch, Whole
 from assay.tasks.gating import gate_runs
 
 router = new_router("runs", prefix="/v1")
@@ -86,18 +87,30 @@ async def run_queries(
     caller: Reader,
     limit: Limit = 100,
     offset: Offset = 0,
+    stages: Annotated[Switch, Query(description="What each component found, too.")] = True,
 ) -> JSONResponse:
     """What happened to each query of a run."""
     del caller
-    run = await service.work(lambda: stored_run(service.workspace.runs, ref))
-    page = run.outcomes[offset : offset + limit]
-    return JSONResponse(
-        {
-            "run_id": run.name,
-            "total": len(run.outcomes),
-            "outcomes": [outcome_json(one) for one in page],
-        }
-    )
+
+    def work() -> dict[str, Any]:
+        run = service.workspace.stored_run(ref, stages=stages)
+        page = run.outcomes[offset : offset + limit]
+        rows = [outcome_json(one) for one in page]
+        return {"run_id": run.name, "total": len(run.outcomes), "outcomes": rows}
+
+    return JSONResponse(await service.work(work))
+
+
+@router.get("/runs/{ref}/testset", response_model=Json, responses=refusals(404))
+async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """The queries and judgments that a run was made with."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        runs = service.workspace.runs
+        return to_plain(runs.test_set(runs.run(ref).run_id))
+
+    return JSONResponse(await service.work(work))
 
 
 @router.get("/runs/{ref}/export", response_model=PushedRun, responses=refusals(404))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay import limits
-from assay.serve.wire.base import Answer, Json, Wire
+from assay.serve.wire.base import Answer, Id, Json, Wire
 
 
 class IngestRequest(Wire):
@@ -35,6 +35,42 @@ class WrittenAnswer(Answer):
     deleted: int
     chunks: int
     generation: int
+
+
+Ids = Annotated[list[Id], Field(min_length=1, max_length=limits.MAX_BATCH_IDS)]
+Version = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class PlacesRequest(Wire):
+    """Chunks, and the versions of the chunkers that cut them."""
+
+    chunk_ids: Ids
+    versions: Annotated[list[Version], Field(min_length=1, max_length=100)]
+
+
+class PlaceBody(Answer):
+    """Characters of a document, ``[start, end)``."""
+
+    doc_id: str
+    spans: list[tuple[int, int]]
+
+
+class PlacesAnswer(Answer):
+    """The chunks that are known."""
+
+    places: dict[str, PlaceBody]
+
+
+class PresentRequest(Wire):
+    """Chunks and documents."""
+
+    ids: Ids
+
+
+class PresentAnswer(Answer):
+    """Those of them that are there."""
+
+    ids: list[str]
 
 
 class IndexRequest(Wire):

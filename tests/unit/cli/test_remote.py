@@ -1,0 +1,246 @@
+"""Does a command say the same with a service as beside the workspace of that service?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.cli.lazy import load
+from assay.cli.main import COMMANDS, run
+from assay.cli.options import WITH_SERVER
+from assay.client import Client
+from tests.unit.serve.conftest import small_home  # noqa: F401 - a fixture
+from tests.unit.serve.process import SETTINGS, ServiceProcess
+from tests.unit.serve.small import TEST_SET
+
+Shared = tuple[Path, str]
+MOVING = re.compile(r'[0-9.]+ ms|"timings_ms": \{[^}]*\}|"cached": \w+|, "request_id": "\w+"')
+GATE = ["eval", "gate", "--baseline", "run_a", "--current", "run_b"]
+
+
+@pytest.fixture(scope="module")
+def shared(
+    small_home: Path,  # noqa: F811
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Shared]:
+    """A workspace with two runs, and the address of a service over it."""
+    home = tmp_path_factory.mktemp("shared") / "home"
+    shutil.copytree(small_home, home)
+    with ServiceProcess(home) as process, Client(process.address) as client:
+        for name, depth in (("run_a", 1), ("run_b", 100)):
+            client.evaluate(TEST_SET, evaluation_id=name, depth=depth)
+        yield home, process.address
+
+
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The settings of the service hold here, too."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str, str]:
+    code = run(arguments)
+    out, err = capsys.readouterr()
+    return code, MOVING.sub("...", out), err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["eval", "list"],
+        ["eval", "list", "--suite", "small", "--status", "complete", "--limit", "1", "--json"],
+        ["eval", "list", "--offset", "1"],
+        ["eval", "show", "run_a"],
+        ["eval", "show", "run_b", "-m", "MAP", "--per-component", "--waterfall", "--per-query"],
+        ["eval", "show", "run_b", "--query", "q1"],
+        ["eval", "show", "run_b", "--json", "--match", "doc"],
+        ["eval", "show", "no-such-run"],
+        ["eval", "history", "small", "-m", "MRR"],
+        ["eval", "history", "small", "--json", "--limit", "1"],
+        ["eval", "export", "run_b", "--trec", "--documents"],
+        ["eval", "export", "run_b", "--json", "--component", "bm25"],
+        ["eval", "compare", "run_a", "run_b"],
+        ["eval", "compare", "run_a", "run_b", "--csv", "-m", "nDCG@5"],
+        ["eval", "compare", "run_a", "run_b", "--json", "--strict-chunker-version"],
+        ["eval", "ab", "run_a", "run_b", "--resamples", "100", "--seed", "3", "--json"],
+        GATE,
+        [*GATE, "--json"],
+        [*GATE, "--limit", "nDCG@10=0.5", "--non-inferiority", "--alpha", "0.2", "--seed", "9"],
+        ["eval", "gate", "--baseline", "run_b", "--current", "run_a"],
+        ["eval", "report", "run_a", "--format", "md", "--workflow", "--target", "P@5=0.9"],
+        ["eval", "report", "run_a", "--json", "--resamples", "50", "--seed", "1"],
+        ["eval", "publish"],
+        ["search", "headache", "--explain", "-k", "1"],
+        ["search", "headache", "--json", "--doc", "d1", "--components", "bm25"],
+        ["search", "headache", "--why", "d4"],
+        ["answer", "What does aspirin ease?"],
+        ["index", "check"],
+        ["corpus", "show", "d1"],
+    ],
+    ids=" ".join,
+)
+def test_the_same_words_from_near_and_far(
+    shared: Shared, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    home, address = shared
+    near = said(capsys, ["--home", str(home), *command])
+    far = said(capsys, ["--server", address, *command])
+    assert near[0] == far[0], far
+    assert near[1] == far[1]
+    assert near[1] or near[0]
+
+
+@pytest.mark.req("E9")
+def test_the_files_of_a_gate_are_written_here(
+    shared: Shared,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    home, address = shared
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    baseline = tmp_path / "before.json"
+    baseline.write_text(json.dumps({"metrics": {"recall_at_10": 1.0, "ndcg_at_10": 1.0}}))
+    texts = []
+    for where in (["--home", str(home)], ["--server", address]):
+        files = ["--report", "gate.md", "--junit", "gate.xml", "--step-summary"]
+        gate = ["eval", "gate", "--baseline", str(baseline), "--current", "run_a", *files]
+        assert run([*where, *gate]) == 3
+        texts.append([(tmp_path / name).read_text() for name in ("gate.md", "gate.xml")])
+    assert texts[0] == texts[1]
+    assert (tmp_path / "summary.md").read_text() == 2 * texts[0][0]
+    capsys.readouterr()
+
+
+def test_runs_are_tagged_and_deleted_from_afar(
+    shared: Shared, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, address = shared
+    far = ["--server", address]
+    with Client(address) as client:
+        client.evaluate(TEST_SET, evaluation_id="run_c", depth=2)
+    assert said(capsys, [*far, "eval", "tag", "run_c", "mine"])[1] == "run_c  mine\n"
+    assert said(capsys, [*far, "eval", "show", "mine"])[0] == 0
+    assert said(capsys, [*far, "eval", "tag", "run_c", "mine", "--remove"])[1] == "run_c  no tags\n"
+    assert said(capsys, [*far, "eval", "delete", "run_c"])[1] == "deleted run_c\n"
+    assert said(capsys, [*far, "eval", "show", "run_c"])[0] != 0
+
+
+def test_a_test_set_of_this_machine_is_run_by_the_service(
+    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, address = shared
+    (tmp_path / "mine.json").write_text(json.dumps(TEST_SET))
+    ask = ["--server", address, "eval", "run", "--testset", "mine.json", "--depth", "7"]
+    assert run([*ask, "--name", "from afar", "--tag", "far", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"]["recall_at_10"] == 1.0
+    assert run([*ask, "-m", "MAP", "--rrf-k", "10"]) == 0
+    assert "MAP" in capsys.readouterr().out
+    with Client(address) as client:
+        assert client.run("far")["name"] == "from afar"
+        client.delete_run("far")
+    assert run(["--server", address, "eval", "run", "--testset", "no_such_set"]) == 1
+    assert "no_such_set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--per-component"],
+        ["--waterfall"],
+        ["--answers"],
+        ["--answerer", "extractive"],
+        ["--keep", "5"],
+        ["--retriever", "m:f"],
+        ["--mapping", "m.yaml"],
+        ["--run", "run.trec"],
+        ["--protocol", "all_queries"],
+        ["--match", "doc"],
+        ["--mode", "patient"],
+        ["--part", "all"],
+        ["--holdout"],
+        ["--by-group"],
+        ["--resume", "run_a"],
+        ["--no-cache"],
+        ["--max-errors", "3"],
+        ["--publish"],
+    ],
+    ids=lambda options: str(options[0]),
+)
+def test_what_only_works_here_is_refused_by_name(
+    capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    ask = ["--server", "http://127.0.0.1:9", "eval", "run", "--testset", "small", *options]
+    assert run(ask) == 2
+    told = capsys.readouterr().err
+    names = {"--answerer": "--answers", "--holdout": "--part"}
+    assert names.get(options[0], options[0]) in told
+
+
+def test_other_refusals_by_name(
+    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, address = shared
+    for command, word in (
+        (["search", "x", "--synonyms", "none"], "--synonyms"),
+        (["answer", "x", "--answerer", "extractive"], "--answerer"),
+        (["eval", "ab", "rrf_k=10", "run_a", "-t", str(tmp_path / "t.json")], "configurations"),
+    ):
+        (tmp_path / "t.json").write_text(json.dumps(TEST_SET))
+        assert run(["--server", address, *command]) == 2
+        assert word in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "verb",
+    sorted(
+        f"{entry.name} {name}".strip()
+        for entry in COMMANDS
+        for name in (getattr(load(entry), "commands", {}) or {"": None})
+    ),
+)
+def test_every_verb_uses_the_service_or_refuses_it(
+    verb: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The address answers to nobody: whoever uses it fails, whoever cannot says so."""
+    values = {
+        "baseline": ["--baseline", "a"], "current": [], "testset": ["--testset", "small"],
+        "out": ["--out", str(tmp_path / "out")], "trec": ["--trec"],
+    }  # fmt: skip
+    more = {
+        "answer": ["x"], "backup": [str(tmp_path / "b.tar.gz")], "search": ["x"],
+        "corpus delete": ["d1"], "corpus show": ["d1"], "eval ab": ["a", "b"],
+        "eval bundle": ["a", *values["out"]], "eval compare": ["a", "b"], "eval delete": ["a"],
+        "eval export": ["a", *values["trec"]], "eval gate": values["baseline"],
+        "eval history": ["small"], "eval run": values["testset"], "eval show": ["a"],
+        "eval tag": ["a", "t"],
+    }  # fmt: skip
+    if verb in {"eval push", "eval verify-bundle"}:
+        pytest.skip("needs a run or a bundle of this machine first; see test_client.py")
+    code = run(["--server", "http://127.0.0.1:9", *verb.split(), *more.get(verb, [])])
+    told = capsys.readouterr().err
+    if verb in WITH_SERVER:
+        assert code == 1, told
+        assert "127.0.0.1:9 does not answer" in told
+    else:
+        assert code == 2
+        assert "works on this machine only" in told
+
+
+def test_a_backup_comes_over_and_is_whole(
+    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, address = shared
+    ask = ["--server", address, "backup", "copy.tar.gz"]
+    assert run(ask) == 0
+    assert run(ask) == 2  # never over a file that is there
+    capsys.readouterr()
+    assert run(["--home", str(tmp_path / "new"), "restore", "copy.tar.gz"]) == 0
+    assert "5 documents" in capsys.readouterr().out
