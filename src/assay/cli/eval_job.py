@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
@@ -15,21 +15,19 @@ from assay.config import Configuration
 from assay.counting import counted
 from assay.errors import ConflictError, UsageError
 from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES
-from assay.evaluation.components import ComponentReport, component_report
 from assay.evaluation.parts import Mode, Part, Split, part_of
 from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.sampling import sampling_of
 from assay.evaluation.stored import EVALUATION_MEASURES, check_families
 from assay.evaluation.testset.load import load_test_set
-from assay.evaluation.waterfall import Waterfall, waterfall
 from assay.measures.parse import parse_measures
 from assay.model.runs import RunInfo
 from assay.model.system import System
 from assay.report import evaluation as report
-from assay.search.refusing import refuser_of
 from assay.serve.publishing import figures, places, publish
 from assay.store.owner import this_process
+from assay.tasks.viewing import view_of
 from assay.workspace import Workspace
 
 DEGRADED = 4
@@ -183,36 +181,18 @@ class Job:
         )
 
     def _show(self, workspace: Workspace, made: Recorded) -> None:
-        components = self._components(workspace, made) if self.per_component else None
-        fates = self._waterfall(workspace, made) if self.waterfall else None
-        if self.as_json:
-            plain: dict[str, Any] = made.result.to_dict(per_query=self.per_query)
-            if components is not None:
-                plain |= components.to_dict(per_query=self.per_query)
-            if fates is not None:
-                plain["waterfall"] = fates.to_dict()
-            emit_json(plain)
-            return
-        tables = report.result_tables(made.result, made.info, per_query=self.per_query)
-        if components is not None:
-            tables = [report.component_table(components), *tables[1:]]
-        if fates is not None:
-            tables += report.waterfall_tables(fates)
-        show_tables(tables, self.config.color)
-
-    def _components(self, workspace: Workspace, made: Recorded) -> ComponentReport:
-        return component_report(
-            made.result.test_set,
-            made.result.outcomes,
+        view = view_of(
+            workspace,
+            made.info,
+            made.result,
             self._scoring(),
-            refuse=refuser_of(made.info.config),
-            hybrid=made.result,
+            per_component=self.per_component,
+            waterfall=self.waterfall,
         )
-
-    def _waterfall(self, workspace: Workspace, made: Recorded) -> Waterfall:
-        return waterfall(
-            made.result.test_set, made.result.outcomes, present=workspace.store.places.present
-        )
+        if self.as_json:
+            emit_json(view.scores(per_query=self.per_query))
+        else:
+            show_tables(view.tables(per_query=self.per_query), self.config.color)
 
     def _show_modes(self, made: Sequence[Recorded]) -> None:
         results = dict(zip(("OFFLINE", "LIVE"), (one.result for one in made), strict=True))

@@ -47,12 +47,7 @@ class View:
         if self.as_json:
             emit_json(view.to_dict(per_query=per_query))
             return
-        tables = report.result_tables(result, info, per_query=per_query)
-        if view.components is not None:
-            tables = [report.component_table(view.components), *tables[1:]]
-        if view.fates is not None:
-            tables += report.waterfall_tables(view.fates)
-        show_tables(tables, self.config.color)
+        show_tables(view.tables(per_query=per_query), self.config.color)
 
     def one_query(self, query_id: str) -> None:
         """One query: what was judged, what came back, and what happened."""

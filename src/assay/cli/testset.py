@@ -2,7 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -45,7 +45,10 @@ def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
         with client(config) as service:
             rows = [{**row, "path": "the service"} for row in service.test_sets()["test_sets"]]
     else:
-        rows = _listed(config.home / "testsets")
+        from assay.serve import datasets
+
+        paths = datasets.names(config.home)
+        rows = [{**row, "path": str(paths[row["name"]])} for row in datasets.listing(config.home)]
     if json_output:
         emit_json({"test_sets": rows})
         return
@@ -59,24 +62,6 @@ def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
         for row in rows
     ]
     emit_columns([("name", "version", "queries", "path"), *cells])
-
-
-def _listed(folder: Path) -> list[dict[str, Any]]:
-    from assay.evaluation.testset.load import list_test_sets, read_test_set
-
-    rows = []
-    for name, path in list_test_sets(folder).items():
-        found = read_test_set(path).test_set
-        rows.append(
-            {
-                "name": name,
-                "version": found.version if found else None,
-                "queries": len(found.queries) if found else None,
-                "sound": found is not None,
-                "path": str(path),
-            }
-        )
-    return rows
 
 
 @app.command("validate")

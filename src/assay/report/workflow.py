@@ -5,6 +5,7 @@ Takes plain mappings, so that numbers which came over HTTP read the same as thos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from assay.evaluation.insights import Insight
@@ -14,6 +15,7 @@ from assay.report.escape import markdown_cell
 from assay.report.scores import between, csv_rows
 from assay.report.tables import Table, markdown
 
+_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*")
 SPEAKER_MEASURES = ("P@5", "Recall@5")
 
 
@@ -31,26 +33,42 @@ def workflow_markdown(
 ) -> str:
     """The report of the evaluation workflow; values come as they are to be read."""
     parts = [
-        f"# Evaluation Report: {markdown_cell(evaluation_id)}",
-        f"**Dataset**: {markdown_cell(dataset)}  \n**Date**: {markdown_cell(date)}  \n"
+        f"# Evaluation Report: {_word(evaluation_id)}",
+        f"**Dataset**: {_word(dataset)}  \n**Date**: {_word(date)}  \n"
         f"**Total Queries**: {total_queries}",
     ]
     parts += [f"> **Mind:** {markdown_cell(line)}" for line in warnings]
     parts += [
         "## Overall Metrics",
-        markdown([Table(("Metric", "Value"), tuple(overall.items()))]),
+        _table(("Metric", "Value"), tuple(overall.items())),
     ]
     if speakers:
         names = tuple(dict.fromkeys(name for values in speakers.values() for name in values))
         rows = tuple((who, *(v.get(n, "—") for n in names)) for who, v in speakers.items())
-        table = Table(("Speaker", *names), rows)
-        parts += ["## Speaker-Specific Performance", markdown([table])]
+        parts += ["## Speaker-Specific Performance", _table(("Speaker", *names), rows)]
     if insights:
-        lines = "\n".join(f"- {markdown_cell(insight.text)}" for insight in insights)
+        lines = "\n".join(f"- {_sentence(insight.text)}" for insight in insights)
         parts += ["## Insights", lines]
     for table in more:
         parts.append(markdown([table]))
     return "\n\n".join(parts) + "\n"
+
+
+def _word(text: str) -> str:
+    """Ids and dates as they are, since nothing in them is markup; all else escaped."""
+    return text if _HARMLESS.fullmatch(text) else markdown_cell(text)
+
+
+def _sentence(text: str) -> str:
+    """Escaped, but for a > that stands between words, where it is no markup."""
+    return markdown_cell(text).replace(" \\> ", " > ")
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in the form that the contract of the workflow shows."""
+    rule = "|".join("-" * (len(cell) + 2) for cell in header)
+    lines = [f"| {' | '.join(map(_word, row))} |" for row in (header, *rows)]
+    return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
 
 def run_markdown(report: RunReport) -> str:

@@ -1,4 +1,7 @@
-"""How does the result of the evaluation workflow read, and what follows from its numbers?"""
+"""What do the numbers of the evaluation workflow mean, in its own words?
+
+How the report is laid out is the same for a stored run: ``report/workflow.py``.
+"""
 
 from __future__ import annotations
 
@@ -7,52 +10,36 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from assay.counting import counted
+from assay.evaluation.insights import Insight
+from assay.report.workflow import workflow_markdown
 from assay.serve.wire.workflow import ReportRequest
 
 _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
 _WORDS = {"precision": "Precision", "recall": "Recall", "ndcg": "NDCG", "hit": "Hit"}
 _SHORT = {"precision": "P", "recall": "R", "ndcg": "NDCG", "hit": "Hit"}
 _NAMES = {"mean_average_precision": "MAP", "mrr": "MRR"}
-_OTHER = "ALL"
+COUNT = "num_queries"
 
 
 def workflow_report(asked: ReportRequest) -> str:
-    """The report in Markdown: overall, by speaker, insights."""
-    date = asked.date or datetime.now(UTC).strftime("%Y-%m-%d")
-    lines = [
-        f"# Evaluation Report: {asked.evaluation_id}",
-        "",
-        f"**Dataset**: {asked.dataset_id}  ",
-        f"**Date**: {date}  ",
-        f"**Total Queries**: {asked.total_queries}",
-        "",
-        "## Overall Metrics",
-        "",
-        "| Metric | Value |",
-        "|--------|-------|",
-        *(f"| {_name(key)} | {_value(value)} |" for key, value in asked.overall_metrics.items()),
-    ]
-    if asked.speaker_specific_metrics:
-        lines += ["", "## Speaker-Specific Performance", "", *_speakers(asked)]
-    found = _insights(asked)
-    if found:
-        lines += ["", "## Insights", "", *(f"- {line}" for line in found)]
-    return "\n".join(lines) + "\n"
-
-
-def _speakers(asked: ReportRequest) -> list[str]:
+    """The report in Markdown, laid out as that of a stored run."""
     rows = asked.speaker_specific_metrics
-    keys = list(dict.fromkeys(key for row in rows.values() for key in row if key != "num_queries"))
-    head = " | ".join(["Speaker", *(_name(key, short=True) for key in keys), "Queries"])
-    rule = "|".join("-" * (len(part) + 2) for part in head.split(" | "))
-    return [
-        f"| {head} |",
-        f"|{rule}|",
-        *(
-            f"| {' | '.join([str(name), *(_value(row.get(key)) for key in keys), _count(row)])} |"
-            for name, row in rows.items()
-        ),
-    ]
+    keys = list(dict.fromkeys(key for row in rows.values() for key in row if key != COUNT))
+    return workflow_markdown(
+        evaluation_id=asked.evaluation_id,
+        dataset=asked.dataset_id,
+        date=asked.date or datetime.now(UTC).strftime("%Y-%m-%d"),
+        total_queries=asked.total_queries,
+        overall={_name(key): _value(value) for key, value in asked.overall_metrics.items()},
+        speakers={
+            str(who): {
+                **{_name(key, short=True): _value(row.get(key)) for key in keys},
+                "Queries": _count(row),
+            }
+            for who, row in rows.items()
+        },
+        insights=[Insight(line) for line in _insights(asked)],
+    )
 
 
 def _insights(asked: ReportRequest) -> list[str]:
@@ -101,5 +88,5 @@ def _value(value: float | None) -> str:
 
 
 def _count(row: Mapping[str, float | None]) -> str:
-    count = row.get("num_queries")
+    count = row.get(COUNT)
     return "—" if count is None else str(int(count))

@@ -14,7 +14,9 @@ from assay.measures.parse import parse_measures
 from assay.model.run_store import RunFilter
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, TestSet
+from assay.report import evaluation as report
 from assay.report.runs import as_json
+from assay.report.tables import Table
 from assay.search.refusing import refuser_of
 
 if TYPE_CHECKING:
@@ -33,13 +35,26 @@ class RunView:
     fates: Waterfall | None = None
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
-        """JSON-ready."""
-        plain: dict[str, Any] = {**as_json(self.info), **self.result.to_dict(per_query=per_query)}
+        """JSON-ready, with everything that is known of the run."""
+        return {**as_json(self.info), **self.scores(per_query=per_query)}
+
+    def scores(self, *, per_query: bool = False) -> dict[str, Any]:
+        """What came out of it only."""
+        plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
         if self.components is not None:
             plain |= self.components.to_dict(per_query=per_query)
         if self.fates is not None:
             plain["waterfall"] = self.fates.to_dict()
         return plain
+
+    def tables(self, *, per_query: bool = False) -> list[Table]:
+        """The same for a terminal."""
+        tables = report.result_tables(self.result, self.info, per_query=per_query)
+        if self.components is not None:
+            tables = [report.component_table(self.components), *tables[1:]]
+        if self.fates is not None:
+            tables += report.waterfall_tables(self.fates)
+        return tables
 
 
 def view_run(
@@ -53,6 +68,21 @@ def view_run(
     """Score a stored run; nothing is searched and nothing is written."""
     info = workspace.runs.run(ref)
     result = _scored(workspace, info, scoring, stages=per_component or waterfall)
+    return view_of(
+        workspace, info, result, scoring, per_component=per_component, waterfall=waterfall
+    )
+
+
+def view_of(
+    workspace: Workspace,
+    info: RunInfo,
+    result: EvaluationResult,
+    scoring: ScoringOptions,
+    *,
+    per_component: bool,
+    waterfall: bool,
+) -> RunView:
+    """A run that was scored already, with what its components did where that is asked for."""
     components = fates = None
     if per_component:
         refuse = refuser_of(info.config) if info.ours else None

@@ -67,7 +67,7 @@ class Page(HTMLParser):
 def test_the_markdown_has_overall_speakers_and_insights() -> None:
     report = run_report(interviews(), WORKFLOW_MEASURES, targets=parse_targets(["P@5=0.65"]))
     text = run_markdown(report)
-    assert text.startswith("# Evaluation Report: eval\\_run\\_001\n")
+    assert text.startswith("# Evaluation Report: eval_run_001\n")
     assert "**Total Queries**: 12" in text
     for part in ("## Overall Metrics", "## Speaker-Specific Performance", "## Insights"):
         assert part in text

@@ -210,7 +210,7 @@ def test_a_run_is_scored_again_and_shown(pair: TestClient) -> None:
 @pytest.mark.parametrize(
     ("form", "kind", "begins"),
     [
-        ("md", "text/markdown", "# Evaluation Report: run\\_a"),
+        ("md", "text/markdown", "# Evaluation Report: run_a"),
         ("html", "text/html", "<!doctype html>"),
         ("csv", "text/csv", "run,group,query,measure"),
         ("json", "application/json", "{"),
