@@ -1,8 +1,9 @@
 """Who is calling, and may they?
 
 A caller shows a key in ``Authorization: Bearer`` or ``X-API-Key``; a browser that signed in with
-one shows a session cookie. Keys never stand in an address. While there is no key at all and only
-this machine can reach the service, whoever calls may do everything.
+one shows a session cookie. Keys never stand in an address. As long as no key was ever
+made and only this machine can reach the service, whoever calls may do everything; a service whose
+last key has ended stays closed.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Keyring:
 
     @property
     def open(self) -> bool:
-        """Whether everybody may do everything."""
-        return self._loopback and not any(key.state() == "active" for key in self._known().values())
+        """Whether everybody may do everything: never again once there was a key."""
+        return self._loopback and not self._known()
 
     def active(self) -> int:
         """How many keys can be used now."""
@@ -113,7 +114,7 @@ class Keyring:
 def requires(scope: str) -> object:
     """A dependency of a route: the caller must hold this scope."""
 
-    def check(request: Request) -> Caller:
+    async def check(request: Request) -> Caller:  # not a thread for each look
         caller: Caller = request.scope["assay.caller"]
         if caller.may(scope):
             return caller

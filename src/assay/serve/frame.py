@@ -71,24 +71,32 @@ class Frame:
             await exchange.refuse(problem)
             return
         address = scope["client"][0] if scope.get("client") else "unknown"
-        caller = service.keyring.caller(exchange.headers, address)
-        scope["assay.caller"] = caller
         path: str = scope["path"]
-        if path not in OPEN_PATHS:
-            wait = service.rates.wait_for(caller.name)
-            if wait:
-                service.metrics.refused("rate")
-                after = max(1, math.ceil(wait))
-                await exchange.refuse(
-                    problems.busy(
-                        "too many requests from this caller",
-                        status=429,
-                        code="rate_limited",
-                        after=after,
-                    )
-                )
-                return
+        try:
+            caller = service.keyring.caller(exchange.headers, address)
+        except HTTPException as wrong:
+            # whoever guesses keys is slowed down as well
+            often = self._asked_too_often(f"wrong key from {address}")
+            await exchange.refuse(often or problems.of_http(wrong))
+            return
+        scope["assay.caller"] = caller
+        often = None if path in OPEN_PATHS else self._asked_too_often(caller.name)
+        if often is not None:
+            await exchange.refuse(often)
+            return
         await self._admitted(exchange, receive, path)
+
+    def _asked_too_often(self, caller: str) -> problems.Problem | None:
+        wait = self._service.rates.wait_for(caller)
+        if not wait:
+            return None
+        self._service.metrics.refused("rate")
+        return problems.busy(
+            "too many requests from this caller",
+            status=429,
+            code="rate_limited",
+            after=max(1, math.ceil(wait)),
+        )
 
     async def _admitted(self, exchange: Exchange, receive: Receive, path: str) -> None:
         service = self._service

@@ -57,7 +57,7 @@ class StrictRoute(APIRoute):
         return handler
 
 
-def the_service(request: Request) -> Service:
+async def the_service(request: Request) -> Service:
     """What all routes share."""
     service: Service = request.app.state.service
     return service

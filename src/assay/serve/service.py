@@ -56,6 +56,9 @@ _GATES = {
     "/search": "search",
     "/search/why": "search",
     "/api/retrieval/batch": "evaluation",
+    "/v1/score": "evaluation",
+    "/v1/classify": "evaluation",
+    "/v1/backup": "backup",
 }
 _UNGATED = (
     "/healthz",
@@ -112,6 +115,7 @@ class Service:
             "search": Gate("search", self.settings.search_slots, self.settings.search_queue),
             "evaluation": Gate("evaluation", self.settings.evaluation_slots, EVALUATION_QUEUE),
             "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
+            "backup": Gate("backup", 1, 1),  # a slow reader must not hold up other work
         }
 
     @cached_property

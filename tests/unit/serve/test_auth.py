@@ -121,3 +121,50 @@ def test_a_public_service_whose_last_key_ends_stays_closed(
 ) -> None:
     with client_of(make_service(host="0.0.0.0")) as client:
         assert_problem(client.get("/metrics"), 401)
+
+
+def test_a_service_of_this_machine_whose_last_key_ends_stays_closed(
+    make_service: MakeService, store: KeyStore
+) -> None:
+    key, _ = store.create("only", ["read"])
+    store.revoke(key.key_id)
+    with client_of(make_service()) as client:
+        assert_problem(client.get("/metrics"), 401)
+
+
+def test_guessing_keys_is_slowed_down(make_service: MakeService) -> None:
+    with client_of(make_service(rate_limit="2")) as client:
+        answers = [client.get("/metrics", headers=bearer("assay_x_y")) for _ in range(3)]
+        assert_problem(answers[0], 401)
+        assert_problem(answers[-1], 429, "rate_limited")
+        assert client.get("/metrics").status_code == 200  # who shows no key is somebody else
+
+
+@pytest.mark.parametrize(("scheme", "secure"), [("https", True), ("http", False)])
+def test_a_session_that_began_over_tls_never_leaves_it(
+    make_service: MakeService, store: KeyStore, scheme: str, secure: bool
+) -> None:
+    """Also where a proxy ends the encryption: the page tells its own address."""
+    _, secret = store.create("me", ["read"])
+    with client_of(make_service()) as client:
+        answer = client.post(
+            "/sign-in",
+            data={"key": secret},
+            headers={"origin": f"{scheme}://localhost"},
+            follow_redirects=False,
+        )
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert ("secure" in cookie) is secure
+
+
+def test_an_evaluator_does_not_cancel_work_on_the_index(
+    make_service: MakeService, store: KeyStore
+) -> None:
+    _, secret = store.create("judge", ["evaluate"])
+    service = make_service()
+    service.jobs.store.create("index_1", "index", {"action": "update"}, owner="admin")
+    with client_of(service) as client:
+        assert_problem(client.delete("/v1/jobs/index_1", headers=bearer(secret)), 403)

@@ -54,8 +54,13 @@ async def show_job(job_id: Id, service: ServiceOf, caller: Reader) -> JSONRespon
 
 @router.delete("/jobs/{job_id}", response_model=JobBody, responses=refusals(404))
 async def cancel_job(job_id: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Cancel a job: at once where it waits, after its present query where it runs."""
-    del caller
+    """Cancel a job: at once where it waits, after its present query where it runs.
+
+    Work on documents and on the index is an administrator's, and so is its end.
+    """
+    job = await service.work(lambda: service.jobs.store.get(job_id))
+    if job.kind != "evaluation" and not caller.may("admin"):
+        raise ProblemError(403, "forbidden", f"a job of kind {job.kind} needs the scope admin")
     return JSONResponse(job_body(await service.work(lambda: service.jobs.cancel(job_id))))
 
 

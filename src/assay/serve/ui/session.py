@@ -57,7 +57,7 @@ async def sign_in(request: Request, service: ServiceOf) -> Response:
         max_age=SESSION_SECONDS,
         httponly=True,
         samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=_encrypted(request),
         path="/",
     )
     return answer
@@ -70,6 +70,11 @@ async def sign_out(request: Request, service: ServiceOf) -> Response:
     answer = RedirectResponse("/sign-in", 303)
     answer.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="strict")
     return answer
+
+
+def _encrypted(request: Request) -> bool:
+    """Whether the browser came over TLS, also where a proxy in front of us ended that."""
+    return request.headers.get("origin", "").startswith("https://")
 
 
 def _inside(target: str) -> str:

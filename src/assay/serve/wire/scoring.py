@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assay import limits
 from assay.serve.wire.base import Answer, Json, Wire
 from assay.serve.wire.runs import Alpha, Measures, Seed
+from assay.stats.defaults import DEFAULT_RESAMPLES
 
-MAX_ROWS = 200_000
-MOST_RESAMPLES = 100_000
+MAX_ROWS = 50_000
+MOST_RESAMPLES = 20_000
+MOST_DRAWN = 300_000_000
+"""Rows times resamples: what a few seconds of a core draw."""
 
 Name = Annotated[str, Field(min_length=1, max_length=limits.MAX_ID_BYTES)]
 Grades = Annotated[
@@ -33,6 +36,11 @@ class SamplingRequest(Wire):
     confidence: Level | None = None
     resamples: Resamples | None = None
     seed: Seed | None = None
+
+
+def _drawn(rows: int, resamples: int | None) -> None:
+    if rows * (resamples or DEFAULT_RESAMPLES) > MOST_DRAWN:
+        raise ValueError(f"{rows} rows with so many resamples take too long: lower resamples")
 
 
 class ScoreRequest(SamplingRequest):
@@ -67,6 +75,11 @@ class ScoreRequest(SamplingRequest):
     alpha: Alpha | None = None
     margin: Annotated[float, Field(ge=0, le=1)] | None = None
 
+    @model_validator(mode="after")
+    def _affordable(self) -> ScoreRequest:
+        _drawn(len(self.qrels) * len(self.runs), self.resamples)
+        return self
+
 
 class ScoreAnswer(Answer):
     """Each run's scores in the order sent; with several, each against the first."""
@@ -89,6 +102,11 @@ class ClassifyRequest(SamplingRequest):
         None, description="Rows of one cluster (a post, an interview) are resampled together."
     )
     measures: Measures | None = Field(None, examples=[["AUROC", "Sensitivity(t=0.5)"]])
+
+    @model_validator(mode="after")
+    def _affordable(self) -> ClassifyRequest:
+        _drawn(len(self.labels), self.resamples)
+        return self
 
 
 class ClassifyAnswer(Answer):
