@@ -76,7 +76,7 @@ fuzz: setup ## feed broken files to the readers for a minute
 bench: bench-score bench-index bench-search bench-eval ## run every benchmark
 
 bench-serve: setup ## time the HTTP service, also at four times the load it can bear
-	@$(PY) -m bench.serve
+	@$(PY) -m bench.serve --write
 
 soak: setup ## ask the HTTP service for ten minutes and watch memory, threads and files
 	@$(PY) -m bench.serve --soak 600

@@ -56,6 +56,10 @@ class Load:
         own = json.loads(body)["timings_ms"]["total"] / 1000 if status == 200 else None
         return Sample(began, seconds, status, own)
 
+    async def some(self, count: int) -> list[Sample]:
+        """So many searches, one after the other."""
+        return [await self.one() for _ in range(count)]
+
     async def closed(self, workers: int, seconds: float) -> list[Sample]:
         """Each worker asks again as soon as it was answered."""
         until = time.perf_counter() + seconds

@@ -102,6 +102,7 @@ MAX_API_KEYS = _limit("MAX_API_KEYS", 1_000, "API keys that are not revoked")
 MAX_WAITING_JOBS = _limit("MAX_WAITING_JOBS", 20, "evaluations that wait for their turn")
 MAX_KEPT_JOBS = _limit("MAX_KEPT_JOBS", 1_000, "finished jobs that can still be asked about")
 MAX_STREAMS = _limit("MAX_STREAMS", 64, "clients that follow a job at the same time")
+MAX_LOG_LINES = _limit("MAX_LOG_LINES", 10_000, "lines of the log that wait to be written")
 MAX_CONNECTIONS = _limit("MAX_CONNECTIONS", 1_000, "HTTP connections at the same time")
 
 # Search

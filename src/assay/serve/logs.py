@@ -1,25 +1,73 @@
 """What does the service write down about what it does?
 
 One JSON object a line on stderr. Values are escaped, so that nothing a client sends can forge a
-line; the words of queries never stand here.
+line; the words of queries never stand here. A thread does the writing: whoever reads the log too
+slowly, or not at all, holds up nobody, and lines that find no place are counted.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import queue
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING, TextIO
+
+from assay import limits
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 
-def service_log(stream: TextIO | None = None) -> FilteringBoundLogger:
+class LogWriter:
+    """A stream that never makes its writer wait."""
+
+    def __init__(self, stream: TextIO, size: int = limits.MAX_LOG_LINES) -> None:
+        self._stream = stream
+        self._lines: queue.Queue[str | None] = queue.Queue(size)
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._work, name="log", daemon=True)
+        self._thread.start()
+
+    def write(self, text: str) -> None:
+        """Have a line written soon; where too many wait already, it is only counted."""
+        try:
+            self._lines.put_nowait(text)
+        except queue.Full:
+            self._dropped += 1
+
+    def flush(self) -> None:
+        """Lines are flushed as they are written."""
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Wait for what was written so far, though not for ever, and let the thread go."""
+        until = time.monotonic() + seconds
+        try:
+            self._lines.put(None, timeout=seconds)
+        except queue.Full:
+            return  # nobody reads; the thread ends with the process
+        self._thread.join(max(0.0, until - time.monotonic()))
+
+    def _work(self) -> None:
+        while (text := self._lines.get()) is not None:
+            try:
+                if self._dropped and not self._lines.full():
+                    lost, self._dropped = self._dropped, 0
+                    self._stream.write(json.dumps({"event": "lines lost", "lines": lost}) + "\n")
+                self._stream.write(text)
+                self._stream.flush()
+            except (OSError, ValueError):  # nobody reads, or the stream was closed
+                self._dropped += 1
+
+
+def service_log(stream: TextIO | LogWriter | None = None) -> FilteringBoundLogger:
     """A logger of its own, which leaves the settings of other loggers in this process alone."""
     import structlog
 
     return structlog.wrap_logger(  # type: ignore[no-any-return]
-        structlog.WriteLogger(stream or sys.stderr),
+        structlog.WriteLogger(stream or sys.stderr),  # type: ignore[arg-type]
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -7,6 +7,7 @@ the rest.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from assay.serve.cron import parse_schedule
 from assay.serve.evaluating import request_of_dataset
 from assay.serve.exchange import Exchange
 from assay.serve.jobs import Jobs
-from assay.serve.logs import service_log
+from assay.serve.logs import LogWriter, service_log
 from assay.serve.metrics import Metrics
 from assay.serve.performing import perform
 from assay.serve.problems import ProblemError
@@ -79,7 +80,8 @@ class Service:
         self.config = config
         self.settings: ServiceSettings = service_settings(config)
         self.workspace = Workspace(config)
-        self.log = log or service_log()
+        self._writer = None if log else LogWriter(sys.stderr)
+        self.log = log or service_log(self._writer)
         self.metrics = Metrics()
         self.rates = RateLimiter(self.settings.rate_limit)
         self.stopping = threading.Event()
@@ -202,6 +204,8 @@ class Service:
         """
         await asyncio.to_thread(self.close)
         self.log.info("stopped")
+        if self._writer is not None:
+            self._writer.close()
 
     def start_scheduled(self, name: str, test_set: str) -> Job:
         """Enter the evaluation that the clock asks for; the same one again changes nothing."""
