@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from assay.config.settings import SETTINGS
 from assay.serve.metrics import Metrics
 from assay.serve.quality import GAUGES
 
@@ -129,3 +130,58 @@ def test_the_unit_is_confined_and_starts_a_command_that_exists() -> None:
     for line in ("NoNewPrivileges=true", "ProtectSystem=strict", "User=assay", "PrivateTmp=true"):
         assert line in unit
     assert re.search(r"^ExecStart=\S+/assay --home \S+ serve$", unit, re.MULTILINE)
+
+
+def test_every_setting_in_these_files_is_one() -> None:
+    files = (ROOT / "Dockerfile", ROOT / "compose.yaml", OPS / "systemd" / "assay.service")
+    named = {name for file in files for name in re.findall(r"\bASSAY_([A-Z_]+)", file.read_text())}
+    assert named
+    assert {name.lower() for name in named} <= set(SETTINGS)
+
+
+def test_the_image_says_whether_it_is_well() -> None:
+    line = next(line for line in instructions() if line.startswith("HEALTHCHECK"))
+    command = json.loads(line[line.index("[") :])
+    assert command[:2] == ["python", "-c"]  # the image has no curl
+    compile(command[2], "healthcheck", "exec")
+    assert "/healthz" in command[2]
+    assert "'Host': 'localhost'" in command[2]  # whatever allowed_hosts says
+    assert re.search(r"--timeout=\d+s", line)
+
+
+def test_every_image_has_a_version_and_every_container_an_end() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    for name, service in services.items():
+        built = "build" in service
+        assert built or re.search(r":v?\d[\w.-]*$|@sha256:[0-9a-f]{64}$", service["image"]), name
+    ours = services["assay"]
+    assert ours["pids_limit"] <= 512
+    assert ours["mem_limit"]
+    assert any(place.startswith("/tmp:") for place in ours["tmpfs"])  # the root is read-only
+    assert int(ours["stop_grace_period"].removesuffix("s")) > shutdown_seconds()
+
+
+def shutdown_seconds() -> float:
+    return float(SETTINGS["shutdown_seconds"].default)
+
+
+def test_the_unit_waits_for_a_graceful_end_and_reads_as_systemd_reads() -> None:
+    lines = [
+        line.strip()
+        for line in (OPS / "systemd" / "assay.service").read_text().splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
+    sections = [line for line in lines if line.startswith("[")]
+    assert sections == ["[Unit]", "[Service]", "[Install]"]
+    assert all(line in sections or re.match(r"[A-Z]\w+=", line) for line in lines)
+    values = dict(line.split("=", 1) for line in lines if line not in sections)
+    assert float(values["TimeoutStopSec"]) > shutdown_seconds()
+    assert values["Restart"] == "on-failure"
+    assert values["CapabilityBoundingSet"] == ""
+    if shutil.which("systemd-analyze") is not None:
+        done = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", str(OPS / "systemd" / "assay.service")],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        wrong = [line for line in done.stderr.splitlines() if "Unknown" in line]
+        assert not wrong

@@ -1,7 +1,7 @@
 """How does the service answer what is not even HTTP, and how long does it wait for a head?
 
-Uvicorn's own protocol, with two things mended: its refusals have the shape of all others, and a
-client that sends its headers a byte a minute is cut off.
+Uvicorn's own protocol, with three things mended: its refusals have the shape of all others, and a
+client that sends its headers a byte a minute, or does not read its answer, is cut off.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ from assay import limits
 from assay.serve.problems import MEDIA_TYPE, Problem, busy
 
 HEAD_SECONDS = 10.0
+READ_SECONDS = 30.0
+"""How long a client may leave an answer lying; connections are few, and this one is held."""
 LINGER_SECONDS = 1.0
 
 
 class Protocol(H11Protocol):
-    """HTTP/1.1 with a deadline for the head."""
+    """HTTP/1.1 with a deadline for the head, and one for taking the answer."""
 
+    read_seconds = READ_SECONDS
     _head_timer: asyncio.TimerHandle | None = None
+    _read_timer: asyncio.TimerHandle | None = None
     _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -47,7 +51,24 @@ class Protocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has gone."""
         self._stop_timer()
+        self._stop_waiting()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not take what we send: it has a while to go on."""
+        super().pause_writing()
+        self._stop_waiting()
+        self._read_timer = self.loop.call_later(self.read_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It goes on."""
+        self._stop_waiting()
+        super().resume_writing()
+
+    def _stop_waiting(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what could not be read as HTTP."""
