@@ -14,6 +14,7 @@ from assay.errors import AssayError, FormatError, MissingFileError
 from assay.evaluation import bundle
 from assay.evaluation.insights import parse_targets
 from assay.evaluation.run_report import run_report
+from assay.evaluation.sampling import Sampling
 from assay.report.workflow import run_markdown
 
 if TYPE_CHECKING:
@@ -29,10 +30,17 @@ class Checked:
 
 
 def write_bundle(
-    workspace: Workspace, refs: Sequence[str], recipe: bundle.Recipe, folder: Path
+    workspace: Workspace,
+    refs: Sequence[str],
+    measures: str | None,
+    sampling: Sampling,
+    folder: Path,
 ) -> list[str]:
     """The master file, a report on each run, and the manifest; the names of the files."""
     runs = [workspace.stored_run(ref) for ref in dict.fromkeys(refs)]
+    recipe = bundle.usual_recipe(runs, sampling)
+    if measures is not None:
+        recipe = bundle.Recipe(measures, sampling)
     files = {bundle.MASTER: bundle.as_text(bundle.master(runs, recipe)).encode()}
     for run in runs:
         report = run_report(run, targets=parse_targets(), sampling=recipe.sampling)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli.console import emit_json, emit_text
+from assay.cli.eval_options import Resamples, Seed
 from assay.cli.options import JsonFlag, configuration
 
 
@@ -27,10 +28,8 @@ def command(
     confidence: Annotated[
         float | None, typer.Option("--confidence", help="Level of the intervals.")
     ] = None,
-    resamples: Annotated[
-        int | None, typer.Option("--resamples", help="Bootstrap resamples.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+    resamples: Resamples = None,
+    seed: Seed = None,
 ) -> None:
     """Measure yes/no decisions from labels and scores."""
     from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES, classify

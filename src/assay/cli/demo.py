@@ -36,6 +36,7 @@ SHOWN = 3
 BUSY_MS = 5_000.0  # a demo on a busy machine shall show every component
 HOME = "demo"
 TEST_SET = "test_set_v1"
+EXTRAS = "test_set_v1_extras"
 REPORT = "report.html"
 
 NEXT = """\
@@ -132,6 +133,10 @@ def _search(config: Configuration) -> None:
                 emit_text("Why the first one is first:")
                 emit_text("\n".join(f"  {line}" for line in account(hit)) + "\n")
     emit_text("4. Evaluation: golden queries, what each component brings, and a verdict\n")
+    emit_text(
+        "test_set_v1 has 50 queries, of which 10 are held out while you work on a system. This\n"
+        "asks all of them (--part all), and 10 more that the documents do not answer.\n"
+    )
     _evaluate(config)
 
 
@@ -140,9 +145,10 @@ def _evaluate(config: Configuration) -> None:
     from assay.cli.main import run
 
     hybrid = config.dense_model != "none"
-    lines = [f"eval run -t {TEST_SET} --components bm25 -m nDCG@10"]
+    sets = f"-t {TEST_SET} -t {EXTRAS} --part all"
+    lines = [f"eval run {sets} --components bm25 -m nDCG@10"]
     if hybrid:
-        lines += [f"eval run -t {TEST_SET} --per-component", "eval ab latest~1 latest"]
+        lines += [f"eval run {sets} --per-component --answers", "eval ab latest~1 latest"]
     lines.append(f"eval report latest --format html --out {_near(config.home / REPORT)}")
     for line in lines:
         emit_text(f"$ assay --home {_near(config.home)} {line}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import emit_json, emit_text, note
+from assay.cli.eval_options import Margin, Measures, Resamples, Seed
 from assay.cli.options import JsonFlag, configuration
 
 verbs = typer.Typer()
@@ -17,10 +18,6 @@ Strict = Annotated[
 WriteReport = Annotated[
     bool,
     typer.Option("--write-report", help="Also write Markdown and HTML to the reports folder."),
-]
-Measures = Annotated[
-    list[str] | None,
-    typer.Option("--measure", "-m", help='Measures, e.g. "nDCG@10 Recall@{5,10,20}".'),
 ]
 RunRef = Annotated[
     str, typer.Argument(help="A run: its id or the beginning of it, a tag, latest, latest~1.")
@@ -100,14 +97,10 @@ def ab_test(
     strict: Strict = False,
     write_report: WriteReport = False,
     json_output: JsonFlag = False,
-    resamples: Annotated[
-        int | None, typer.Option("--resamples", help="Bootstrap resamples.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+    resamples: Resamples = None,
+    seed: Seed = None,
     alpha: Annotated[float | None, typer.Option("--alpha", help="Significance level.")] = None,
-    margin: Annotated[
-        float | None, typer.Option("--margin", help="Differences below this do not matter.")
-    ] = None,
+    margin: Margin = None,
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.cli.ab_sides import side
@@ -176,7 +169,7 @@ def gate_command(
         typer.Option("--step-summary", help="Add the report to $GITHUB_STEP_SUMMARY."),
     ] = False,
     json_output: JsonFlag = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+    seed: Seed = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="Level of the one-sided tests.")
     ] = None,

@@ -14,12 +14,12 @@ from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.counting import counted
 from assay.errors import ConflictError, UsageError
-from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES
 from assay.evaluation.parts import Mode, Part, Split, part_of
 from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.sampling import sampling_of
-from assay.evaluation.stored import EVALUATION_MEASURES, check_families
+from assay.evaluation.stored import check_families
+from assay.evaluation.testset.joining import join
 from assay.evaluation.testset.load import load_test_set
 from assay.measures.parse import parse_measures
 from assay.model.runs import RunInfo
@@ -39,7 +39,7 @@ class Job:
     """The options of one call."""
 
     config: Configuration
-    testset: str | None
+    testsets: tuple[str, ...]
     measures: str | None
     per_component: bool
     waterfall: bool
@@ -80,7 +80,7 @@ class Job:
         return DEGRADED if any(one.result.degraded or one.result.failed for one in made) else 0
 
     def _check(self) -> None:
-        if self.resume is None and self.testset is None:
+        if self.resume is None and not self.testsets:
             raise UsageError("no test set is named", hint="--testset NAME; assay testset list")
         if self.retriever is not None and self.run_file is not None:
             raise UsageError("--retriever and --run exclude each other")
@@ -89,7 +89,8 @@ class Job:
                 "--publish needs a place", hint="the settings metrics_textfile and pushgateway"
             )
         foreign = self.retriever is not None or self.run_file is not None
-        check_families(parse_measures(self._scoring().measures), self.protocol)
+        if self.measures is not None:
+            check_families(parse_measures(self.measures), self.protocol)
         if foreign and (self.per_component or self.waterfall or self.answers):
             raise UsageError(
                 "only our own engine shows its components and answers",
@@ -114,8 +115,10 @@ class Job:
         return python_system(self.retriever)
 
     def _parts(self, workspace: Workspace) -> list[Part]:
-        assert self.testset is not None
-        test_set = load_test_set(self.testset, folder=self.config.home / "testsets", lenient=True)
+        folder = self.config.home / "testsets"
+        test_set = join(
+            [load_test_set(name, folder=folder, lenient=True) for name in self.testsets]
+        )
         split = None if self.split is None else Split(self.split)
         if self.mode != CROSS_MODE:
             return [part_of(test_set, split, Mode(self.mode))]
@@ -171,9 +174,8 @@ class Job:
         return replace(self, retriever=info.config.get("retriever"))._system(workspace)
 
     def _scoring(self) -> ScoringOptions:
-        usual = DEFAULT_DECISION_MEASURES if self.protocol == "all_queries" else EVALUATION_MEASURES
         return ScoringOptions(
-            measures=self.measures or usual,
+            measures=self.measures,
             protocol=self.protocol,
             match=self.match,
             sampling=sampling_of(self.config),

@@ -6,11 +6,14 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli.console import emit_json, emit_text, note
-from assay.cli.eval_compare import Measures, RunRef
+from assay.cli.eval_compare import RunRef
+from assay.cli.eval_options import Measures, Resamples, Seed
 from assay.cli.options import JsonFlag, configuration
 from assay.counting import counted
 
 verbs = typer.Typer()
+
+MOST_PROBLEMS = 20
 
 Form = Literal["table", "md", "html", "json", "csv"]
 
@@ -29,10 +32,8 @@ def report(
         list[str] | None, typer.Option("--target", help='What to reach, as in "P@5=0.65".')
     ] = None,
     json_output: JsonFlag = False,
-    resamples: Annotated[
-        int | None, typer.Option("--resamples", help="Bootstrap resamples.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+    resamples: Resamples = None,
+    seed: Seed = None,
 ) -> None:
     """Write a report on one run: tables, breakdowns, insights, worst queries."""
     import json
@@ -85,22 +86,19 @@ def bundle(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     measures: Measures = None,
     json_output: JsonFlag = False,
-    resamples: Annotated[
-        int | None, typer.Option("--resamples", help="Bootstrap resamples.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+    resamples: Resamples = None,
+    seed: Seed = None,
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
     from assay.cli.bundle_job import write_bundle
     from assay.cli.opening import opened
-    from assay.evaluation.bundle import DEFAULT_MEASURES, Recipe
     from assay.evaluation.sampling import sampling_of
 
     config = configuration(ctx, resamples=resamples, seed=seed)
-    recipe = Recipe(" ".join(measures) if measures else DEFAULT_MEASURES, sampling_of(config))
+    asked = " ".join(measures) if measures else None
     with opened(config) as workspace:
         workspace.require()
-        files = write_bundle(workspace, runs, recipe, out)
+        files = write_bundle(workspace, runs, asked, sampling_of(config), out)
     if json_output:
         emit_json({"folder": str(out), "files": files})
     else:
@@ -126,8 +124,10 @@ def verify_bundle(
             {"ok": not checked.problems, "metrics": checked.metrics, "problems": checked.problems}
         )
     else:
-        for problem in checked.problems:
+        for problem in checked.problems[:MOST_PROBLEMS]:
             emit_text(problem)
+        if len(checked.problems) > MOST_PROBLEMS:
+            emit_text(f"... and {len(checked.problems) - MOST_PROBLEMS} more (--json has all)")
         state = counted(len(checked.problems), "difference") if checked.problems else "all equal"
         emit_text(f"{counted(checked.metrics, 'number')} computed again: {state}")
     return 3 if checked.problems else 0

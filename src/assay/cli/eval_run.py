@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from assay.cli import search_options
+from assay.cli.eval_options import Matching, Measures, PerComponent, PerQuery, Waterfall
 from assay.cli.options import JsonFlag, configuration
 from assay.cli.search_options import switch
 
@@ -16,17 +17,12 @@ verbs = typer.Typer()
 def run(
     ctx: typer.Context,
     testset: Annotated[
-        str | None, typer.Option("--testset", "-t", help="Name of a test set, or a path.")
+        list[str] | None,
+        typer.Option("--testset", "-t", help="Name of a test set, or a path; several are one run."),
     ] = None,
-    measures: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help='Such as "nDCG@10 MAP".')
-    ] = None,
-    per_component: Annotated[
-        bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
-    ] = False,
-    waterfall: Annotated[
-        bool, typer.Option("--waterfall", help="Say where each relevant document was lost.")
-    ] = False,
+    measures: Measures = None,
+    per_component: PerComponent = False,
+    waterfall: Waterfall = False,
     answers: Annotated[
         bool, typer.Option("--answers", help="Answer each query, and judge the answers.")
     ] = False,
@@ -57,10 +53,7 @@ def run(
         Literal["positives_only", "all_queries"] | None,
         typer.Option("--protocol", help="Which queries and measures count."),
     ] = None,
-    match: Annotated[
-        Literal["exact", "doc", "span"],
-        typer.Option("--match", help="By the ids that were judged, by document, or by span."),
-    ] = "exact",
+    match: Matching = "exact",
     mode: Annotated[
         Literal["as-written", "overall", "patient", "clinician", "cross-mode"],
         typer.Option(
@@ -86,7 +79,7 @@ def run(
     max_errors: Annotated[
         int, typer.Option(min=0, help="Queries that may fail before the run is given up.")
     ] = 10,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    per_query: PerQuery = False,
     publish: Annotated[
         bool,
         typer.Option("--publish", help="Hand the figures to Prometheus, as assay eval publish."),
@@ -117,7 +110,7 @@ def run(
     )
     job = Job(
         config=config,
-        testset=testset,
+        testsets=tuple(testset or ()),
         measures=config.measures if measures else None,
         per_component=per_component,
         waterfall=waterfall,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from assay.cli.console import emit_json, emit_text, note
+from assay.cli.eval_options import Matching, Measures, PerComponent, PerQuery, Waterfall
 from assay.cli.eval_runs import Ref
 from assay.cli.options import JsonFlag, configuration
 
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
 
 verbs = typer.Typer()
 
-Measures = Annotated[
-    list[str] | None, typer.Option("--measure", "-m", help='Such as "nDCG@10 MAP".')
-]
-Matching = Annotated[
-    Literal["exact", "doc", "span"],
-    typer.Option("--match", help="By the ids that were judged, by document, or by span."),
-]
-
 
 @verbs.command("show")
 def show(
@@ -31,13 +24,9 @@ def show(
     measures: Measures = None,
     match: Matching = "exact",
     query: Annotated[str | None, typer.Option("--query", help="Show this query's ranking.")] = None,
-    per_component: Annotated[
-        bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
-    ] = False,
-    waterfall: Annotated[
-        bool, typer.Option("--waterfall", help="Say where each relevant document was lost.")
-    ] = False,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    per_component: PerComponent = False,
+    waterfall: Waterfall = False,
+    per_query: PerQuery = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Show a run: its scores, its configuration, or one query."""
@@ -152,10 +141,7 @@ def _scoring(
 ) -> "ScoringOptions":
     from assay.evaluation.result import ScoringOptions
     from assay.evaluation.sampling import sampling_of
-    from assay.evaluation.stored import EVALUATION_MEASURES
 
     return ScoringOptions(
-        measures=config.measures if own else EVALUATION_MEASURES,
-        match=match,
-        sampling=sampling_of(config),
+        measures=config.measures if own else None, match=match, sampling=sampling_of(config)
     )

@@ -15,12 +15,13 @@ from assay.cli.opening import refuse_with_server
 from assay.cli.remote import client
 from assay.errors import UsageError
 from assay.evaluation.scores import shown
+from assay.evaluation.testset.joining import join
 from assay.evaluation.testset.load import read_test_set
 from assay.evaluation.testset.write import as_plain
 from assay.report.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from assay.cli.eval_job import Job
 
@@ -32,9 +33,7 @@ MAX_ERRORS = 10
 def evaluate(job: Job, parameters: Mapping[str, Any]) -> int:
     """Evaluate at the service, tag the run there, and show what came out."""
     _check(job)
-    assert job.testset is not None
-    path = Path(job.testset)
-    body = as_plain(read_test_set(path).sound()) if path.exists() else {"dataset_id": job.testset}
+    body = _test_set(job.testsets)
     given = {name: _word(value) for name, value in parameters.items() if value is not None}
     if job.measures:
         given["measures"] = job.measures
@@ -57,8 +56,21 @@ def evaluate(job: Job, parameters: Mapping[str, Any]) -> int:
     return DEGRADED if result["degraded"] or result["failed_queries"] else 0
 
 
+def _test_set(names: Sequence[str]) -> dict[str, Any]:
+    """Files are sent; a name that is none is that of a test set of the service."""
+    unknown = [name for name in names if not Path(name).exists()]
+    if not unknown:
+        return as_plain(join([read_test_set(Path(name)).sound() for name in names]))
+    if len(names) == 1:
+        return {"dataset_id": names[0]}
+    raise UsageError(
+        f"{unknown[0]} is no file here, and a service runs one of its own test sets at a time",
+        hint="name one test set, or files",
+    )
+
+
 def _check(job: Job) -> None:
-    if job.testset is None:
+    if not job.testsets:
         raise UsageError("no test set is named", hint="--testset NAME; assay testset list")
     refuse_with_server(
         "assay eval run",

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.cli.eval_options import Margin, PerQuery, Resamples, Seed
 from assay.cli.options import JsonFlag, configuration
 
 Format = Literal["table", "json", "md", "csv", "trec"]
@@ -25,7 +26,7 @@ def command(
         list[str] | None,
         typer.Option("--measure", "-m", help='Measures, e.g. "nDCG@10 RR@10 Recall@{5,10,20}".'),
     ] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    per_query: PerQuery = False,
     by: Annotated[
         str | None, typer.Option("--by", help="Break down by a field of the judgments or a file.")
     ] = None,
@@ -71,14 +72,10 @@ def command(
         float | None, typer.Option("--confidence", help="Level of the intervals.")
     ] = None,
     ci_method: Annotated[str | None, typer.Option("--ci-method", help="bca or percentile.")] = None,
-    resamples: Annotated[
-        int | None, typer.Option("--resamples", help="Bootstrap resamples.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice.")] = None,
+    resamples: Resamples = None,
+    seed: Seed = None,
     alpha: Annotated[float | None, typer.Option("--alpha", help="Significance level.")] = None,
-    margin: Annotated[
-        float | None, typer.Option("--margin", help="Differences below this do not matter.")
-    ] = None,
+    margin: Margin = None,
 ) -> None:
     """Score runs against judgments, and compare them."""
     from assay.cli.scoring_job import Job, write

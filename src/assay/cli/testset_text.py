@@ -97,9 +97,9 @@ def print_diff(before: TestSet, after: TestSet, found: TestSetDiff) -> None:
         emit_text("the same queries, judged alike")
         return
     for query_id in found.removed:
-        emit_text(f"- {query_id}  {_short(before.by_id[query_id].query_text)}")
+        emit_text(f"- {query_id}  {_text_unless_held_out(before, query_id)}")
     for query_id in found.added:
-        emit_text(f"+ {query_id}  {_short(after.by_id[query_id].query_text)}")
+        emit_text(f"+ {query_id}  {_text_unless_held_out(after, query_id)}")
     for change in found.changed:
         emit_text(f"~ {change.query_id}  {change.name}: {change.before!r} -> {change.after!r}")
     for item in found.judgments:
@@ -108,6 +108,12 @@ def print_diff(before: TestSet, after: TestSet, found: TestSetDiff) -> None:
         emit_text(f"~ held out: +{len(found.held_out_in)} -{len(found.held_out_out)}")
     if found.reordered:
         emit_text("~ the queries stand in another order")
+
+
+def _text_unless_held_out(test_set: TestSet, query_id: str) -> str:
+    if query_id in test_set.held_out_ids:
+        return "(held out)"
+    return _short(test_set.by_id[query_id].query_text)
 
 
 def _row(query: GoldenQuery, held_out: bool) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from assay.config import Configuration
 from assay.errors import UsageError
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.recording import RecordOptions, record
-from assay.evaluation.sampling import Sampling
+from assay.evaluation.sampling import sampling_of
 from assay.evaluation.testset.load import load_test_set
 from assay.evaluation.tuning import Judged, Rank, Tuning, judged, tune
 from assay.measures.parse import parse_measure
@@ -63,7 +63,7 @@ class TuneJob:
             measure,
             evaluation=evaluation,
             held_out=held,
-            sampling=self._sampling(),
+            sampling=sampling_of(self.config),
         )
         self._write(found, options)
 
@@ -80,11 +80,6 @@ class TuneJob:
         pools = {one.query_id: pool(one, options.components) for one in made.result.outcomes}
         names = {query: found.ids for query, found in pools.items()}
         return judged(part.test_set, names), ranker(pools)
-
-    def _sampling(self) -> Sampling:
-        config = self.config
-        method = "percentile" if config.ci_method == "percentile" else "bca"
-        return Sampling(method, config.confidence, config.resamples, config.seed)  # type: ignore[arg-type]
 
     def _write(self, found: Tuning, present: SearchOptions) -> None:
         if self.as_json:

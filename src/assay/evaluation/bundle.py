@@ -13,13 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.answering import score_answers
+from assay.evaluation.answering import ANSWER_MEASURES, score_answers
 from assay.evaluation.run_report import provenance
 from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.scoring import Protocol
-from assay.evaluation.stored import answer_records, outcomes_digest, score_outcomes
+from assay.evaluation.stored import (
+    EVIDENCE_MEASURES,
+    answer_records,
+    outcomes_digest,
+    score_outcomes,
+    scored,
+    tells_evidence,
+)
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
@@ -56,8 +63,21 @@ class Recipe:
         return cls(str(entry["measures"]), sampling)
 
 
+def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling) -> Recipe:
+    """Ranking measures; those of decisions and answers where some run has what they look at."""
+    measures = [DEFAULT_MEASURES]
+    if any(tells_evidence(run.test_set, run.outcomes) for run in runs) and all(
+        scored(run.outcomes) for run in runs
+    ):
+        measures.append(EVIDENCE_MEASURES)
+    if any(outcome.answer is not None for run in runs for outcome in run.outcomes):
+        measures.append(ANSWER_MEASURES)
+    return Recipe(" ".join(measures), sampling)
+
+
 def master(runs: Sequence[StoredRun], recipe: Recipe) -> dict[str, Any]:
-    """The content of ``metrics_master.json``: the same runs give the same bytes."""
+    """The content of ``metrics_master.json``: the same runs in any order give the same bytes."""
+    runs = [run for _, run in sorted({run.name: run for run in runs}.items())]
     return {
         "form": FORM,
         "recipe": recipe.to_dict(),

@@ -20,6 +20,7 @@ from assay.counting import counted, share_of
 from assay.errors import InputError, UsageError
 from assay.evaluation.causes import Difference, differences, query_causes
 from assay.evaluation.chunker_match import Archive, ChunkerMatch, Matching, matching, no_archive
+from assay.evaluation.collecting import without_collection
 from assay.evaluation.matching import Rule, first_hits, judge_sought, ranked_queries, sought
 from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate
 from assay.evaluation.scores import rounded
@@ -43,13 +44,18 @@ class ComparisonKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueryComparison:
-    """One query in both runs; a rank is None where nothing relevant was in the top 10."""
+    """One query in both runs; a rank is None where nothing relevant was in the top 10.
+
+    ``note`` names every known cause, ``own`` those of this query alone: what differs between the
+    runs as a whole stands in the report once.
+    """
 
     query_id: str
     kind: ComparisonKind
     a_hit_rank: int | None
     b_hit_rank: int | None
     note: str | None = None
+    own: str | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -114,6 +120,7 @@ class Common:
     warnings: tuple[str, ...]
 
 
+@without_collection()
 def compare_runs(
     a: StoredRun,
     b: StoredRun,
@@ -238,7 +245,8 @@ def _query(
 ) -> QueryComparison:
     kind = classify_ranks(*ranks)
     parts = own if kind is ComparisonKind.DRAW or causes is None else [*own, causes]
-    return QueryComparison(query.query_id, kind, *ranks, note="; ".join(parts) or None)
+    note, alone = ("; ".join(lines) or None for lines in (parts, own))
+    return QueryComparison(query.query_id, kind, *ranks, note=note, own=alone)
 
 
 def _causes(found: tuple[Difference, ...], match: Matching) -> str | None:

@@ -87,7 +87,8 @@ def component_report(
         for name in names
     }
     whole = hybrid or result_of(test_set, outcomes, options, name=HYBRID)
-    losses = _losses(test_set, outcomes, options, names, refuse)
+    ranking = replace(options, by_group=False, measures=tuple(whole.scores.columns))
+    losses = _losses(test_set, outcomes, ranking, names, refuse)
     return ComponentReport(
         {**results, HYBRID: whole}, _contributions(test_set, outcomes, names, losses)
     )
@@ -141,13 +142,12 @@ def _losses(
     names: Sequence[str],
     refuse: Refuse | None,
 ) -> dict[str, dict[Measure, float | None]]:
-    """By component and measure: all fused, minus all but this one fused."""
-    if refuse is None or len(names) < 2:
+    """By component and ranking measure: all fused, minus all but this one fused."""
+    if refuse is None or len(names) < 2 or not options.measures:
         return {}
-    plain = replace(options, by_group=False)
 
     def fused(chosen: Sequence[str]) -> EvaluationResult:
-        return result_of(test_set, fused_outcomes(test_set, outcomes, chosen, refuse), plain)
+        return result_of(test_set, fused_outcomes(test_set, outcomes, chosen, refuse), options)
 
     every = fused(names)
     losses: dict[str, dict[Measure, float | None]] = {}

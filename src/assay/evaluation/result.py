@@ -14,12 +14,12 @@ from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.scoring import Protocol
 from assay.evaluation.stored import (
-    EVALUATION_MEASURES,
     Latency,
     answer_records,
     latency,
     no_scores,
     score_outcomes,
+    usual_measures,
 )
 from assay.measures.base import Family, Measure
 from assay.measures.classification import Outcome
@@ -33,9 +33,9 @@ SHOWN_IDS = 5
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How outcomes are scored, whoever asks for it."""
+    """How outcomes are scored; without measures, by those that are usual for the test set."""
 
-    measures: str | Iterable[str | Measure] = EVALUATION_MEASURES
+    measures: str | Iterable[str | Measure] | None = None
     protocol: Protocol | str | None = None
     match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT
     sampling: Sampling = field(default_factory=Sampling)
@@ -168,7 +168,8 @@ def result_of(
 ) -> EvaluationResult:
     """Score outcomes, wherever they come from."""
     options = options or ScoringOptions()
-    asked = parse_measures(options.measures)
+    usual = usual_measures(test_set, outcomes, options.protocol)
+    asked = parse_measures(usual if options.measures is None else options.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
     answered = any(one.answer is not None for one in outcomes)
@@ -181,7 +182,7 @@ def result_of(
         scores = score_outcomes(
             test_set,
             outcomes,
-            of_runs or EVALUATION_MEASURES,
+            of_runs or usual,
             name=name,
             protocol=options.protocol,
             match=options.match,

@@ -12,7 +12,14 @@ from assay.evaluation.insights import Group, Insight, Target, insights
 from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
-from assay.evaluation.stored import Latency, answer_records, latency
+from assay.evaluation.stored import (
+    EVIDENCE_MEASURES,
+    Latency,
+    answer_records,
+    latency,
+    score_outcomes,
+    tells_evidence,
+)
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
 from assay.measures.classification import Outcome
@@ -39,6 +46,7 @@ class RunReport:
     insights: tuple[Insight, ...]
     warnings: tuple[str, ...]
     worst: tuple[tuple[str, float], ...]
+    evidence: Scores | None = None  # does the best score tell whether there is an answer?
 
     @property
     def primary(self) -> Measure:
@@ -50,6 +58,7 @@ class RunReport:
         plain = self.scores.to_dict(per_query=per_query)
         info = self.run.info
         answers = {m.key: rounded(found.value) for m, found in self.answers.items()}
+        told = self.evidence.to_dict() if self.evidence else {"metrics": {}, "aggregates": {}}
         return {
             "run_id": info.run_id,
             "test_set": {
@@ -58,8 +67,8 @@ class RunReport:
                 "checksum": info.test_set_checksum,
                 "part": info.part,
             },
-            "metrics": {**plain["metrics"], **answers},
-            "aggregates": plain["aggregates"],
+            "metrics": {**plain["metrics"], **told["metrics"], **answers},
+            "aggregates": {**plain["aggregates"], **told["aggregates"]},
             **{
                 f"per_{name}": {
                     group: {
@@ -98,6 +107,11 @@ def run_report(
     }
     records = answer_records(run.test_set, run.outcomes)
     answered = any(outcome.answer is not None for outcome in run.outcomes)
+    evidence = None
+    if tells_evidence(run.test_set, run.outcomes):
+        evidence = score_outcomes(
+            run.test_set, run.outcomes, EVIDENCE_MEASURES, sampling=scores.sampling
+        )
     values = {str(m): scores[m] for m in scores.measures}
     first = scores.measures[0]
     ranked = [(q, v) for q, v in scores.per_query(first).items() if v is not None and v < 1.0]
@@ -114,6 +128,7 @@ def run_report(
         ),
         warnings=tuple(state_warnings(run)),
         worst=tuple(sorted(ranked, key=lambda pair: (pair[1], pair[0]))[:WORST]),
+        evidence=evidence,
     )
 
 

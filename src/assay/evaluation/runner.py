@@ -13,7 +13,6 @@ from assay.evaluation.matching import Rule
 from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scoring import Protocol
-from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.testset.load import load_test_set
 from assay.measures.base import Measure
 from assay.model.runs import QueryOutcome
@@ -25,7 +24,7 @@ log = logging.getLogger("assay.evaluation")
 def evaluate(
     retrieval_fn: Callable[[Any], Any],
     test_set: TestSet | str | os.PathLike[str],
-    measures: str | Iterable[str | Measure] = EVALUATION_MEASURES,
+    measures: str | Iterable[str | Measure] | None = None,
     *,
     protocol: Protocol | str | None = None,
     match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT,
@@ -41,7 +40,8 @@ def evaluate(
 
     ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
     and returns ids, ``(id, score)`` pairs, dicts, ``Result`` or a search response; it may be a
-    coroutine function. ``test_set`` may be a name or path. A query that raises is recorded with its
+    coroutine function. ``test_set`` may be a name or path; without ``measures``, those usual for it
+    are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
     error and counts as 0; a query without ground truth is not asked. ``match`` says when a result
     is what was judged (``evaluation/matching.py``). ``by_group`` resamples queries of one group
     together; ``progress`` is called with each outcome.

@@ -14,9 +14,6 @@ from assay.evaluation.decision_intervals import decision_interval
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.summary import summarise
-from assay.hits.options import Options
-from assay.hits.qrels import QrelsInput, load_qrels
-from assay.hits.run import RunInput, judge
 from assay.measures.base import Column, Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import Match, Ties
@@ -24,6 +21,8 @@ from assay.model.ranking import Match, Ties
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from assay.hits.qrels import QrelsInput
+    from assay.hits.run import RunInput
     from assay.measures.classification import Outcome
     from assay.measures.table import JudgedHits
     from assay.stats.interval import Interval
@@ -76,6 +75,11 @@ def score(
     tag. ``clusters`` maps queries to groups (a post, an interview) that are resampled together;
     ``progress`` is called with the bytes read and in all.
     """
+    # readers of files are not needed by those who score stored runs
+    from assay.hits.options import Options
+    from assay.hits.qrels import load_qrels
+    from assay.hits.run import judge
+
     options = Options(
         match=_choice(Match, match, "match"),
         ties=None if ties is None else _choice(Ties, ties, "ties"),

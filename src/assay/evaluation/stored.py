@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from assay.errors import UsageError
+from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES
 from assay.evaluation.matching import Rule, judge_outcomes, ranked_queries
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
@@ -28,6 +29,7 @@ from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 
 EVALUATION_MEASURES = "Recall@{5,10,20} nDCG@10 MRR"
+EVIDENCE_MEASURES = "AUROC AUPRC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def score_outcomes(
     by_query = {one.query_id: one for one in outcomes}
     drawn = sampling or Sampling()
 
-    def scored(
+    def over(
         queries: tuple[GoldenQuery, ...], chosen: list[Measure], groups: Mapping[str, str] | None
     ) -> Scores:
         if not queries:
@@ -86,16 +88,42 @@ def score_outcomes(
         hits = judge_outcomes(queries, by_query, Rule(match))
         return scores_of(hits, chosen, undefined, name=name, sampling=drawn, clusters=groups)
 
-    ranked = scored(ranked_queries(test_set.queries), ranking, clusters) if ranking else None
+    ranked = over(ranked_queries(test_set.queries), ranking, clusters) if ranking else None
     if not decisions:
         assert ranked is not None
         return ranked
-    decided = scored(_decidable(test_set), decisions, None)
+    decided = over(_decidable(test_set), decisions, None)
     if ranked is None:
         return decided
     return replace(
         ranked, decisions=decided.decisions, decision_intervals=decided.decision_intervals
     )
+
+
+def usual_measures(
+    test_set: TestSet, outcomes: Sequence[QueryOutcome], protocol: Protocol | str | None = None
+) -> str:
+    """What is computed unless somebody asks for something else.
+
+    Where the set has questions without an answer, that is also how well scores tell them apart.
+    """
+    chosen = protocol.value if isinstance(protocol, Protocol) else protocol
+    if chosen == Protocol.ALL_QUERIES.value:
+        return DEFAULT_DECISION_MEASURES
+    if chosen is None and tells_evidence(test_set, outcomes):
+        return f"{EVALUATION_MEASURES} {EVIDENCE_MEASURES}"
+    return EVALUATION_MEASURES
+
+
+def tells_evidence(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> bool:
+    """Whether scores can be held against queries with evidence and others without."""
+    found = {query.expect for query in test_set.queries}
+    return {Expect.EVIDENCE, Expect.NOTHING} <= found and scored(outcomes)
+
+
+def scored(outcomes: Iterable[QueryOutcome]) -> bool:
+    """Whether results came with scores; an order alone decides nothing."""
+    return all(one.results[0].score is not None for one in outcomes if one.results)
 
 
 def no_scores(name: str, sampling: Sampling) -> Scores:

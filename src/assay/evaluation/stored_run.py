@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from assay.evaluation.collecting import without_collection
 from assay.model.run_store import RunStore
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery, TestSet
@@ -61,20 +60,8 @@ def read_run(
     Test sets are put into ``known``, since runs that are compared mostly share one.
     """
     info = store.run(ref)
-    with _without_collection():
+    with without_collection():
         outcomes = store.outcomes(info.run_id, stages=stages, depth=depth)
         if info.test_set_checksum not in known:
             known[info.test_set_checksum] = store.test_set(info.run_id)
     return StoredRun(info, known[info.test_set_checksum], outcomes)
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """No search for cycles meanwhile: a run is a hundred thousand values that have none."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -77,7 +77,7 @@ def _golden(entry: Mapping[str, Any]) -> GoldenQuery:
             Judgment(
                 id=one["id"],
                 grade=one["grade"],
-                spans=tuple((start, end) for start, end in one["spans"]),
+                spans=tuple(map(tuple, one["spans"])),
                 doc_id=one["doc_id"],
             )
             for one in entry["relevant_docs"]

@@ -14,7 +14,8 @@ from assay.evaluation.matching import Rule, graded_ranks
 from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
-from assay.report.pages import render, tone
+from assay.report.numbers import tone
+from assay.report.pages import render
 from assay.report.svg import ForestRow, Point, forest_plot, scatter
 
 DEPTH = 10

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from assay.counting import counted
-from assay.evaluation.ab import ABResult
 from assay.evaluation.compare_runs import CompareReport, ComparisonKind, QueryComparison
-from assay.evaluation.comparison import Contrast
 from assay.evaluation.scores import shown
 from assay.report.escape import markdown_cell
-from assay.report.pages import milliseconds, signed
+from assay.report.numbers import milliseconds, signed
 from assay.report.scores import between, p_value
 from assay.report.tables import Table, comma_separated, markdown
+
+if TYPE_CHECKING:
+    from assay.evaluation.ab import ABResult
+    from assay.evaluation.comparison import Contrast
 
 CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
 MOST_ROWS = 50
@@ -140,12 +144,20 @@ def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) ->
 
 
 def _queries(kind: ComparisonKind, found: list[QueryComparison], most: int) -> Table:
+    """Queries of one kind; what the runs differ in as a whole is not said again for each."""
     plural = {"Win": "Wins", "Loss": "Losses", "Regression": "Regressions"}[kind.value]
+    shown_ones = found[:most]
+    noted = any(q.own for q in shown_ones)
     return Table(
-        ("query", "rank in a", "rank in b", "note"),
+        ("query", "rank in a", "rank in b", *(("note",) if noted else ())),
         tuple(
-            (q.query_id, _rank(q.a_hit_rank), _rank(q.b_hit_rank), q.note or "")
-            for q in found[:most]
+            (
+                q.query_id,
+                _rank(q.a_hit_rank),
+                _rank(q.b_hit_rank),
+                *((q.own or "",) if noted else ()),
+            )
+            for q in shown_ones
         ),
         title=f"{plural} ({len(found)})",
         text_columns=frozenset({0, 3}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from assay.counting import counted
@@ -10,6 +11,7 @@ from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
 from assay.evaluation.waterfall import Fate, Stage, Waterfall
 from assay.measures.base import Measure
+from assay.model.answers import Expect
 from assay.model.runs import RunInfo
 from assay.report.scores import between, by_group, by_query, one_run
 from assay.report.tables import Table
@@ -24,15 +26,21 @@ def result_tables(
 ) -> list[Table]:
     """The whole run, then by type of query and by speaker; notes say what to beware of."""
     first = one_run(result.scores, ci=True)
-    rows = list(first.rows)
-    for measure, found in result.answers.items():
-        rows.append((str(measure), shown(found.value), "—", "—", "—", "—"))
+    rows = dict(zip(result.scores.measures, first.rows, strict=True))
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
         title += f", run {info.run_id}" + (f" ({info.name})" if info.name else "")
-    undefined = [f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason]
-    notes = (*result.warnings(), *first.notes, *undefined, *_latency(result))
-    tables = [Table(first.columns, tuple(rows), title=title, notes=notes)]
+    notes = (*result.warnings(), *first.notes, *_latency(result))
+    ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
+    decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
+    tables = []
+    if ranking or not decisions:
+        tables.append(Table(first.columns, ranking, title=title, notes=notes))
+        title, notes = "is there an answer at all?", ()
+    if decisions:
+        tables.append(_decisions(result, decisions, title, notes))
+    if any(one.answer is not None for one in result.outcomes) or len(result.answers) > 1:
+        tables.append(_answers(result))
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:
             tables.append(_renamed(by_group(groups, result.name), f"by {what}"))
@@ -101,21 +109,22 @@ def waterfall_tables(found: Waterfall) -> list[Table]:
 
 def rescored_table(rows: Sequence[tuple[RunInfo, EvaluationResult]]) -> Table:
     """Each run with its new values; what was stored before stands in brackets where it differs."""
-    measures = rows[0][1].scores.measures
-    cells = []
-    for info, result in rows:
-        before = info.aggregate.get("metrics", {})
-        values = [(rounded(result[m]), before.get(m.key)) for m in measures]
-        cells.append(
-            (
-                info.run_id,
-                *(
-                    shown(new) + ("" if old in (None, new) else f" (was {old})")
-                    for new, old in values
-                ),
-            )
-        )
-    return Table(("run", *map(str, measures)), tuple(cells), title="scored again, nothing searched")
+    measures = list(dict.fromkeys(m for _, result in rows for m in result.scores.measures))
+    return Table(
+        ("run", *map(str, measures)),
+        tuple(
+            (info.run_id, *(_rescored(info, result, measure) for measure in measures))
+            for info, result in rows
+        ),
+        title="scored again, nothing searched",
+    )
+
+
+def _rescored(info: RunInfo, result: EvaluationResult, measure: Measure) -> str:
+    if measure not in result.scores.measures:
+        return "—"
+    new, old = rounded(result[measure]), info.aggregate.get("metrics", {}).get(measure.key)
+    return shown(new) + ("" if old in (None, new) else f" (was {old})")
 
 
 def modes_table(results: Mapping[str, EvaluationResult]) -> Table:
@@ -175,3 +184,35 @@ def _latency(result: EvaluationResult) -> tuple[str, ...]:
 
 def _renamed(table: Table, title: str) -> Table:
     return Table(table.columns, table.rows, title, table.text_columns, table.notes)
+
+
+def _decisions(
+    result: EvaluationResult, rows: tuple[tuple[str, ...], ...], title: str, notes: tuple[str, ...]
+) -> Table:
+    """Whether queries with evidence are told from those without, by their best score."""
+    expected = Counter(query.expect for query in result.test_set.queries)
+    return Table(
+        ("measure", "value", *one_run(result.scores, ci=True).columns[2:3]),
+        tuple(row[:3] for row in rows),
+        title=title,
+        notes=(
+            *notes,
+            f"by the score of the first result, over {expected[Expect.EVIDENCE]} queries with "
+            f"evidence and {expected[Expect.NOTHING]} without (expect: nothing)",
+        ),
+    )
+
+
+def _answers(result: EvaluationResult) -> Table:
+    """How good the answers are, and whether they are refused where they should be."""
+    refusals = sum(query.expect is Expect.REFUSAL for query in result.test_set.queries)
+    told = f"RefusalCorrectness looks at {counted(refusals, 'query')} that should be refused"
+    return Table(
+        ("measure", "value"),
+        tuple((str(measure), shown(found.value)) for measure, found in result.answers.items()),
+        title="answers",
+        notes=(
+            *(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
+            *((told,) if refusals else ()),
+        ),
+    )

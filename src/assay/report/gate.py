@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 from assay.evaluation.gate import Check, GateOutcome, GateReport
 from assay.evaluation.scores import shown
 from assay.report.escape import markdown_cell
-from assay.report.pages import signed
+from assay.report.numbers import signed
 from assay.report.tables import Table, markdown
 
 MARKER = "<!-- assay-gate -->"

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from assay.counting import counted
 from assay.evaluation.scores import shown
+from assay.report.numbers import milliseconds, signed, tone
 from assay.report.scores import between, p_value
 from assay.version import __version__
 
@@ -43,19 +44,3 @@ def environment() -> Environment:
 def render(name: str, **values: Any) -> str:
     """A template, filled in."""
     return environment().get_template(name).render(**values)
-
-
-def signed(value: float | None) -> str:
-    """A difference as people read it."""
-    return "—" if value is None else f"{round(value, 4) + 0.0:+.4f}"
-
-
-def milliseconds(value: float | None, *, sign: bool = False) -> str:
-    """A time, or with ``sign`` a difference of times."""
-    return "—" if value is None else f"{value:{'+' if sign else ''}.1f} ms"
-
-
-def tone(value: float | None) -> str:
-    """Whether a difference is good or bad news."""
-    rounded = 0.0 if value is None else round(value, 4)
-    return "good" if rounded > 0 else "bad" if rounded < 0 else ""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.evaluation.insights import Insight
 from assay.evaluation.run_report import RunReport
-from assay.evaluation.scores import shown
+from assay.evaluation.scores import Scores, shown
 from assay.report.escape import markdown_cell
 from assay.report.scores import between, csv_rows
 from assay.report.tables import Table, markdown
@@ -50,7 +50,7 @@ def workflow_markdown(
         lines = "\n".join(f"- {_sentence(insight.text)}" for insight in insights)
         parts += ["## Insights", lines]
     for table in more:
-        parts.append(markdown([table]))
+        parts += [f"## By {table.columns[0].lower()}", markdown([table])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -73,10 +73,11 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def run_markdown(report: RunReport) -> str:
     """The report on a stored run."""
-    scores, run = report.scores, report.run
+    run = report.run
     overall = {
-        str(m): f"{shown(scores[m])} {_ends(between(scores.interval(m)))}".strip()
-        for m in scores.measures
+        str(m): f"{shown(part[m])} {_ends(between(part.interval(m)))}".strip()
+        for part in _parts(report)
+        for m in part.measures
     }
     overall |= {str(m): shown(outcome.value) for m, outcome in report.answers.items()}
     speakers = {
@@ -115,14 +116,19 @@ def run_tables(report: RunReport) -> list[Table]:
     scores = report.scores
     level = f"{scores.sampling.level:.0%}"
     rows = [
-        (str(m), shown(scores[m]), between(scores.interval(m)), str(scores.aggregate(m).n))
-        for m in scores.measures
+        (str(m), shown(part[m]), between(part.interval(m)), str(part.aggregate(m).n))
+        for part in _parts(report)
+        for m in part.measures
     ]
     rows += [(str(m), shown(outcome.value), "—", "") for m, outcome in report.answers.items()]
     tables = [
         Table(("measure", "mean", f"{level} CI", "n"), tuple(rows), title=report.run.name),
     ]
     return tables + [_group_table(report, name, name) for name in report.groups]
+
+
+def _parts(report: RunReport) -> list[Scores]:
+    return [report.scores] if report.evidence is None else [report.scores, report.evidence]
 
 
 def _group_table(report: RunReport, name: str, title: str) -> Table:

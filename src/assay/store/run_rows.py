@@ -9,7 +9,8 @@ second (``tail_json``); over the wire a ranking is whole (``result_json``).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias
 
 from assay.model.answers import Answer
@@ -78,9 +79,7 @@ def stages_json(outcome: QueryOutcome) -> str | None:
     ids = list(dict.fromkeys(one for found in lists.values() for one in found))
     number = {one: at for at, one in enumerate(ids)}
     implied = _Implied(outcome.component_lists, outcome.component_list_scores)
-    plain = all(
-        (one.component_scores, one.ranks) == implied[one.chunk_id] for one in outcome.results
-    )
+    plain = implied.account_for(outcome.results)
     content = {
         "ids": ids,
         "component_lists": {
@@ -116,10 +115,10 @@ def outcome(
     }
     scores = {name: tuple(found) for name, found in more.get("component_list_scores", {}).items()}
     evidence = _evidence(rankings, more, lists, scores)
-    results = tuple(one for ranking in rankings for one in _results(ranking, evidence, depth))
+    results = [one for ranking in rankings for one in _results(ranking, evidence, depth)]
     return QueryOutcome(
         query_id=query_id,
-        results=results[:depth],
+        results=tuple(results[:depth]),
         latency_ms=content.get("latency_ms"),
         error=content.get("error"),
         degraded=content.get("degraded", False),
@@ -137,25 +136,27 @@ def outcome(
 
 
 def _results(
-    content: Mapping[str, Any], evidence: Evidence | _Implied, depth: int | None
-) -> Iterator[RankedResult]:
+    content: Mapping[str, Any], evidence: Evidence | _Implied | None, depth: int | None
+) -> list[RankedResult]:
     ids = content.get("ids", [])[:depth]
-    count = len(ids)
-    docs = content.get("doc_ids", ids)
-    scores = content.get("scores") or [None] * count
-    spans = content.get("spans")
     versions = content.get("chunker_versions", "")
-    if isinstance(versions, str):
-        versions = [versions] * count
-    for at in range(count):
-        yield RankedResult(
-            ids[at],
-            docs[at],
-            scores[at],
-            tuple(map(tuple, spans[at])) if spans else (),
-            versions[at],
-            *evidence[ids[at]],
-        )
+    rows = zip(
+        ids,
+        content.get("doc_ids", ids),
+        content.get("scores") or repeat(None),
+        content.get("spans") or repeat(()),
+        repeat(versions) if isinstance(versions, str) else versions,
+        strict=False,  # columns may go on after the last id that is wanted
+    )
+    if evidence is None:
+        return [
+            RankedResult(one, doc, score, tuple(map(tuple, spans)), version, {}, {})
+            for one, doc, score, spans, version in rows
+        ]
+    return [
+        RankedResult(one, doc, score, tuple(map(tuple, spans)), version, *evidence[one])
+        for one, doc, score, spans, version in rows
+    ]
 
 
 def _evidence(
@@ -163,8 +164,10 @@ def _evidence(
     more: Mapping[str, Any],
     lists: Mapping[str, Sequence[str]],
     scores: Mapping[str, Sequence[float]],
-) -> Evidence | _Implied:
+) -> Evidence | _Implied | None:
     """Component scores and ranks by id: as they were written, else as the lists imply them."""
+    if not more:
+        return None
     written, ranks = more.get("component_scores", {}), more.get("ranks", {})
     if not written and not ranks:
         return _Implied(lists, scores)
@@ -185,9 +188,25 @@ class _Implied:
         }
         self._scores = scores
 
+    def account_for(self, results: Sequence[RankedResult]) -> bool:
+        """Whether the lists say all that the results say of themselves, and no more."""
+        by_id = {one.chunk_id: one for one in results}
+        if len(by_id) < len(results):
+            return False
+        told = sum(len(one.ranks) + len(one.component_scores) for one in results)
+        for name, places in self._places.items():
+            scores = self._scores[name]
+            shared = [(by_id[one], place) for one, place in places.items() if one in by_id]
+            told -= 2 * len(shared)
+            for one, place in shared:
+                if (
+                    one.ranks.get(name) != place
+                    or one.component_scores.get(name) != scores[place - 1]
+                ):
+                    return False
+        return not told
+
     def __getitem__(self, one: str) -> tuple[dict[str, float], dict[str, int]]:
-        if not self._places:
-            return {}, {}
         ranks = {name: place for name, places in self._places.items() if (place := places.get(one))}
         return {name: self._scores[name][place - 1] for name, place in ranks.items()}, ranks
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import UsageError
 from assay.evaluation.components import ComponentReport, component_report
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.parse import parse_measures
@@ -97,14 +98,26 @@ def view_of(
 def query_of_run(workspace: Workspace, ref: str, query_id: str) -> tuple[GoldenQuery, QueryOutcome]:
     """One query of a run: what was judged, and what came back."""
     info = workspace.runs.run(ref)
-    query = workspace.runs.test_set(info.run_id).by_id.get(query_id)
+    test_set = workspace.runs.test_set(info.run_id)
+    query = test_set.by_id.get(query_id)
     found = workspace.runs.outcomes(info.run_id, queries=[query_id])
     if query is None or not found:
-        raise UsageError(
-            f"the run {info.run_id} has no query {query_id!r:.80}",
-            hint="assay eval show RUN --per-query lists them",
-        )
+        raise _no_such_query(info, query_id, held_out=test_set.held_out_ids)
     return query, found[0]
+
+
+def _no_such_query(info: RunInfo, query_id: str, held_out: frozenset[str]) -> UsageError:
+    if query_id in held_out:
+        return UsageError(
+            f"{query_id} is held out of {info.suite}, and the run {info.run_id} was made without "
+            "the held-out part",
+            hint=f"assay eval run -t {info.suite} --part all asks every query; the look is logged",
+        )
+    part = "" if info.part == "all" else f" (it ran the part: {info.part})"
+    return UsageError(
+        f"the run {info.run_id}{part} has no query {query_id!r:.80}",
+        hint="assay eval show RUN --per-query lists them",
+    )
 
 
 def rescore_run(
@@ -136,7 +149,8 @@ def complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
 def _with_stored(info: RunInfo, scoring: ScoringOptions) -> ScoringOptions:
     entries = info.aggregate.get("aggregates", {}).values()
     stored = [entry["measure"] for entry in entries]
-    return replace(scoring, measures=parse_measures([*stored, *parse_measures(scoring.measures)]))
+    asked = EVALUATION_MEASURES if scoring.measures is None else scoring.measures
+    return replace(scoring, measures=parse_measures([*stored, *parse_measures(asked)]))
 
 
 def _scored(

@@ -77,6 +77,42 @@ def test_run_prints_the_response_of_the_contract(call: Call) -> None:
     assert plain["latency_ms"]["n"] == 5
 
 
+@pytest.fixture
+def unanswerable(home: Path) -> str:
+    lines = ["name: extras", "version: v1", "queries:"]
+    for query_id, text, expect in (
+        ("x1", "measles vaccine", "nothing"),
+        ("x2", "price of metformin", "refusal"),
+    ):
+        lines += [
+            f"  - query_id: {query_id}",
+            f"    query_text: {text}",
+            f"    expect: {expect}",
+        ]
+    (home / ".assay" / "testsets" / "extras.yaml").write_text("\n".join(lines) + "\n")
+    return "extras"
+
+
+@pytest.mark.req("M1", "K7")
+def test_two_test_sets_are_one_run(
+    call: Call, unanswerable: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = call("run", "-t", "small", "-t", unanswerable, "--answers")
+    assert plain["test_set"]["name"] == "small:extras"
+    assert (plain["total_queries"], plain["scored_queries"]) == (7, 5)
+    assert plain["metrics"]["recall_at_10"] == pytest.approx(0.7), "extras do not count here"
+    assert plain["metrics"]["auroc"] == pytest.approx(0.9), "q5 found nothing, as x1 did"
+    assert plain["metrics"]["refusal_correctness"] is not None
+    shown = call("show", "latest")
+    assert shown["metrics"] == plain["metrics"]
+    capsys.readouterr()
+    assert run(["eval", "show", "latest"]) == 0
+    printed = capsys.readouterr()
+    for part in ("is there an answer at all?", "AUROC", "answers", "RefusalCorrectness"):
+        assert part in printed.out
+    assert "5 queries with evidence and 1 without" in printed.err + printed.out
+
+
 @pytest.mark.req("M1")
 def test_all_queries_is_measured_by_decisions(call: Call) -> None:
     plain = call("run", "-t", "small", "--protocol", "all_queries")
@@ -246,6 +282,30 @@ def test_resume(call: Call, home: Path) -> None:
 )
 def test_mistakes_are_named(call: Call, arguments: list[str], message: str) -> None:
     assert message in json.dumps(call(*arguments, code=2))
+
+
+def test_runs_with_other_measures_are_rescored_together(
+    call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call("run", "-t", "small", "-m", "MAP")
+    call("run", "-t", "small", "--no-cache", "-m", "P@5")
+    capsys.readouterr()
+    assert run(["eval", "rescore", "--suite", "small"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if "MAP" in line)
+    assert "P@5" in head
+    assert sum("—" in line.split() for line in lines) == 2, "each run lacks what the other has"
+
+
+@pytest.mark.req("E13")
+def test_a_query_that_is_held_out_is_named_as_such(call: Call) -> None:
+    split = ["testset", "split", "small", "--share", "0.4"]
+    assert run(split) == 0
+    held = next(iter(call("run", "-t", "small", "--holdout", "--per-query")["per_query"]))
+    call("run", "-t", "small")
+    message = call("show", "latest", "--query", held, code=2)["error"]
+    assert f"{held} is held out of small" in message["message"]
+    assert "--part all" in message["hint"]
 
 
 def test_without_a_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

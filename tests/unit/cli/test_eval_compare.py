@@ -186,6 +186,18 @@ def test_a_bundle_is_computed_again(home: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.req("M6")
+def test_the_order_of_runs_does_not_matter_to_a_bundle(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "bundle", "worse", "good", "run-worse", "--out", "paper"]) == 0
+    assert cli(["eval", "bundle", "good", "worse", "--out", "again"]) == 0
+    one, other = (Path(f"{name}/metrics_master.json").read_bytes() for name in ("paper", "again"))
+    assert one == other
+    capsys.readouterr()
+    assert answer(capsys, "verify-bundle", "paper")["ok"]
+
+
+@pytest.mark.req("M6")
 def test_any_difference_in_a_bundle_fails(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli(["eval", "bundle", "worse", "--out", "paper"]) == 0
     capsys.readouterr()

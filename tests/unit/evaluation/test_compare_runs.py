@@ -175,6 +175,7 @@ def test_notes_name_the_settings_that_differ_one_by_one() -> None:
     assert "config: fusion_method rrf → weighted" in query.note
     assert "prompt: answerer.prompt v1 → v2" in query.note
     assert "embedding: dense — → minilm" in query.note
+    assert query.own is None, "the runs as a whole differ in this, and the report says so once"
 
 
 @pytest.mark.req("K13")
@@ -200,6 +201,7 @@ def test_degraded_and_failed_queries_say_so() -> None:
     assert any("DEGRADED: 1 of 2" in line and "splade_timeout" in line for line in report.warnings)
     notes = [query.note for query in report.per_query]
     assert notes == ["b degraded: splade_timeout", "b failed: boom"]
+    assert [query.own for query in report.per_query] == notes
 
 
 def test_a_run_compared_with_itself_draws_everywhere_and_says_so() -> None:

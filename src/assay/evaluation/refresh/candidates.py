@@ -8,8 +8,6 @@ answered says nothing about the question.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 from assay import limits
 from assay.errors import FormatError, InputError, LimitError, MissingFileError
+from assay.evaluation.refresh.csv_rows import csv_rows
 from assay.hits.strict_json import values
 
 TEXT_KEYS = ("query", "query_text", "text")
@@ -77,20 +76,10 @@ def read_candidates(path: Path) -> tuple[Candidate, ...]:
 
 
 def _csv(data: bytes, source: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError("not UTF-8", source=source, hint="save it as UTF-8") from None
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise FormatError(
-                    "another number of columns than the header", source=source, line=reader.line_num
-                )
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise FormatError(f"not CSV: {error}", source=source, line=reader.line_num) from None
+    for line, row in csv_rows(data, source):
+        if None in row or None in row.values():
+            raise FormatError("another number of columns than the header", source=source, line=line)
+        yield line, row
 
 
 def _jsonl(data: bytes, source: str) -> Iterable[tuple[int, Mapping[str, Any]]]:

@@ -7,14 +7,13 @@ named ``grade`` and a text named ``comment``. Rows without a grade are work that
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from assay import limits
 from assay.errors import FormatError, LimitError, Problem, ProblemsError
+from assay.evaluation.refresh.csv_rows import csv_rows
 from assay.hits.strict_json import values
 
 CANNOT_JUDGE = "cannot judge"
@@ -74,27 +73,9 @@ def _grade(value: object) -> tuple[int | None, str | None]:
 
 
 def _csv(data: bytes, source: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError("not UTF-8", source=source, hint="save it as UTF-8") from None
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        missing = {"query_id", "chunk_id", "grade"} - set(reader.fieldnames or ())
-        if missing:
-            raise FormatError(
-                f"no column {min(missing)}", source=source, line=1, hint="is this our CSV?"
-            )
-        for row in reader:
-            yield (
-                reader.line_num,
-                {
-                    name: _restored(row.get(name) or "")
-                    for name in ("query_id", "chunk_id", "grade", "comment")
-                },
-            )
-    except csv.Error as error:
-        raise FormatError(f"not CSV: {error}", source=source, line=reader.line_num) from None
+    needed = ("query_id", "chunk_id", "grade")
+    for line, row in csv_rows(data, source, frozenset(needed)):
+        yield line, {name: _restored(row.get(name) or "") for name in (*needed, "comment")}
 
 
 def _restored(cell: str) -> str:

@@ -12,7 +12,6 @@ from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
 from assay.evaluation.sampling import sampling_of
-from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.report.run_file import trec_run
 from assay.report.run_page import run_page
 from assay.report.runs import history_json, query_json
@@ -183,7 +182,7 @@ def _scoring(
     service: Service, measures: list[str] | tuple[str, ...], match: Literal["exact", "doc", "span"]
 ) -> ScoringOptions:
     return ScoringOptions(
-        measures=" ".join(measures) or EVALUATION_MEASURES,
+        measures=" ".join(measures) or None,
         match=match,
         sampling=sampling_of(service.config),
     )

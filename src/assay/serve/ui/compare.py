@@ -15,7 +15,7 @@ from assay.errors import MissingFileError, UsageError
 from assay.evaluation.compare_runs import ComparisonKind, QueryComparison
 from assay.report.compare_page import compare_page as one_file
 from assay.report.compare_text import ab_markdown, compare_csv
-from assay.report.pages import tone
+from assay.report.numbers import tone
 from assay.report.svg import Point, scatter
 from assay.serve.service import Service
 from assay.serve.ui.compared import Compared, compared, pair_of, stored_pair

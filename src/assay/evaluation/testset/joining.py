@@ -1,0 +1,51 @@
+"""Several test sets are run as one: which set are they together?
+
+Queries keep their ids, so no two sets may use the same one. The held-out parts stay held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.errors import UsageError
+from assay.model.testset import HeldOut, TestSet
+
+MARK = ":"  # may stand in the name of a suite, wherever such a name goes
+SHOWN_IDS = 3
+
+
+def join(sets: Sequence[TestSet]) -> TestSet:
+    """One set with the queries of all, under their names: ``test_set_v1:extras``."""
+    if len(sets) == 1:
+        return sets[0]
+    _refuse_twins(sets)
+    held = [one.held_out for one in sets if one.held_out is not None]
+    versions = list(dict.fromkeys(one.version for one in sets))
+    return TestSet(
+        name=MARK.join(_shortly(one.name, sets[0].name) for one in sets),
+        version=MARK.join(versions),
+        queries=tuple(query for one in sets for query in one.queries),
+        description="; ".join(one.description for one in sets if one.description),
+        held_out=HeldOut(held[0].seed, tuple(sorted(i for one in held for i in one.query_ids)))
+        if held
+        else None,
+        provenance={"joined": [[one.name, one.version, one.checksum] for one in sets]},
+        skipped=tuple(query for one in sets for query in one.skipped),
+    )
+
+
+def _shortly(name: str, first: str) -> str:
+    return name.removeprefix(f"{first}_")
+
+
+def _refuse_twins(sets: Sequence[TestSet]) -> None:
+    owner: dict[str, str] = {}
+    for one in sets:
+        twins = [query.query_id for query in one.queries if query.query_id in owner]
+        if twins:
+            more = ", ..." if len(twins) > SHOWN_IDS else ""
+            raise UsageError(
+                f"{owner[twins[0]]} and {one.name} both have {', '.join(twins[:SHOWN_IDS])}{more}",
+                hint="run them one after the other, or rename queries",
+            )
+        owner |= dict.fromkeys(one.by_id, one.name)
