@@ -70,8 +70,8 @@ crash: setup ## kill writers, cut the power, damage every file, and look for wha
 reproduce: setup ## run every experiment and compare its figures
 	@$(PY) -m reproduce.run
 
-fuzz: setup ## feed broken files to the readers for a minute
-	@$(PY) -m tests.fuzz.fuzz_readers --seconds 60
+fuzz: setup ## feed broken inputs to every parser, ten minutes in all
+	@$(PY) -m tests.fuzz --seconds 20
 
 bench: bench-score bench-index bench-search bench-eval ## run every benchmark
 

@@ -87,9 +87,13 @@ def interrupted(bench: Bench, seconds: str) -> Outcome:
     rows = (json.dumps({"_id": f"d{at}", "text": f"warfarin {at}"}) + "\n" for at in range(30_000))
     bench.write("corpus.jsonl", "".join(rows))
     script = (
-        "import os, signal, sys, threading; import assay.cli.main as main\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        f"threading.Timer({seconds}, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "import signal, sys; import assay.cli.main as main\n"
+        "signal.signal(signal.SIGALRM, signal.default_int_handler)  # what Ctrl-C does\n"
+        "begin = main._dispatch\n"
+        "def later(arguments):\n"
+        f"    signal.setitimer(signal.ITIMER_REAL, {seconds})\n"
+        "    return begin(arguments)\n"
+        "main._dispatch = later\n"
         "sys.exit(main.run(['ingest', 'corpus.jsonl']))\n"
     )
     source = str(Path(assay.__file__).parents[1])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+from typing import Any
 
 NASTY = [
     b"",
@@ -75,6 +77,12 @@ NASTY = [
     b"\x28\xb5\x2f\xfd",
     b"x" * 50,
 ]
+
+
+VALUES: list[Any] = [
+    None, True, False, 0, -1, 1.5, 1e308, 2**70, "", " ", "x" * 50, "\ud800", "\0", "nan", "2",
+    [], {}, [[]], [None], {"a": 1}, [1, 2], ["x", 1], {"": {}}, [[0, 5]], "2020-01-01", -(2**63),
+]  # fmt: skip
 
 
 def mutated(seed: bytes, others: list[bytes], rng: random.Random) -> bytes:
@@ -157,12 +165,30 @@ def _move_word(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     return b"".join(words)
 
 
+def _exchange_value(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """One value of JSON, at any depth, for another kind of value."""
+    try:
+        root = json.loads(data)
+    except (ValueError, RecursionError):
+        return _insert(data, others, rng)
+    box: Any = {"": root}
+    here: Any = box
+    key: Any = ""
+    while isinstance(below := here[key], (dict, list)) and below and rng.random() < 0.85:
+        here = below
+        key = rng.choice(list(here) if isinstance(here, dict) else range(len(here)))
+    here[key] = rng.choice(VALUES)
+    return json.dumps(box[""]).encode()
+
+
 def _stretch(data: bytes, rng: random.Random) -> tuple[int, int]:
     start = rng.randrange(len(data) + 1)
     return start, min(len(data), start + rng.choice((1, 2, 5, 20, 100)))
 
 
 CHANGES = (
+    _exchange_value,
+    _exchange_value,
     _flip,
     _insert,
     _insert,

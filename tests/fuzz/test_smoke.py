@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from .fuzz_readers import fuzz
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.fuzz.harness import Harness
+from tests.fuzz.loop import fuzz
+from tests.fuzz.registry import BY_NAME, HARNESSES, as_table
+from tests.fuzz.seeds import accepted
 
 
 def test_a_few_seconds_of_random_input() -> None:
-    report = fuzz(seconds=3, seed=1)
+    report = fuzz(HARNESSES, seconds=8, seed=1)
     assert not report.failures, report.failures[0]
-    assert report.executions > 50
-    assert len(report.outcomes) > 8
+    assert len(report.outcomes) > 20
+    assert set(report.executions) == set(BY_NAME)
+
+
+@pytest.mark.parametrize("harness", HARNESSES, ids=lambda harness: str(harness.name))
+def test_a_seed_is_sound(harness: Harness) -> None:
+    """Changes of what is refused at once would test nothing."""
+    assert accepted(harness)
+
+
+def test_the_table_is_in_the_documentation() -> None:
+    assert as_table() in (REPOSITORY / "tests" / "fuzz" / "README.md").read_text(encoding="utf-8")

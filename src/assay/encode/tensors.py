@@ -26,9 +26,14 @@ def read_tensors(data: bytes, source: str) -> Tensors:
     header, start = _header(data, source)
     found = {}
     for name, entry in header.items():
-        if name != "__metadata__" and isinstance(entry, dict) and entry.get("dtype") in _TYPES:
+        if name != "__metadata__" and isinstance(entry, dict) and _kind(entry) is not None:
             found[name] = _tensor(data, start, name, entry, source)
     return found
+
+
+def _kind(entry: dict[str, Any]) -> str | None:
+    kind = entry.get("dtype")
+    return _TYPES.get(kind) if isinstance(kind, str) else None
 
 
 def _header(data: bytes, source: str) -> tuple[dict[str, Any], int]:

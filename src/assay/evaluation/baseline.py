@@ -34,6 +34,8 @@ from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.runs import RunStatus
 
+MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
+
 
 @dataclass(frozen=True, slots=True)
 class Values:
@@ -116,7 +118,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
             source=str(path),
             hint='such as {"metrics": {"recall_at_10": 0.82}}',
         )
-    per_query = content.get("per_query") or {}
+    per_query = _object(content, "per_query", path)
     return Baseline(
         name=path.name,
         values=Values(
@@ -128,15 +130,14 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
                     if isinstance(entry, Mapping) and m.key in entry
                 }
                 for m in measures
-                if isinstance(per_query, Mapping)
             },
         ),
         by_type={
             str(kind): _means(entry, measures, path)
-            for kind, entry in (content.get("per_query_type") or {}).items()
+            for kind, entry in _object(content, "per_query_type", path).items()
             if isinstance(entry, Mapping)
         },
-        degraded=int(content.get("degraded_queries") or 0),
+        degraded=int(_number(content.get("degraded_queries"), "degraded_queries", path) or 0),
         test_set=_named(content.get("test_set")),
         chunkers=_chunkers(content.get("provenance")),
     )
@@ -165,6 +166,14 @@ def _read(path: Path) -> Mapping[str, Any]:
     return content
 
 
+def _object(content: Mapping[str, Any], name: str, path: Path) -> Mapping[str, Any]:
+    """A part of the file that may be absent."""
+    found = content.get(name) or {}
+    if not isinstance(found, Mapping):
+        raise FormatError(f"{name} is not an object", source=str(path))
+    return found
+
+
 def _means(
     entry: Mapping[str, Any], measures: Sequence[Measure], path: Path
 ) -> dict[str, float | None]:
@@ -181,9 +190,12 @@ def _means(
 def _number(value: object, name: str, path: Path) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise FormatError(f"{name} is {value!r:.40}, not a number or null", source=str(path))
-    return float(value)
+    number = math.nan
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        number = float(value) if abs(value) < MOST else math.nan
+    if not math.isfinite(number):
+        raise FormatError(f"{name} is {value!s:.40}, not a number or null", source=str(path))
+    return number
 
 
 def _named(entry: object) -> str:

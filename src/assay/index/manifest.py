@@ -75,13 +75,20 @@ def load(folder: Path) -> Manifest:
         raise CorruptError(
             f"{path} cannot be read: {problem.strerror}", hint="check permissions and disk"
         ) from None
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         raise CorruptError(f"{path} is not readable", hint="assay index rebuild") from None
     if not isinstance(content, dict) or content.pop("checksum", None) != _checksum(content):
         raise CorruptError(f"{path} was damaged", hint="assay index rebuild")
-    if content.pop("format") != FORMAT:
+    if content.pop("format", None) != FORMAT:
         raise StorageError(f"{path} has another format than {FORMAT}", hint="assay index rebuild")
-    return Manifest(
+    try:
+        return _manifest(content)
+    except (KeyError, TypeError, AttributeError):  # sealed, and still not what we write
+        raise CorruptError(f"{path} is no manifest", hint="assay index rebuild") from None
+
+
+def _manifest(content: dict[str, Any]) -> Manifest:
+    made = Manifest(
         **{
             **content,
             "bm25": _part(content["bm25"]),
@@ -89,6 +96,19 @@ def load(folder: Path) -> Manifest:
             "dead": _part(content["dead"]),
         }
     )
+    numbers = [made.generation, made.applied, *(part.rows for part in made.parts)]
+    names = [name for part in made.parts for name in (part.folder, *part.files)]
+    facts = [fact for part in made.parts for fact in part.files.values()]
+    sound = (
+        all(type(number) is int and number >= 0 for number in numbers)
+        and all(name == Path(name).name for name in names)
+        and all(len(fact) == 2 for fact in facts)
+        and isinstance(made.models, dict)
+        and isinstance(made.card, dict)
+    )
+    if not sound:
+        raise TypeError("a field has another kind")
+    return made
 
 
 def is_new(folder: Path) -> bool:

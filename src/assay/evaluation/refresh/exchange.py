@@ -119,7 +119,7 @@ def _answers(result: list[Any]) -> dict[str, Any]:
     for one in result:
         value = one.get("value") if isinstance(one, dict) else None
         name = one.get("from_name") if isinstance(one, dict) else None
-        if not isinstance(value, dict) or name not in found:
+        if not isinstance(value, dict) or not isinstance(name, str) or name not in found:
             continue
         chosen = value.get("choices") or value.get("text") or value.get("rating")
         if chosen is None:

@@ -59,8 +59,9 @@ def add_query(home: Path, name: str, query: GoldenQuery) -> TestSet:
         _sound(as_yaml(fresh))
         write_text(path, as_yaml(fresh))
         return fresh
-    text = path.read_text(encoding="utf-8-sig")
-    before = parse_test_set(text.encode(), source=path.name).sound()
+    data = path.read_bytes()
+    before = parse_test_set(data, source=path.name).sound()  # which it is only in UTF-8
+    text = data.decode("utf-8-sig")
     if query.query_id in before.by_id:
         raise ConflictError(
             f"{name} has a query {query.query_id} already", hint="choose another id"

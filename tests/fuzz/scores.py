@@ -1,35 +1,15 @@
-"""Does any input make a reader fail in a way that nobody meant?
+"""Which files of ``assay score`` and ``assay classify`` are fuzzed, and how is each read?
 
-Sound files are changed at random and read. A reader may give a result or raise an ``AssayError``;
-anything else is a failure. A run file is read twice, line by line and in pieces, and both must say
-the same::
-
-    python -m tests.fuzz.fuzz_readers --seconds 60
-    python -m tests.fuzz.fuzz_readers --seconds 60 --seed 7 --target run
+A run file is read twice, line by line and in pieces, and both must say the same.
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import random
-import signal
-import sys
-import tempfile
-import time
-import traceback
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import zstandard
-
-from assay import limits
 from assay.errors import AssayError, DuplicateError, FormatError, InputError, LimitError
 from assay.hits import run
 from assay.hits.groups import load_groups
@@ -38,11 +18,9 @@ from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
 from assay.hits.trec_stream import IrregularTextError
 from assay.model.judgments import Qrels
-
-from .mutate import mutated
+from tests.fuzz.harness import Harness, changed
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1, "a": 3}, "f3": {"d3": 1}}
-MOST_SECONDS = 20  # for one input of a few kilobytes; a busy machine needs one at most
 ARRAYS = ("query", "rank", "grade", "lead", "retrieved", "top_score", "tied", "missing")
 
 RUN = b"".join(
@@ -96,24 +74,8 @@ LABELS = [
 ]
 
 
-@dataclass
-class Report:
-    """What was tried, and what came of it."""
-
-    executions: int = 0
-    failures: list[str] = field(default_factory=list)
-    outcomes: Counter[str] = field(default_factory=Counter)
-
-
-class HangError(Exception):
-    """A reader took longer than it could need."""
-
-
 class DisagreementError(Exception):
     """Two ways of reading the same bytes gave different answers."""
-
-
-Target = Callable[[Path, random.Random], str]
 
 
 def read_run(path: Path, rng: random.Random) -> str:
@@ -181,102 +143,23 @@ def read_table(path: Path, rng: random.Random) -> str:
 
 
 SOUND_QRELS: Qrels = load_qrels(QRELS)
-TARGETS: dict[str, tuple[Target, list[bytes]]] = {
-    "run": (read_run, RUNS),
-    "qrels": (read_qrels, QREL_FILES),
-    "json": (read_json, JSON),
-    "groups": (read_groups, GROUPS),
-    "labels": (read_table, LABELS),
-}
-SHARES = {"run": 6, "qrels": 2, "json": 4, "groups": 1, "labels": 1}
-
-
-@contextmanager
-def deadline(seconds: int) -> Iterator[None]:
-    """Stops what takes longer; where the system has no alarm, nothing does."""
-
-    def stop(*_: object) -> None:
-        raise HangError(f"more than {seconds} seconds")
-
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def changed(**values: int) -> Iterator[None]:
-    """Limits with other values for a while."""
-    before = {name: getattr(limits, name) for name in values}
-    try:
-        for name, value in values.items():
-            setattr(limits, name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(limits, name, value)
-
-
-def packed(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Now and then the bytes are compressed, and damaged once more."""
-    draw = rng.random()
-    if draw > 0.08:
-        return data
-    small = gzip.compress(data) if draw < 0.04 else zstandard.ZstdCompressor().compress(data)
-    return mutated(small, others, rng) if rng.random() < 0.7 else small
-
-
-def fuzz(seconds: float, seed: int, target: str | None = None, most: int = 10) -> Report:
-    """Try until the time is over or ``most`` failures are found."""
-    rng, report = random.Random(seed), Report()
-    names = [target] if target else [name for name, share in SHARES.items() for _ in range(share)]
-    end = time.monotonic() + seconds
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        changed(MAX_ID_BYTES=45),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("error")
-        path = Path(folder) / "input"
-        while time.monotonic() < end and len(report.failures) < most:
-            name = rng.choice(names)
-            reader, seeds = TARGETS[name]
-            data = packed(mutated(rng.choice(seeds), seeds, rng), seeds, rng)
-            path.write_bytes(data)
-            report.executions += 1
-            try:
-                with deadline(MOST_SECONDS):
-                    outcome = reader(path, rng)
-                report.outcomes[f"{name}: {outcome}"] += 1
-            except AssayError as refusal:
-                report.outcomes[f"{name}: {type(refusal).__name__}"] += 1
-            except Exception:
-                report.failures.append(f"{name}: {data!r}\n{traceback.format_exc(limit=-4)}")
-    return report
-
-
-def main() -> int:
-    """Say what was done; 1 if anything failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=None, help="default: one from the clock")
-    parser.add_argument("--target", choices=TARGETS, default=None)
-    given = parser.parse_args()
-    seed = time.time_ns() % 10**9 if given.seed is None else given.seed
-    report = fuzz(given.seconds, seed, given.target)
-    for outcome, count in sorted(report.outcomes.items()):
-        print(f"{count:8} {outcome}")
-    for failure in report.failures:
-        print(failure)
-    print(f"seed {seed}: {report.executions} executions, {len(report.failures)} failures")
-    return 1 if report.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+HARNESSES = (
+    Harness(
+        "run",
+        "hits.run: line by line and in pieces",
+        "runs come from other people's tools; the fast reader must never take what the careful "
+        "one refuses, nor rank differently",
+        read_run,
+        tuple(RUNS),
+        share=3,
+    ),
+    Harness(
+        "qrels", "hits.qrels", "judgments of every collection", read_qrels, tuple(QREL_FILES)
+    ),
+    Harness(
+        "json", "hits.json_input", "JSON of any tool, as judgments or as a run", read_json,
+        tuple(JSON), share=2,
+    ),
+    Harness("groups", "hits.groups", "breakdowns, from CSV, columns and JSON", read_groups, tuple(GROUPS)),
+    Harness("labels", "hits.labels", "decisions, from CSV and JSON", read_table, tuple(LABELS)),
+)  # fmt: skip

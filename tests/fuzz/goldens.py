@@ -1,0 +1,132 @@
+"""Which test sets, samples, grades and baselines are fuzzed?"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+from assay.evaluation.baseline import side_of_file
+from assay.evaluation.refresh.exchange import read_grades
+from assay.evaluation.refresh.sample_file import read_sample
+from assay.evaluation.testset.load import Reading, ReadOptions, parse_test_set, read_test_set
+from assay.evaluation.testset.write import as_plain, as_yaml
+from assay.measures.parse import parse_measures
+from assay.model.testset import HeldOut
+from assay.serve.ui.saved import add_query
+from tests.fuzz.harness import Harness
+from tests.unit.evaluation.testset.samples import fifty, golden
+
+THREE = replace(fifty(), queries=fifty().queries[:3], held_out=HeldOut(1, ("q001",)))
+YAML = as_yaml(THREE).encode()
+GOLDEN = [{"id": "g1", "query": "x", "expected_doc_ids": ["d1"], "expected_chunk_ids": ["d1:chunk_0"],
+           "must_contain": ["a"], "forbidden": []}]  # fmt: skip
+WORKFLOW = {
+    "dataset_id": "w",
+    "interview_ids": ["i1"],
+    "test_queries": [
+        {"query_id": "q1", "query_text": "x", "relevant_segment_ids": ["s1"],
+         "speaker_filter": "PATIENT"}
+    ],
+    "total_queries": 1,
+}  # fmt: skip
+TOPICS = (
+    b"<top>\n<num> Number: 1\n<title> pain\n<desc> Description:\nwhere\n</top>\n",
+    b'<topics><topic number="1"><query>pain</query><question>where?</question></topic></topics>',
+    b"1\tpain\n2\tfever\n",
+)
+GRADES = (
+    b"query_id,query,chunk_id,grade,comment\nq1,x,c1,2,'=1\nq1,x,c2,cannot judge,\n",
+    json.dumps([{"data": {"query_id": "q1", "chunk_id": "c1"}, "annotations": [{"result": [
+        {"from_name": "grade", "value": {"choices": ["2"]}},
+        {"from_name": "comment", "value": {"text": ["x"]}}]}]}]).encode(),
+)  # fmt: skip
+SAMPLE = (
+    json.dumps({"query_id": "q1", "query_text": "x", "query_type": "paraphrase", "origin": {}})
+    + "\n"
+).encode()
+BASELINE = json.dumps(
+    {"metrics": {"recall_at_10": 0.8, "mrr": None}, "per_query_type": {"x": {"recall_at_10": 1}},
+     "per_query": {"q1": {"recall_at_10": 1.0}}, "degraded_queries": 0,
+     "test_set": {"name": "t", "version": "v1", "checksum": "c"},
+     "provenance": {"chunker_versions": ["a"]},}
+).encode()  # fmt: skip
+
+
+def _told(reading: Reading) -> str:
+    assert (reading.test_set is None) == bool(reading.problems)
+    assert all(problem.message for problem in reading.problems)
+    return "problems" if reading.problems else "set"
+
+
+def read_set(path: Path, rng: random.Random) -> str:
+    """As YAML, as JSON, and as an upload whose form is told by content."""
+    source = rng.choice(("t.yaml", "t.json", "upload"))
+    return _told(parse_test_set(path.read_bytes(), source=source))
+
+
+def read_beir_set(path: Path, rng: random.Random) -> str:
+    """A folder; the input is its queries or its judgments."""
+    folder = path.parent / "beir"
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    queries, judged = folder / "queries.jsonl", folder / "qrels" / "test.tsv"
+    queries.write_bytes(b'{"_id": "q1", "text": "x"}\n')
+    judged.write_bytes(b"query-id\tcorpus-id\tscore\nq1\ta\t1\n")
+    rng.choice((queries, judged)).write_bytes(path.read_bytes())
+    return _told(read_test_set(folder))
+
+
+def read_topics(path: Path, rng: random.Random) -> str:
+    """Topics with sound judgments."""
+    qrels = path.with_name("qrels")
+    qrels.write_bytes(b"1 0 a 1\n2 0 b 1\n")
+    field = rng.choice(("title", "desc", "question"))
+    return _told(read_test_set(path, ReadOptions(qrels=qrels, field=field)))
+
+
+def add_to_set(path: Path, rng: random.Random) -> str:
+    """A query that is saved from the playground into a set that somebody edited."""
+    del rng
+    target = path.parent / "testsets" / "mine.yaml"
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(path.read_bytes())
+    add_query(path.parent, "mine", golden("new"))
+    return "added"
+
+
+def read_annotations(path: Path, rng: random.Random) -> str:
+    """Grades from another tool."""
+    del rng
+    return "grades" if read_grades(path.read_bytes(), "input") else "nothing"
+
+
+def read_drawn(path: Path, rng: random.Random) -> str:
+    """A sample of queries that somebody looked through."""
+    del rng
+    return "sample" if read_sample(path.read_bytes(), "input") else "nothing"
+
+
+def read_baseline(path: Path, rng: random.Random) -> str:
+    """What a gate holds a run against."""
+    del rng
+    side_of_file(path, parse_measures("Recall@10 MRR"))
+    return "baseline"
+
+
+HARNESSES = (
+    Harness("yaml-set", "testset.load, strict_yaml", "written by hand; aliases, tags, odd scalars",
+            read_set, (YAML,), share=2),
+    Harness("json-set", "testset.load, json_nodes: three forms", "uploaded over HTTP", read_set,
+            (json.dumps(as_plain(THREE), indent=1).encode(), json.dumps(GOLDEN).encode(),
+             json.dumps({"golden": GOLDEN}).encode(), json.dumps(WORKFLOW).encode()), share=2),
+    Harness("beir-set", "testset.public: BEIR", "public collections", read_beir_set,
+            (b'{"_id": "q1", "text": "x"}\n', b"query-id\tcorpus-id\tscore\nq1\ta\t1\n")),
+    Harness("trec-set", "testset.public: topics", "three forms told by content", read_topics, TOPICS),
+    Harness("saved-query", "serve.ui.saved", "a page appends to what a person edits", add_to_set,
+            (YAML,)),
+    Harness("grades", "refresh.exchange", "spreadsheets and Label Studio", read_annotations, GRADES),
+    Harness("sample", "refresh.sample_file", "edited by hand before judging", read_drawn, (SAMPLE,)),
+    Harness("baseline", "evaluation.baseline", "comes from another branch", read_baseline,
+            (BASELINE,)),
+)  # fmt: skip
