@@ -44,7 +44,7 @@ def test_deletes_rebuilds_and_the_alias(transport: Transport) -> None:
     assert cluster.count(first.index) == len(rows)
     assert cluster.problems(len(rows), memory.last_change()) == []
     memory.change((), removed=[rows[0].key])
-    assert "1 changes behind" in cluster.problems(len(rows) - 1, memory.last_change())[0]
+    assert "1 change behind" in cluster.problems(len(rows) - 1, memory.last_change())[0]
     second = cluster.update(memory, ENCODERS, DENSE.dimension)
     assert (second.index, second.applied) == (first.index, first.applied + 1)
     assert cluster.count(second.index) == len(rows) - 1
