@@ -123,6 +123,9 @@ MAX_CACHED_LISTS = _limit(
     "MAX_CACHED_LISTS", 4_096, "lists of components that one searcher remembers"
 )
 MAX_CACHED_CHUNKS = _limit("MAX_CACHED_CHUNKS", 16_384, "chunks that one searcher remembers")
+MAX_CACHED_LABELS = _limit(
+    "MAX_CACHED_LABELS", 200_000, "labels of chunks that a search on a cluster remembers"
+)
 MAX_SYNONYM_BYTES = _limit("MAX_SYNONYM_BYTES", 16 * _MIB, "a file of synonyms")
 MAX_SYNONYMS = _limit("MAX_SYNONYMS", 64, "words and phrases that are added to one query")
 WHY_DEPTH = _limit(

@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from assay.model.document import (
     Chunk,
@@ -36,6 +36,13 @@ _SEALED_OF_CHUNK = (
     *("table_html", "spans", "chunker_version", "speaker_role", "ingestion_mode", "interview_id"),
     *("start_time", "end_time", "source", "metadata", "added"),
 )
+
+# every search asks these, so they are put together once
+_KEYS = bindparam("keys", expanding=True)
+_CHUNKS_OF = select(chunks).where(chunks.c.key.in_(_KEYS))
+_LABELS_OF = select(
+    chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.is_table
+).where(chunks.c.key.in_(_KEYS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +137,17 @@ class CorpusStore:
         with self._engine.connect() as connection:
             for start in range(0, len(keys), 500):
                 part = list(keys[start : start + 500])
-                for row in connection.execute(select(chunks).where(chunks.c.key.in_(part))):
+                for row in connection.execute(_CHUNKS_OF, {"keys": part}):
                     found[row.key] = _chunk(row)
         return found
 
     def labels_by_key(self, keys: Sequence[int]) -> dict[int, ChunkLabels]:
         """What the chunks with these keys are about; far quicker than the chunks themselves."""
         found: dict[int, ChunkLabels] = {}
-        wanted = select(
-            chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.is_table
-        )
         with self._engine.connect() as connection:
             for start in range(0, len(keys), 500):
                 part = list(keys[start : start + 500])
-                rows = connection.execute(wanted.where(chunks.c.key.in_(part)))
+                rows = connection.execute(_LABELS_OF, {"keys": part})
                 for key, section, hint, table in rows:
                     found[key] = ChunkLabels(section, hint, bool(table))
         return found

@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay import limits
 from assay.errors import AssayError, EngineError
 from assay.workspace import encoding
 
 if TYPE_CHECKING:
     from assay.engines.opensearch.cluster import Cluster
     from assay.index.reader import Generation
-    from assay.model.document import KeyedChunk
+    from assay.model.document import ChunkLabels, KeyedChunk
     from assay.model.query import Component
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
@@ -91,6 +92,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
 
 
 def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
+    from assay.search.cache import Cache
     from assay.search.snapshot import Snapshot
 
     workspace.require()
@@ -108,11 +110,12 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         there = cluster.keys(current.index, [row.key for row in rows]) if rows else set()
         return [row for row in rows if row.key in there]
 
+    labels: Cache[int, ChunkLabels] = Cache(limits.MAX_CACHED_LABELS)
     return Snapshot(
         generation=current.name,
         components=found,
         chunks=store.chunks_by_key,
-        labels=store.labels_by_key,
+        labels=partial(labels.all_of, fetch=store.labels_by_key),
         find=find,
         absent=absent,
         size=cluster.count(current.index),
