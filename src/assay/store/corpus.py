@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
 
 from assay.model.document import (
     Chunk,
@@ -38,7 +38,7 @@ _SEALED_OF_CHUNK = (
 )
 
 # every search asks these, so they are put together once
-_KEYS = bindparam("keys", expanding=True)
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _CHUNKS_OF = select(chunks).where(chunks.c.key.in_(_KEYS))
 _LABELS_OF = select(
     chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.is_table
