@@ -81,6 +81,10 @@ bench-serve: setup ## time the HTTP service, also at four times the load it can 
 soak: setup ## ask the HTTP service for ten minutes and watch memory, threads and files
 	@$(PY) -m bench.serve --soak 600
 
+.PHONY: load
+load: setup ## hold the HTTP service to its promises at four times the load it can bear
+	@$(PY) -m tests.load
+
 schema: setup ## try many requests on every route of the HTTP service
 	@ASSAY_SCHEMA_EXAMPLES=150 ASSAY_RANDOM_REQUESTS=10000 $(PY) -m pytest \
 		tests/unit/serve/test_schema.py tests/unit/serve/test_metrics.py
@@ -106,11 +110,24 @@ bench-eval: setup ## time what evaluating and comparing cost beyond the searches
 setup-bench: setup ## add what the benchmarks need to .venv
 	$(call ensure,bench)
 
+.PHONY: audit sbom install-audit
+audit: setup ## look every pinned package up for known vulnerabilities
+	$(call ensure,audit)
+	@$(PY) -m tests.supply.audit
+
+sbom: setup ## write dist/sbom.json: every package that users get, with hashes (CycloneDX)
+	$(call ensure,audit)
+	@mkdir -p dist
+	@$(PY) -W ignore -m cyclonedx_py requirements requirements/base.lock --pyproject pyproject.toml \
+		--mc-type application --output-reproducible --validate -o dist/sbom.json
+	@$(PY) -c 'import json; print("dist/sbom.json:", len(json.load(open("dist/sbom.json"))["components"]), "packages")'
+
 lock: ## compile requirements/*.lock again (needs uv); UPGRADE=1 takes the newest versions
 	@command -v "$(UV)" >/dev/null || { echo "make lock needs uv on the PATH, or UV=path" >&2; exit 1; }
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) --extra dev --extra bench -o requirements/bench.lock
 	@$(COMPILE) --constraint requirements/bench.lock --extra dev -o requirements/dev.lock
 	@$(COMPILE) --constraint requirements/bench.lock --extra dev --extra docs -o requirements/docs.lock
+	@$(COMPILE) --constraint requirements/bench.lock --extra dev --extra audit -o requirements/audit.lock
 	@$(COMPILE) --constraint requirements/bench.lock -o requirements/base.lock
 	@! grep -nE '://|index-url|find-links' requirements/*.lock
 
@@ -127,6 +144,9 @@ install-dev: venv
 
 install-docs:
 	@$(PY) -m pip install --quiet --require-hashes -r requirements/docs.lock
+
+install-audit:
+	@$(PY) -m pip install --quiet --require-hashes -r requirements/audit.lock
 
 install-bench:
 	@$(PY) -m pip install --quiet --require-hashes -r requirements/bench.lock

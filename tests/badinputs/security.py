@@ -22,7 +22,7 @@ CASES: tuple[Entry, ...] = (
     Covered("markdown-escaped", f"{ESCAPE}::test_markdown"),
     Covered("csv-defused", f"{ESCAPE}::test_csv"),
     Covered("log-lines", "tests/unit/serve/test_frame.py::test_a_log_line_cannot_be_forged"),
-    Covered("no-pickle", "tests/unit/test_supply_chain.py::test_nothing_unpickles_or_evaluates"),
+    Covered("no-pickle", "tests/supply/test_locks.py::test_nothing_unpickles_or_evaluates"),
     Covered("model-hashes", "tests/unit/encode/test_shelf.py::test_a_changed_file_is_found_and_never_loaded"),
     Covered("closed-labels", "tests/unit/serve/test_metrics.py::test_random_requests_make_no_series"),
     Covered("sqlite-settings", "tests/unit/store/test_database.py::test_every_connection_is_strict_and_durable"),

@@ -1,0 +1,1 @@
+"""Does the service keep its promises when more is asked than it can answer?"""

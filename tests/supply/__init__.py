@@ -1,0 +1,1 @@
+"""Is what is installed known, pinned and free of known holes?"""
