@@ -110,6 +110,9 @@ class _Passages:
     def last_change(self) -> int:
         return 1
 
+    def mark(self, seq: int) -> str:
+        return self._kind
+
     def added_since(self, seq: int, until: int) -> Iterator[list[Any]]:
         from assay.model.document import Chunk, KeyedChunk
 

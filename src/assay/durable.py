@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import shutil
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +24,7 @@ _NEARLY_NOTHING = 1 << 16  # bytes; libraries that hide the reason fail with les
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Temp file, fsync, rename, fsync the folder: the old content or the new one, never half."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     with storing(path):
         make_folder(path.parent)
         try:

@@ -76,13 +76,13 @@ def damaged(
         path.write_bytes(content)
 
 
-def of_every_kind(folder: Path) -> list[Path]:
+def of_every_kind(folder: Path, *, every: bool = EVERY) -> list[Path]:
     """One file of each kind, told by its name without numbers; or every file."""
     kinds: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.stat().st_size:
             name = str(path.relative_to(folder))
-            kinds.setdefault(name if EVERY else re.sub(r"[0-9a-f]{12,}|\d+", "*", name), path)
+            kinds.setdefault(name if every else re.sub(r"[0-9a-f]{12,}|\d+", "*", name), path)
     return list(kinds.values())
 
 
@@ -120,6 +120,34 @@ def test_any_file_of_a_workspace(
         if name == "assay.db" and damage is not remove:
             continue  # a byte that nobody uses may change: see the next test
         assert named or harmless(name, damage.__name__), f"{name}: {faults}"
+    assert answers(whole) == sound
+
+
+@pytest.mark.req("3")
+def test_files_in_each_others_place(whole: Whole, sound: dict[str, Any]) -> None:
+    """Each of them is sound, and none is what should be there."""
+    by_name: dict[str, list[Path]] = {}
+    for path in of_every_kind(whole.home, every=True):
+        kind = re.sub(r"[0-9a-f]{12,}", "*", path.name)
+        if not harmless(str(path.relative_to(whole.home)), "swap"):
+            by_name.setdefault(kind, []).append(path)
+    pairs = [(paths[0], paths[-1]) for paths in by_name.values() if len(paths) > 1]
+    assert len(pairs) > 12
+    for one, other in pairs:
+        contents = one.read_bytes(), other.read_bytes()
+        if contents[0] == contents[1]:
+            continue
+        try:
+            one.write_bytes(contents[1])
+            other.write_bytes(contents[0])
+            report = json.loads(command(whole, "doctor", "--json", expect=None))
+            found = answers(whole)
+        finally:
+            one.write_bytes(contents[0])
+            other.write_bytes(contents[1])
+        assert not report["fit"], one
+        for question, answer in found.items():
+            assert answer == sound.get(question) or isinstance(answer, AssayError), (one, question)
     assert answers(whole) == sound
 
 

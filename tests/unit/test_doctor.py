@@ -84,10 +84,12 @@ def test_vectors_that_were_damaged_are_named(tmp_path: Path) -> None:
     assert "delete it" in found.hint
 
 
-def test_a_database_that_is_gone_and_an_index_of_another_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [3, 1])
+def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_path: Path) -> None:
+    """Also where the new one has as many changes as the old one had."""
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        workspace.ingest([document(f"d{at}", "a text about kidneys") for at in range(3)])
+        workspace.ingest([document(f"d{at}", "a text about kidneys") for at in range(count)])
         workspace.update_index()
     for path in tmp_path.glob("assay.db*"):
         path.unlink()

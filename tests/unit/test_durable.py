@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,28 @@ def test_a_folder_is_made_with_those_above(tmp_path: Path, monkeypatch: pytest.M
     assert synced == [tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
     durable.make_folder(tmp_path / "a" / "b" / "c")
     assert len(synced) == 3
+
+
+def test_two_threads_write_the_same_file(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    wrong: list[object] = []
+
+    def write(letter: bytes) -> None:
+        for _ in range(60):
+            try:
+                durable.write_atomically(path, letter * 50_000)
+            except StorageError as problem:
+                wrong.append(problem)
+            if len({*path.read_bytes()}) != 1:
+                wrong.append(letter)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in (b"a", b"b", b"c")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_failed_write_leaves_the_old_content_and_nothing_else(

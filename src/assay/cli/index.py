@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.console import emit_columns, emit_json, emit_text
+from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.counting import counted
@@ -62,6 +62,10 @@ def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
         emit_json({"sound": not problems, "problems": problems})
     else:
         emit_text("\n".join(problems) if problems else "the index is sound")
+        if problems:
+            note(
+                "note: assay index update brings it up to date, assay index rebuild writes it anew"
+            )
     return DAMAGED if problems else 0
 
 

@@ -13,6 +13,7 @@ from assay.index import manifest as manifests
 from assay.index.dense import GRAPH, Vectors
 from assay.index.files import verify
 from assay.index.manifest import Manifest
+from assay.index.origin import FOREIGN, Origin, is_foreign
 from assay.index.reader import Generation
 
 SAMPLE = 50
@@ -60,7 +61,7 @@ def measured_recall(folder: Path, manifest: Manifest, seed: int = 42) -> float:
     return round(found / wanted, 4) if wanted else 1.0
 
 
-def problems(folder: Path, chunks: int, last_change: int) -> list[str]:
+def problems(folder: Path, chunks: int, store: Origin) -> list[str]:
     """Every damage that can be found: checksums, row counts, lag behind the store."""
     try:
         manifest = manifests.load(folder)
@@ -75,25 +76,16 @@ def problems(folder: Path, chunks: int, last_change: int) -> list[str]:
                 found.append(problem.message)
     if found:
         return found
-    if manifest.applied > last_change:
-        found.append(ahead(manifest.applied, last_change))
-    elif manifest.applied < last_change:
-        found.append(
-            f"the index is {counted(last_change - manifest.applied, 'change')} behind the store"
-        )
+    behind = store.last_change() - manifest.applied
+    if is_foreign(manifest, store):
+        found.append(FOREIGN)
+    elif behind:
+        found.append(f"the index is {counted(behind, 'change')} behind the store")
     else:
         alive = _alive(folder, manifest)
         if alive != chunks:
             found.append(f"the index holds {counted(alive, 'chunk')} and the store {chunks}")
     return found
-
-
-def ahead(applied: int, last_change: int) -> str:
-    """In words: the index knows of changes that the store does not have."""
-    return (
-        f"the index has seen {applied} changes and the store has {last_change}: "
-        "it was made of another database"
-    )
 
 
 def _alive(folder: Path, manifest: Manifest) -> int:

@@ -27,6 +27,7 @@ from assay.index.dense import write_dense
 from assay.index.files import describe
 from assay.index.lock import write_lock
 from assay.index.manifest import Files, Manifest, Part
+from assay.index.origin import MARK, Origin, is_foreign
 from assay.index.reader import DEAD, verify_once
 from assay.index.sound import sound_matrix, sound_sparse
 from assay.index.sparse import write_sparse
@@ -39,11 +40,8 @@ GRAPH_FROM_ROWS = 200_000  # up to this many chunks in all, dense search is exac
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all
 
 
-class ChunkSource(Protocol):
+class ChunkSource(Origin, Protocol):
     """What the index needs of the store."""
-
-    def last_change(self) -> int:
-        """The number of the newest change."""
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
         """Chunks that came after ``seq``, up to ``until``, and are still there."""
@@ -92,15 +90,15 @@ def update(
         if manifests.is_new(folder):
             # an empty generation first: from now on a manifest that is not there is a lost one
             manifests.save(folder, Manifest())
+        current = _base(folder, encoders, source, fresh)
         until = source.last_change()
-        current = _base(folder, encoders, fresh, until)
         if until == current.applied and not fresh:
             return current
         verify_once(folder, current)  # what is damaged must not live on under new checksums
         removed = source.removed_since(current.applied, until)
         added = [row for page in source.added_since(current.applied, until) for row in page]
         work = _Work(folder, current, encoders, progress, graph_from_rows)
-        manifest = work.write(added, removed, until)
+        manifest = work.write(added, removed, until, source.mark(until))
         manifests.save(folder, manifest)
         return manifest
 
@@ -115,11 +113,8 @@ def _tidied(folder: Path) -> Iterator[None]:
             _sweep(folder, manifests.load(folder))
 
 
-def _base(folder: Path, encoders: Encoders, fresh: bool, last_change: int) -> Manifest:
-    """The generation to build on: an empty one where models changed or all is written anew.
-
-    A generation that knows of changes which the store does not have is of another store.
-    """
+def _base(folder: Path, encoders: Encoders, source: ChunkSource, fresh: bool) -> Manifest:
+    """The generation to build on: an empty one where models changed or all is written anew."""
     if fresh:
         try:
             return Manifest(generation=manifests.load(folder).generation)
@@ -127,7 +122,7 @@ def _base(folder: Path, encoders: Encoders, fresh: bool, last_change: int) -> Ma
             return Manifest(generation=_largest_number(folder))
     current = manifests.load(folder)
     changed = current.segments and dict(current.models) != encoders.models
-    if changed or current.applied > last_change:
+    if changed or is_foreign(current, source):
         return Manifest(generation=current.generation)
     return current
 
@@ -155,7 +150,7 @@ class _Work:
         self._progress = progress or (lambda stage, done, total: None)
         self._graph_from = graph_from_rows
 
-    def write(self, added: list[KeyedChunk], removed: list[int], until: int) -> Manifest:
+    def write(self, added: list[KeyedChunk], removed: list[int], until: int, mark: str) -> Manifest:
         """The next generation's files, durable, and the manifest that names them."""
         rows = sum(part.rows for part in self._current.segments) + len(added)
         segments = list(self._current.segments)
@@ -172,7 +167,7 @@ class _Work:
             segments=tuple(segments),
             dead=dead,
             models=self._encoders.models,
-            card={"rows": rows - (0 if dead is None else dead.rows)},
+            card={"rows": rows - (0 if dead is None else dead.rows), MARK: mark},
         )
 
     def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> Part:

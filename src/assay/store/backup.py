@@ -15,9 +15,10 @@ import shutil
 import sqlite3
 import tarfile
 import tempfile
+import time
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -35,6 +36,7 @@ MANIFEST = "manifest.json"
 FORMAT = 1
 FOLDERS = ("testsets", "reports")
 VECTORS = "vectors"
+STALE_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,14 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
         raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
     if not target.parent.is_dir():
         raise MissingFileError(f"there is no folder {target.parent}")
-    with (
-        storing(target),
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=".assay-backup-") as folder,
-    ):
-        copy = Path(folder) / DATABASE
+    with storing(target), _scratch(target.parent, ".assay-backup-") as folder:
+        copy = folder / DATABASE
         _copy_database(home / DATABASE, copy)
         parts = {DATABASE: copy}
         for name in (*FOLDERS, *((VECTORS,) if vectors else ())):
-            parts |= _copied(home / name, Path(folder) / name, name)
+            parts |= _copied(home / name, folder / name, name)
         backup = _describe(copy, parts)
-        packed = Path(folder) / "packed"
+        packed = folder / "packed"
         _pack(packed, backup, parts)
         sync_files([packed])
         os.link(packed, target)  # unlike a rename, this never replaces what came there meanwhile
@@ -89,11 +88,8 @@ def restore(source: Path, home: Path) -> Backup:
             f"{home} is not empty", hint="restore into a new folder: assay --home FOLDER restore"
         )
     make_folder(home.parent)
-    with (
-        storing(home),
-        tempfile.TemporaryDirectory(dir=home.parent, prefix=".assay-restore-") as folder,
-    ):
-        inside = Path(folder) / "home"
+    with storing(home), _scratch(home.parent, ".assay-restore-") as folder:
+        inside = folder / "home"
         inside.mkdir()
         backup = _unpack(source, inside)
         _check_database(inside / DATABASE, source)
@@ -101,6 +97,17 @@ def restore(source: Path, home: Path) -> Backup:
             home.rmdir()
         move_folder(inside, home)
     return backup
+
+
+@contextmanager
+def _scratch(place: Path, prefix: str) -> Iterator[Path]:
+    """A folder to work in, gone afterwards; what a killed process left is swept a day later."""
+    for left in place.glob(f"{prefix}*"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > STALE_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=place, prefix=prefix) as folder:
+        yield Path(folder)
 
 
 def _copy_database(source: Path, target: Path) -> None:

@@ -54,6 +54,8 @@ def _structure(connection: Connection, name: str) -> Iterator[str]:
     for (line,) in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST})"):
         if line != "ok":
             yield f"{name} was damaged: {line}"
+    for row in connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST):
+        yield f"{name} was damaged: a row of {row[0]} names a row of {row[2]} that is not there"
 
 
 def _documents(connection: Connection) -> Iterator[str]:

@@ -28,6 +28,7 @@ from assay.store.seals import UNREADABLE, damaged, seal
 from assay.store.upsert import insert_or_replace
 
 PAGE = 2_000
+MARKED = 50  # chunks that tell one store from another
 SEAL = "crc"
 _SEALED = ("doc_id", "digest", "title", "text", "source", "profile", "chunker_version", "seq")
 # spelled out: a field that is added later must not make older documents look damaged
@@ -103,6 +104,18 @@ class CorpusStore:
         """The number of the newest change; 0 where nothing was ever written."""
         with self._engine.connect() as connection:
             return _last(connection)
+
+    def mark(self, seq: int) -> str:
+        """The digest of the newest chunks at change ``seq``; what it is made of never changes."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(chunks.c.key, chunks.c.chunk_id, chunks.c.added, chunks.c.spans)
+                .where(chunks.c.added <= seq)
+                .order_by(chunks.c.key.desc())
+                .limit(MARKED)
+            )
+            facts = [tuple(row) for row in rows]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
         """Chunks that came after change ``seq``, up to ``until``, and are still there; in pages."""

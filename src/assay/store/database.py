@@ -54,6 +54,8 @@ def open_database(place: Path | str) -> Engine:
 
 def _complain(context: ExceptionContext) -> StorageError | None:
     """What the database complains of, wherever that happens, as an error of ours."""
+    if context.is_pre_ping:  # a connection that went away meanwhile is made anew
+        return None
     if context.engine is None or not isinstance(context.original_exception, Exception):
         return None
     return in_our_words(context.original_exception, shown(context.engine), BUSY_SECONDS)

@@ -45,14 +45,13 @@ def ingest(
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation, opened; refused where it is of another store."""
-    from assay.index.check import ahead
+    from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
 
     workspace.require()
     found = open_generation(workspace.index_folder)
-    applied, last = found.manifest.applied, workspace.store.last_change()
-    if applied > last:
-        raise CorruptError(ahead(applied, last), hint="assay index rebuild")
+    if is_foreign(found.manifest, workspace.store):
+        raise CorruptError(FOREIGN, hint="assay index rebuild")
     return found
 
 
@@ -127,12 +126,12 @@ def _card(workspace: Workspace) -> tuple[int, int, dict[str, Any]]:
 def check_index(workspace: Workspace) -> list[str]:
     """What is wrong with the index; nothing where the list is empty."""
     workspace.require()
-    chunks, last = workspace.store.counts()["chunks"], workspace.store.last_change()
+    chunks = workspace.store.counts()["chunks"]
     if workspace.cluster is not None:
-        return workspace.cluster.problems(chunks, last)
+        return workspace.cluster.problems(chunks, workspace.store.last_change())
     from assay.index import check
 
-    return check.problems(workspace.index_folder, chunks, last)
+    return check.problems(workspace.index_folder, chunks, workspace.store)
 
 
 def _batches(

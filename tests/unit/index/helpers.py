@@ -33,6 +33,9 @@ class Memory:
     def last_change(self) -> int:
         return len(self.log)
 
+    def mark(self, seq: int) -> str:
+        return str([row.key for added, _ in self.log[:seq] for row in added][-3:])
+
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
         gone = {key for _, keys in self.log[:until] for key in keys}
         for added, _ in self.log[seq:until]:

@@ -1,6 +1,7 @@
 """What a backup promises: whole while others write, checked before it is put back."""
 
 import json
+import os
 import sqlite3
 import tarfile
 import threading
@@ -84,6 +85,17 @@ def test_a_backup_under_load_holds_a_prefix_of_the_writes(home: Path, tmp_path: 
         store.close()
         assert (backup.documents - 20) % 5 == 0
         assert list(dict.fromkeys(rows)) == [f"d{n}" for n in range(backup.documents)]
+
+
+def test_what_a_killed_backup_left_is_swept_a_day_later(home: Path, tmp_path: Path) -> None:
+    old, new = tmp_path / ".assay-backup-old", tmp_path / ".assay-backup-new"
+    for left in (old, new):
+        left.mkdir()
+        (left / "assay.db").write_text("half")
+    os.utime(old, (0, 0))
+    back_up(home, tmp_path / "b")
+    assert not old.exists()
+    assert new.exists()  # it may be at work
 
 
 def test_nothing_is_overwritten(home: Path, tmp_path: Path) -> None:

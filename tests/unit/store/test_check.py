@@ -11,6 +11,7 @@ import pytest
 from assay.errors import CorruptError
 from assay.store.check import problems
 from assay.store.corpus import CorpusStore
+from assay.store.database import open_database, writing
 from assay.store.runs import SqlRunStore
 from assay.testing.run_store import FULL, TEST_SET, contract_run
 from tests.unit.store.test_corpus import document
@@ -51,6 +52,7 @@ def test_a_sound_database(path: Path) -> None:
         ("UPDATE chunks SET text = 'x' WHERE chunk_id = 'd4:chunk_1'", "document 'd4'"),
         ("UPDATE chunks SET start_time = 2.5 WHERE chunk_id = 'd0:chunk_0'", "document 'd0'"),
         ("DELETE FROM chunks WHERE chunk_id = 'd0:chunk_0'", "document 'd0'"),
+        ("UPDATE eval_runs SET test_set_checksum = 'x'", "a row of eval_runs names a row"),
         ("UPDATE eval_test_sets SET body = replace(body, 'q1', 'q7')", "test set"),
         ("UPDATE eval_runs SET aggregate_json = replace(aggregate_json, '0.5', '0.6')", "run r1"),
         (
@@ -78,3 +80,18 @@ def test_a_damaged_run_is_refused_when_it_is_read(path: Path) -> None:
     with pytest.raises(CorruptError, match="the run r1 was damaged"):
         runs.run("r1")
     runs.close()
+
+
+def test_documents_on_a_server(postgresql: str) -> None:
+    store = CorpusStore(postgresql)
+    store.put([document("seal1", "the text of a document"), document("seal2", "another")])
+    store.close()
+    assert problems(postgresql) == []
+    engine = open_database(postgresql)
+    with writing(engine) as connection:
+        connection.exec_driver_sql("UPDATE documents SET title = 'x' WHERE doc_id = 'seal1'")
+    engine.dispose()
+    assert problems(postgresql) == ["the document 'seal1' was damaged"]
+    store = CorpusStore(postgresql)
+    store.delete(["seal1", "seal2"])
+    store.close()

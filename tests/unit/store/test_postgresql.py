@@ -118,3 +118,15 @@ def test_a_foreign_database_is_refused(server: str) -> None:
             connection.exec_driver_sql(f'DROP TABLE "{table.name}" CASCADE')
     engine.dispose()
     open_database(server).dispose()  # made anew
+
+
+def test_a_connection_that_went_away_is_made_anew(postgresql: str) -> None:
+    store, other = CorpusStore(postgresql), open_database(postgresql)
+    before = store.last_change()
+    with other.connect() as connection:
+        connection.exec_driver_sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        )
+    assert store.last_change() == before
+    store.close()
+    other.dispose()
