@@ -20,7 +20,8 @@ from urllib.parse import quote
 
 import httpx2 as httpx
 
-from assay.errors import AssayError, UnreachableError
+from assay.durable import new_file
+from assay.errors import AssayError, UnreachableError, UsageError
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
@@ -116,16 +117,17 @@ class Client:
 
     def backup(self, target: Path, *, vectors: bool = False) -> int:
         """Write a backup of the service's workspace to a new file; how many bytes it has."""
+        if target.exists():
+            raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
         params = {"vectors": str(vectors).lower()}
         try:
             with self._http.stream("GET", "/v1/backup", params=params, timeout=3_600) as response:
                 if response.status_code != OK:
                     response.read()
                     _answer(response)
-                with target.open("xb") as file:
+                with new_file(target) as file:
                     return sum(file.write(part) for part in response.iter_bytes())
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
-            target.unlink(missing_ok=True)  # half a backup is none
             raise self._unreachable(problem) from None
 
     def evaluate(

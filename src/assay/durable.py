@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from assay.errors import DiskFullError, StorageError
 
@@ -24,7 +25,7 @@ _NEARLY_NOTHING = 1 << 16  # bytes; libraries that hide the reason fail with les
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Temp file, fsync, rename, fsync the folder: the old content or the new one, never half."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    temporary = _beside(path)
     with storing(path):
         make_folder(path.parent)
         try:
@@ -36,6 +37,26 @@ def write_atomically(path: Path, data: bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
         sync_folder(path.parent)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to fill, which has its name once it is whole; one of that name is never replaced."""
+    temporary = _beside(path)
+    with storing(path):
+        try:
+            with temporary.open("xb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            os.link(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
 
 
 def make_folder(folder: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from assay.cli.main import run
 from assay.client import Client, ServiceError
-from assay.errors import UnreachableError
+from assay.errors import UnreachableError, UsageError
 from assay.store.keys import KeyStore
 from tests.unit.serve.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.serve.process import ServiceProcess
@@ -114,3 +114,14 @@ def test_the_key_comes_from_the_environment(
         assert "API key" in capsys.readouterr().err
         monkeypatch.setenv("ASSAY_API_KEY", secret)
         assert run(ask) == 0
+
+
+def test_a_backup_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    with Client("http://127.0.0.1:9") as client:
+        with pytest.raises(UnreachableError):
+            client.backup(tmp_path / "new")
+        (tmp_path / "kept").write_text("an older backup")
+        with pytest.raises(UsageError, match="is there already"):
+            client.backup(tmp_path / "kept")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert (tmp_path / "kept").read_text() == "an older backup"

@@ -28,7 +28,7 @@ ELSEWHERE = {
     "encode/pip_download.py": "a file for pip, gone a moment later",
     "serve/performing.py": "a temporary file, gone a moment later",
     "cli/streams.py": "nothing: /dev/null",
-    "cli/gate_job.py": "a line for the summary of a CI job, in a file of theirs",
+    "cli/reports.py": "a line for the summary of a CI job, in a file of theirs",
 }
 
 
@@ -106,6 +106,21 @@ def test_a_failed_write_leaves_the_old_content_and_nothing_else(
     with pytest.raises(DiskFullError, match="kept cannot be written: no space"):
         durable.write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    with pytest.raises(TypeError), durable.new_file(path) as file:
+        file.writelines([b"half", 2])  # type: ignore[list-item]
+    assert list(tmp_path.iterdir()) == []
+    with durable.new_file(path) as file:
+        file.write(b"whole")
+        assert not path.exists()
+    assert path.read_bytes() == b"whole"
+    with pytest.raises(StorageError, match="File exists"), durable.new_file(path) as file:
+        file.write(b"other")
+    assert path.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [path]
 
 
