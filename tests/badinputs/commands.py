@@ -83,8 +83,8 @@ def _nobody() -> Iterator[None]:
 
 
 def interrupted(bench: Bench, seconds: str) -> Outcome:
-    """Ctrl-C after so many seconds of an ingestion of 30,000 documents and their index."""
-    rows = (json.dumps({"_id": f"d{at}", "text": f"warfarin {at}"}) + "\n" for at in range(30_000))
+    """Ctrl-C after so many seconds of an ingestion of 80,000 documents and their index."""
+    rows = (json.dumps({"_id": f"d{at}", "text": f"warfarin {at}"}) + "\n" for at in range(80_000))
     bench.write("corpus.jsonl", "".join(rows))
     script = (
         "import signal, sys; import assay.cli.main as main\n"

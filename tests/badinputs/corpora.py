@@ -8,9 +8,12 @@ import json
 import tarfile
 import zipfile
 
-from tests.badinputs.case import Covered, Entry, accepted, refused
-from tests.badinputs.ways import as_corpus, as_document, as_folder, as_found
+import zstandard
 
+from tests.badinputs.case import Covered, Entry, accepted, refused
+from tests.badinputs.ways import as_article, as_corpus, as_document, as_folder, as_found
+
+BLANK = b" " * 99_999 + b"\n"
 SOUND = '{"doc_id": "d1", "title": "T", "text": "warfarin dose"}\n'
 
 
@@ -48,9 +51,19 @@ def zipped(name: str) -> bytes:
 
 
 def bomb() -> bytes:
-    return gzip.compress(SOUND.encode() + b" " * 100_000_000)
+    return gzip.compress(SOUND.encode() + BLANK * 1_000)
 
 
+def zstd_bomb() -> bytes:
+    return bytes(zstandard.ZstdCompressor().compress(SOUND.encode() + BLANK * 1_000))
+
+
+ENTITIES = "".join(f'<!ENTITY e{at + 1} "{f"&e{at};" * 10}">' for at in range(9))
+LAUGHS = f'<!DOCTYPE article [<!ENTITY e0 "ha">{ENTITIES}]><article><body>&e9;</body></article>'
+OUTSIDE = (
+    '<!DOCTYPE article [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+    "<article><body><p>&x;</p></body></article>"
+)
 SOUND_INDEX = "tests/unit/index/test_sound.py"
 
 CASES: tuple[Entry, ...] = (
@@ -94,7 +107,11 @@ CASES: tuple[Entry, ...] = (
     refused("archive-dotdot", as_corpus, tar("../../etc/passwd"), "input.jsonl: this is a tar"),
     refused("archive-dotdot/zip", as_corpus, zipped("../x"), "input.jsonl: this is a zip archive"),
     refused("archive-links", as_corpus, tar("x", "/etc/passwd"), "input.jsonl: this is a tar"),
-    refused("archive-bomb", as_corpus, bomb, "input.jsonl"),
+    refused("archive-bomb", as_corpus, bomb, "unpacks to more than"),
+    refused("archive-bomb/zstd", as_corpus, zstd_bomb, "unpacks to more than"),
+    refused("xml-laughs", as_article, LAUGHS, "input.xml"),
+    refused("xml-outside", as_article, OUTSIDE, "input.xml"),
+    refused("xml-deep", as_article, "<article>" + "<sec>" * 5000, "input.xml"),
     refused(
         "archive-bomb/beside", as_folder, {"a.jsonl": SOUND.encode(), "b.zip": zipped("../x")},
         "corpus/b.zip: this is a zip archive",

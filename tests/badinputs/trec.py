@@ -10,12 +10,18 @@ import zstandard
 from tests.badinputs.case import Entry, accepted, refused
 from tests.badinputs.ways import QRELS, RUN, as_qrels, as_run
 
+UNPACKED = b"#" + b" " * 99_998 + b"\n"
 LINES = 10_000_000 if os.environ.get("ASSAY_LARGE") else 100_000
 
 
 def bomb() -> bytes:
     """A few kilobytes that unpack to 100 MB."""
-    return gzip.compress(b"q1 Q0 a 1 1 t\n" + b" " * 100_000_000)
+    return gzip.compress(UNPACKED * 1_000)
+
+
+def zstd_bomb() -> bytes:
+    """The same in another packing."""
+    return bytes(zstandard.ZstdCompressor().compress(UNPACKED * 1_000))
 
 
 def many() -> bytes:
@@ -59,7 +65,8 @@ CASES: tuple[Entry, ...] = (
     accepted("gzip", as_run, gzip.compress(RUN.encode()), "1.0000"),
     accepted("gzip/zstd", as_run, zstandard.ZstdCompressor().compress(RUN.encode()), "1.0000"),
     refused("gzip-cut", as_run, gzip.compress(RUN.encode())[:-9], "damaged or cut off"),
-    refused("gzip-bomb", as_run, bomb, "input"),
+    refused("gzip-bomb", as_run, bomb, "unpacks to more than"),
+    refused("gzip-bomb/zstd", as_run, zstd_bomb, "unpacks to more than"),
     accepted("10m-lines", as_run, many, "queries of the run not in the qrels"),
     accepted("no-final-newline", as_run, RUN.rstrip("\n"), "1.0000"),
     accepted("no-final-newline/qrels", as_qrels, QRELS.rstrip("\n"), "1.0000"),

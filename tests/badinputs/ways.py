@@ -128,6 +128,12 @@ def as_found(bench: Bench, given: tuple[str, str]) -> Outcome:
     return outcome if outcome.code else bench.assay("search", query, "--json")
 
 
+def as_article(bench: Bench, given: Any) -> Outcome:
+    """A file of XML."""
+    bench.write("input.xml", given)
+    return bench.assay("ingest", "input.xml", "--no-index")
+
+
 def as_folder(bench: Bench, given: Mapping[str, bytes]) -> Outcome:
     """A folder of files."""
     place = bench.folder / "corpus"
