@@ -244,3 +244,22 @@ def test_a_backup_comes_over_and_is_whole(
     capsys.readouterr()
     assert run(["--home", str(tmp_path / "new"), "restore", "copy.tar.gz"]) == 0
     assert "5 documents" in capsys.readouterr().out
+
+
+def test_files_are_joined_before_they_are_sent_and_names_are_not(
+    shared: Shared, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, address = shared
+    extras = {
+        "name": "extras",
+        "version": "v1",
+        "queries": [{"query_id": "x1", "query_text": "measles", "expect": "nothing"}],
+    }
+    for content in (TEST_SET, extras):
+        Path(f"{content['name']}.json").write_text(json.dumps(content))
+    both = ["-t", "./small.json", "-t", "./extras.json"]
+    assert run(["--server", address, "eval", "run", *both, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["total_queries"] == 4
+    assert run(["--server", address, "eval", "run", "-t", "small", "-t", "./extras.json"]) == 2
+    assert "small is no file here" in capsys.readouterr().err
