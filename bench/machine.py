@@ -34,13 +34,19 @@ class Busy:
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
-        self._others = _busy_seconds() - time.process_time()
+        self._others = _busy_seconds() - own_seconds()
 
     def cores_of_others(self) -> float | None:
         """How many cores they used on average since; None where the system does not tell."""
-        others = _busy_seconds() - time.process_time() - self._others
+        others = _busy_seconds() - own_seconds() - self._others
         wall = time.perf_counter() - self._began
         return None if _busy_seconds() == 0 else max(0.0, others / wall)
+
+
+def own_seconds() -> float:
+    """What this process and those it waited for have computed so far."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _busy_seconds() -> float:
