@@ -98,7 +98,7 @@ class Keyring:
         parts = parse(shown)
         key = self._known().get(parts[0]) if parts else None
         if parts is None or key is None or not matches(key, parts[1]) or key.state() != "active":
-            raise _unknown("the API key is not valid")
+            raise unknown_caller("the API key is not valid")
         return key
 
     def _session(self, headers: Mapping[bytes, bytes]) -> ApiKey | None:
@@ -119,7 +119,7 @@ def requires(scope: str) -> object:
         if caller.may(scope):
             return caller
         if not caller.scopes:
-            raise _unknown("this service wants an API key")
+            raise unknown_caller("this service wants an API key")
         raise ProblemError(
             403,
             "forbidden",
@@ -142,11 +142,12 @@ def _shown(headers: Mapping[bytes, bytes]) -> str | None:
     if not kind:
         return None
     if kind.lower() != "bearer":
-        raise _unknown("the Authorization header must hold a Bearer key")
+        raise unknown_caller("the Authorization header must hold a Bearer key")
     return rest.strip()
 
 
-def _unknown(detail: str) -> ProblemError:
+def unknown_caller(detail: str) -> ProblemError:
+    """Refused for want of a valid key."""
     return ProblemError(
         401,
         "unauthorized",

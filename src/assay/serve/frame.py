@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from assay.errors import AssayError
 from assay.serve import problems
 from assay.serve.admission import FullError
+from assay.serve.auth import unknown_caller
 from assay.serve.entrance import refusal
 from assay.serve.exchange import Exchange
 from assay.serve.inbound import Inbound
@@ -25,6 +26,8 @@ from assay.serve.service import Service
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Answered whatever the load and whoever asks."""
+SIGNING = frozenset({"/sign-in", "/sign-out"})
+"""Where a body may come from somebody without a key."""
 
 
 class Frame:
@@ -83,6 +86,10 @@ class Frame:
         often = None if path in OPEN_PATHS else self._asked_too_often(caller.name)
         if often is not None:
             await exchange.refuse(often)
+            return
+        if not (caller.scopes or exchange.body_complete or path in SIGNING):
+            # routes say this as well, but only after the body was read and parsed
+            await exchange.refuse(unknown_caller("this service wants an API key").problem)
             return
         await self._admitted(exchange, receive, path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
@@ -16,6 +17,7 @@ from assay.serve.problems import Fault, ProblemError, of_error
 from assay.serve.service import Service
 from assay.serve.wire.problem import ProblemBody
 
+LARGE_BYTES = 64 << 10
 _SEVERAL = frozenset({"interview_id", "section", "source", "doc_id", "measure"})
 """Parameters that may be repeated."""
 
@@ -27,7 +29,10 @@ class StrictRequest(Request):
         """The value of the body."""
         body = await self.body()
         try:
-            found = strict_json.values(body, "body")
+            if len(body) > LARGE_BYTES:  # seconds of work, during which nobody else may wait
+                found = await asyncio.to_thread(strict_json.values, body, "body")
+            else:
+                found = strict_json.values(body, "body")
         except AssayError as error:
             problem = of_error(error)
             raise ProblemError(

@@ -168,3 +168,14 @@ def test_an_evaluator_does_not_cancel_work_on_the_index(
     service.jobs.store.create("index_1", "index", {"action": "update"}, owner="admin")
     with client_of(service) as client:
         assert_problem(client.delete("/v1/jobs/index_1", headers=bearer(secret)), 403)
+
+
+def test_the_body_of_a_stranger_is_not_read(make_service: MakeService, store: KeyStore) -> None:
+    """What is not JSON is a 400 to those who may ask, and nobody else makes us look."""
+    _, secret = store.create("ci", ["read", "evaluate"])
+    json_kind = {"content-type": "application/json"}
+    with client_of(make_service()) as client:
+        for path in ("/v1/score", "/v1/testsets", "/v1/evaluate"):
+            assert_problem(client.post(path, content=b"[" * 100, headers=json_kind), 401)
+        known = {**json_kind, **bearer(secret)}
+        assert_problem(client.post("/v1/score", content=b"[" * 100, headers=known), 400)

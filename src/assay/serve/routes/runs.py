@@ -67,10 +67,13 @@ async def list_runs(
 async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Store a run that was made elsewhere; the same one again changes nothing."""
     del caller
-    run = unpack(pushed.model_dump())
-    new = await service.work(lambda: push(service.workspace.runs, run))
-    answer = {"run_id": run.info.run_id, "new": new}
-    return JSONResponse(answer, 201, {"location": f"/v1/runs/{run.info.run_id}"})
+
+    def work() -> dict[str, Any]:
+        run = unpack(pushed.model_dump())
+        return {"run_id": run.info.run_id, "new": push(service.workspace.runs, run)}
+
+    answer = await service.work(work)
+    return JSONResponse(answer, 201, {"location": f"/v1/runs/{answer['run_id']}"})
 
 
 @router.get("/runs/{ref}", response_model=RunBody, responses=refusals(404))
