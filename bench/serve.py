@@ -32,6 +32,8 @@ CORPUS = Path(__file__).resolve().parents[1] / "src" / "assay" / "data" / "corpu
 PACKAGES = ("assay", "fastapi", "uvicorn", "pydantic", "onnxruntime")
 OVERLOAD = 4
 RECOVERY_S = 10.0
+CACHES_FULL = 1_600
+"""Searches after which every cache of a searcher is as large as it gets."""
 
 
 def assay(*arguments: str) -> list[str]:
@@ -127,7 +129,9 @@ async def normal_again(load: Load, within: float, since: float) -> float | None:
 async def soak(port: int, pid: int, seconds: float, slots: int) -> dict[str, Any]:
     """Searches for a while; memory, threads and files are looked at every second."""
     load = Load(port, seed=int(time.time()))
-    await load.closed(slots, min(30.0, seconds / 4))
+    asked, until = 0, time.perf_counter() + seconds
+    while asked < CACHES_FULL and time.perf_counter() < until:
+        asked += len(await load.closed(slots, 1))
     looks = [usage(pid)]
     until = time.perf_counter() + seconds
     statuses: Counter[int] = Counter()
@@ -138,6 +142,7 @@ async def soak(port: int, pid: int, seconds: float, slots: int) -> dict[str, Any
     third = max(1, len(looks) // 3)
     parts = {"first": looks[:third], "middle": looks[third : 2 * third], "last": looks[-third:]}
     return {
+        "before": asked,
         "statuses": dict(statuses),
         **{
             f"{name}_max_{part}_third": max(one[name] for one in some or looks)
