@@ -157,8 +157,8 @@ def spread(rounds: Sequence[dict[str, Any]], name: str) -> str:
     return f"{min(values):g} to {max(values):g}" if len(values) == len(rounds) else "not reached"
 
 
-def part(figures: dict[str, Any]) -> str:
-    """The section of BENCHMARKS.md."""
+def part(figures: dict[str, Any], note: str = "") -> str:
+    """The section of BENCHMARKS.md; ``note`` says what else went on at the machine."""
     machine = describe(PACKAGES)
     rounds = figures["rounds"]
     statuses: Counter[int] = Counter()
@@ -196,7 +196,7 @@ def part(figures: dict[str, Any]) -> str:
             "",
             f"Answers under overload: {told}. "
             + ", ".join(f"{name} {value}" for name, value in machine.items())
-            + ".",
+            + f".{' ' * bool(note)}{note}",
         ]
     )
 
@@ -208,6 +208,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--soak", type=float, default=0, help="soak for so many seconds instead")
+    parser.add_argument("--note", default="", help="what else went on at the machine")
     parser.add_argument("--write", action="store_true", help="write the part of BENCHMARKS.md")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
@@ -223,7 +224,7 @@ def main() -> None:
                 work = measure(port, chosen.queries, chosen.seconds, chosen.rounds)
                 figures = asyncio.run(work)
                 if chosen.write:
-                    write_part("bench.serve", part(figures))
+                    write_part("bench.serve", part(figures, chosen.note))
             print(json.dumps(figures, indent=2))
         finally:
             process.send_signal(signal.SIGTERM)
