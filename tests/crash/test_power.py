@@ -21,10 +21,10 @@ from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, Memory
 @pytest.mark.req("2")
 def test_a_cut_of_the_power_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> None:
     try:
-        figures = crash_series(40, 3, tmp_path)
+        figures = crash_series(20, 3, tmp_path)
     except NoTracer as problem:
         pytest.skip(f"programs cannot be watched here: {problem}")
-    assert figures.crashes == 40
+    assert figures.crashes == 20
     assert (figures.lost, figures.wrong, figures.bad_opens) == (0, 0, 0)
 
 

@@ -157,7 +157,7 @@ def test_bits_of_the_database(whole: Whole, sound: dict[str, Any]) -> None:
     rng = random.Random(SEED)
     path = whole.home / "assay.db"
     noticed = 0
-    for _ in range(300 if EVERY else 25):
+    for _ in range(300 if EVERY else 12):
         with damaged(path, flip, rng):
             report = json.loads(command(whole, "doctor", "--json", expect=None))
             found = answers(whole)
