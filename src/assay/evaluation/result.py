@@ -91,15 +91,24 @@ class EvaluationResult:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """Queries for which nothing came back, without an error."""
-        return tuple(q.query_id for q in self.outcomes if not q.results and q.error is None)
+        """Queries that have an answer for which nothing came back, without an error."""
+        answered = {q.query_id for q in self.test_set.queries if q.expect is Expect.EVIDENCE}
+        return tuple(
+            one.query_id
+            for one in self.outcomes
+            if not one.results and one.error is None and one.query_id in answered
+        )
+
+    @property
+    def _first_error(self) -> str | None:
+        return next((one.error for one in self.outcomes if one.error is not None), None)
 
     def warnings(self) -> list[str]:
         """What a reader must know before believing the numbers."""
         said = []
         for ids, what in (
             (self.skipped, "with no ground truth: skipped"),
-            (self.failed, "failed and count as 0"),
+            (self.failed, f"failed and count as 0 (the first with {self._first_error})"),
             (self.degraded, "answered without some component"),
             (self.empty, "found nothing and count as 0"),
         ):

@@ -12,15 +12,18 @@ _CLINICIAN = re.compile(
 )
 _COMPANION = re.compile(
     r"\b(?:guest|gest|family|relative|carer|caregiver|mother|mom|mum|father|dad|parent|wife"
-    r"|husband|spouse|partner|son|daughter|friend|interpreter)\b"
+    r"|husband|spouse|partner|son|daughter|sister|brother|sibling|grand\w+|aunt|uncle|cousin"
+    r"|nephew|niece|(?:boy|girl)?friend|neighbou?r|advocate|interpreter|non patient)\b"
 )
+# of "patient of Dr. Lee" and "nurse's patient" only the patient speaks
+_OTHERS = re.compile(r"^.*['’]s?\s|\b(?:of|for|with)\b.*$")
 _PATIENT = re.compile(r"\b(?:patient|pt|interviewee)\b")
 _LETTERS = re.compile(r"[^a-z]+")
 
 
 def role_of(label: str) -> SpeakerRole:
     """The role; whoever is neither clinician nor patient, or unnamed, is unknown."""
-    words = _LETTERS.sub(" ", label.lower())
+    words = _LETTERS.sub(" ", _OTHERS.sub("", label.lower()))
     if _CLINICIAN.search(words):
         return SpeakerRole.CLINICIAN
     if _COMPANION.search(words) or not _PATIENT.search(words):

@@ -13,9 +13,12 @@ from typing import TypeAlias
 
 from assay.ingest.entry import Place
 from assay.ingest.fields import clock
+from assay.ingest.speakers import role_of
+from assay.model.document import SpeakerRole
 
 _ARROW = "-->"
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>")
+_NAMED = re.compile(r"\s*-?\s*([^\W\d_][^:<>]{0,60}?)\s*:\s+(.*)")
 _TAG = re.compile(r"<[^<>]*>")
 _HEADER_LINE = re.compile(r"([A-Za-z][\w-]*)\s*:\s+(\S.*)")
 _BLOCKS_WITHOUT_CUES = ("NOTE", "STYLE", "REGION")
@@ -90,9 +93,23 @@ def _times(line: str, place: Place) -> tuple[float, float]:
     return start, end
 
 
+def _named_lines(text: str) -> Iterator[tuple[str, str]]:
+    """Text without marked voices, cut where a line begins as in "Patient: ..."."""
+    voice, said = "", ""
+    for line in text.split("\n"):
+        named = _NAMED.match(line)
+        if named and role_of(named[1]) is not SpeakerRole.UNKNOWN:
+            yield voice, said
+            voice, said = named[1], named[2]
+        else:
+            said = f"{said}\n{line}"
+    yield voice, said
+
+
 def _voices(body: str) -> Iterator[tuple[str, str]]:
     parts = _VOICE.split(body)
-    for voice, text in [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]:
+    marked = zip(parts[1::2], parts[2::2], strict=True)
+    for voice, text in [*_named_lines(parts[0]), *marked]:
         words = " ".join(unescape(_TAG.sub("", text)).split())
         if words:
             yield " ".join(unescape(voice).split()), words

@@ -26,7 +26,10 @@ def average_precision(hits: JudgedHits, measure: Measure) -> Column:
     found = hits.before(leading) + leading  # relevant results down to this row's rank
     precision = found[rows] / hits.rank[rows]
     relevant = hits.relevant(level)
-    divisor = relevant if measure.cutoff is None else np.minimum(relevant, measure.cutoff)
+    divisor = relevant
+    if measure.cutoff is not None:
+        # a result that covers several judgments finds more of them than there are ranks
+        divisor = np.maximum(np.minimum(relevant, measure.cutoff), hits.count(rows))
     return Column.ratio(hits.total(rows, precision), divisor.astype(float), NO_RELEVANT)
 
 

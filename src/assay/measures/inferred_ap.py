@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from assay.measures.base import NO_RELEVANT, RELEVANCE, Column, Definition, Family, Measure
 
 if TYPE_CHECKING:
     from assay.measures.table import JudgedHits
+    from assay.model.arrays import BoolArray, IntArray
 
 EPSILON = 0.00001
 
@@ -23,9 +26,9 @@ def inferred_ap(hits: JudgedHits, measure: Measure) -> Column:
     """InfAP of every query."""
     level = measure.integer("rel")
     rows = hits.grade >= level
-    relevant_above = hits.before(rows)[rows]
-    nonrelevant_above = hits.before((hits.grade >= 0) & (hits.grade < level))[rows]
-    open_above = hits.before(hits.grade < 0)[rows]
+    relevant_above = _results_above(hits, rows)[rows]
+    nonrelevant_above = _results_above(hits, (hits.grade >= 0) & (hits.grade < level))[rows]
+    open_above = _results_above(hits, hits.grade < 0)[rows]
     judged_above = relevant_above + nonrelevant_above
     rank = hits.rank[rows]
     # (r−1)/r · pooled/(r−1) is pooled/r, which also holds for the first rank
@@ -33,6 +36,12 @@ def inferred_ap(hits: JudgedHits, measure: Measure) -> Column:
     estimate = (relevant_above + EPSILON) / (judged_above + 2 * EPSILON)
     parts = 1.0 / rank + pooled_share * estimate
     return Column.ratio(hits.total(rows, parts), hits.relevant(level).astype(float), NO_RELEVANT)
+
+
+def _results_above(hits: JudgedHits, rows: BoolArray) -> IntArray:
+    """For each row: how many results at earlier ranks are such; each counts once, by its best."""
+    leads = np.flatnonzero(hits.lead)
+    return hits.before(rows & hits.lead)[leads[np.cumsum(hits.lead) - 1]]
 
 
 INFAP = Definition(

@@ -101,4 +101,7 @@ def account(hit: SearchHit) -> list[str]:
 def absence(why: Why) -> list[str]:
     """Why a document is not there, step by step."""
     lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
-    return lines + [f"  boost {one.intent} ×{one.factor:.2g} ({one.matched})" for one in why.boosts]
+    for one in why.boosts:
+        effect = "" if one.applied else ": not applied, since a larger factor is"
+        lines.append(f"  boost {one.intent} ×{one.factor:.2g} ({one.matched}){effect}")
+    return lines

@@ -17,6 +17,7 @@ from assay.errors import UsageError
 from assay.model.document import IngestionMode, SpeakerRole
 from assay.model.query import Filters
 from assay.model.testset import QueryType
+from assay.search.boost.apply import canonical_label
 from assay.search.fusion import check_fusion
 from assay.search.options import COMPONENTS, FusionMethod, Normalization, SearchOptions
 
@@ -117,6 +118,10 @@ def make_filters(is_table: bool | None = None, **values: Any) -> Filters:
     }
     for name, kind in closed.items():
         several[name] = tuple(known_value(kind, name, one) for one in several.get(name, ()))
+    if labels := several.get("section_label"):  # as people write it, and as we call it
+        several["section_label"] = tuple(
+            dict.fromkeys(one for label in labels for one in (label, canonical_label(label)) if one)
+        )
     return Filters(is_table=is_table, **several)
 
 

@@ -56,9 +56,10 @@ class Pool:
 
     def ranks(self, worth: FloatArray, weights: Mapping[str, float]) -> IntArray:
         """The rank of each candidate, from 1, in the order of ``ids``."""
+        shares = np.sort(worth * np.array([weights[name] for name in self.scores]), axis=1)
         total = np.zeros(len(self.ids))
-        for at, name in enumerate(self.scores):  # in order, as fusion adds them up
-            total += weights[name] * worth[:, at]
+        for share in shares.T:  # the smallest first, as fusion adds them up
+            total += share
         order = np.lexsort((self._primary, -total))
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(1, len(order) + 1)

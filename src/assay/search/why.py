@@ -182,7 +182,8 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
     return Why(
         way.document,
         verdict,
-        _sentence(verdict, rank, found, findings, scores),
+        _sentence(verdict, rank, found, findings, scores)
+        + (", before this page" if rank <= way.prepared.options.offset else ""),
         fused.chunk_id,
         findings,
         rank=rank,

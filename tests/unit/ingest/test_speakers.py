@@ -16,7 +16,10 @@ from assay.ingest.speakers import role_of
         ("Patient", "PATIENT"), ("PATIENT", "PATIENT"), ("pt", "PATIENT"), ("PT:", "PATIENT"),
         ("Guest_family", "UNKNOWN"), ("patient_guest", "UNKNOWN"), ("Patient's mother", "UNKNOWN"),
         ("FAMILY", "UNKNOWN"), ("OTHER", "UNKNOWN"), ("", "UNKNOWN"), ("Drake", "UNKNOWN"),
-        ("Optimist", "UNKNOWN"),
+        ("Optimist", "UNKNOWN"), ("Patient's sister", "UNKNOWN"), ("Non-patient", "UNKNOWN"),
+        ("Patient’s boyfriend", "UNKNOWN"), ("Patient advocate", "UNKNOWN"),
+        ("Patient's doctor", "CLINICIAN"),
+        ("Patient of Dr. Lee", "PATIENT"), ("Nurse's patient", "PATIENT"),
     ],
 )  # fmt: skip
 def test_roles(label: str, role: str) -> None:

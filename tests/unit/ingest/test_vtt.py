@@ -51,3 +51,17 @@ def test_a_header_that_contradicts_itself_has_a_line() -> None:
 def test_what_is_wrong_has_a_line(content: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         list(cues(content, "v"))
+
+
+def test_names_in_front_of_what_is_said_are_voices_where_they_name_a_role() -> None:
+    text = (
+        "WEBVTT\n\n00:00.000 --> 00:02.000\nPatient: I cannot sleep.\n\n"
+        "00:02.000 --> 00:03.000\nDoctor: Since when?\nPatient: Note: two weeks\n\n"
+        "00:03.000 --> 00:04.000\nRemember: she said no\n"
+    )
+    assert [(cue.voice, cue.text) for cue in cues(text, "zoom.vtt")] == [
+        ("Patient", "I cannot sleep."),
+        ("Doctor", "Since when?"),
+        ("Patient", "Note: two weeks"),
+        ("", "Remember: she said no"),
+    ]

@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import pytest
 
+import assay
 from tests.unit.measures.rankings import value
 
 
@@ -17,3 +20,32 @@ def test_with_a_cutoff_it_divides_by_the_smaller_of_relevant_and_k() -> None:
 
 def test_a_query_without_relevant_documents_is_undefined() -> None:
     assert value("MAP", {"a": 0}, ["a"]) is None
+
+
+SPANS = """name: five
+version: v1
+queries:
+  - query_id: q1
+    query_text: pain
+    query_type: exact_term
+    relevant_docs:
+      - {doc_id: "D:chunk_0", grade: 3, spans: [[0, 100]]}
+      - {doc_id: "D:chunk_1", grade: 3, spans: [[100, 200]]}
+      - {doc_id: "D:chunk_2", grade: 3, spans: [[200, 300]]}
+      - {doc_id: "E:chunk_0", grade: 3, spans: [[0, 100]]}
+"""
+
+
+def test_a_result_that_covers_several_judgments_is_one_result(tmp_path: Path) -> None:
+    (tmp_path / "five.yaml").write_text(SPANS)
+    found = assay.evaluate(
+        lambda query: [
+            assay.Result("D:big_0", doc_id="D", score=2.0, spans=((0, 300),)),
+            assay.Result("E:big_0", doc_id="E", score=1.0, spans=((0, 100),)),
+        ],
+        str(tmp_path / "five.yaml"),
+        "AP@1 AP@2 AP@3 AP infAP",
+        match="span",
+    )
+    for name in ("AP@1", "AP@2", "AP@3", "AP", "infAP"):
+        assert found[name] == pytest.approx(1.0, abs=1e-4), name

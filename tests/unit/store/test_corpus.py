@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import StorageError
+from assay.errors import DuplicateError, StorageError
 from assay.model.document import Chunk, Document, IngestionMode, Section, SpeakerRole
 from assay.store.corpus import CorpusStore, Written
 
@@ -136,3 +136,15 @@ def test_a_foreign_or_newer_file_is_refused_by_name(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="newer assay"):
         CorpusStore(newer)
+
+
+def test_a_chunk_belongs_to_one_document(store: CorpusStore) -> None:
+    def interview(name: str) -> tuple[Document, tuple[Chunk, ...]]:
+        return Document(name, "text"), (Chunk("seg_1", name, "text"),)
+
+    store.put([interview("a")])
+    with pytest.raises(DuplicateError, match="seg_1 belongs to the document a"):
+        store.put([interview("b")])
+    assert store.counts()["documents"] == 1
+    store.delete(["a"])
+    assert store.put([interview("b")]).added == 1

@@ -48,6 +48,11 @@ def fuse(
                 row = rows[key] = [-0.0, hit.chunk_id, key, *nowhere]
             row[0] -= share
             row[at] = rank
+    for row in rows.values() if len(names) > 2 else ():
+        if 0 not in row[_FIRST_PLACE:]:
+            # the smallest first: equal shares make equal sums, in whatever lists they were got
+            ranks = zip(columns, row[_FIRST_PLACE:], strict=True)
+            row[0] = -sum(sorted(column.contributions[rank - 1] for column, rank in ranks))
     primary = len(columns[0].raw) if names[:1] == (PRIMARY,) else 0
     table = tuple(columns)
     return [

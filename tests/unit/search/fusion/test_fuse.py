@@ -180,3 +180,18 @@ def test_min_max_does_not_see_a_component_s_scale(
 def _is_in_order(fused: Sequence[Fused]) -> None:
     rows = [(-one.score, one.ranks.get("bm25") or math.inf, one.chunk_id) for one in fused]
     assert rows == sorted(rows)
+
+
+@pytest.mark.req("R4")
+def test_equal_sums_are_equal_in_whatever_order_they_were_added_up() -> None:
+    """1/61 + 1/67 + 1/62 both times; the better rank in BM25 decides."""
+    fillers = iter(range(100, 200))
+    rest = [next(fillers) for _ in range(30)]
+    lists = {
+        "bm25": ranking(1, 2),
+        "splade": ranking(2, *rest[:5], 1),
+        "dense": ranking(rest[5], 1, *rest[6:10], 2),
+    }
+    first, second = fuse(lists, RRF)[:2]
+    assert (first.key, second.key) == (1, 2)
+    assert first.score == second.score
