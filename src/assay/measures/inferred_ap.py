@@ -41,7 +41,8 @@ def inferred_ap(hits: JudgedHits, measure: Measure) -> Column:
 def _results_above(hits: JudgedHits, rows: BoolArray) -> IntArray:
     """For each row: how many results at earlier ranks are such; each counts once, by its best."""
     leads = np.flatnonzero(hits.lead)
-    return hits.before(rows & hits.lead)[leads[np.cumsum(hits.lead) - 1]]
+    above: IntArray = hits.before(rows & hits.lead)[leads[np.cumsum(hits.lead) - 1]]
+    return above
 
 
 INFAP = Definition(
