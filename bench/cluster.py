@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ def measure(
     folder = folder_of("assay", data.spec.name)
     for section in chosen:
         results[section] = _section(section, embedded, cluster, folder)
+        results[section]["load"] = os.getloadavg()[1]
         results[section]["when"] = datetime.datetime.now(datetime.UTC).date().isoformat()
         results |= {
             "machine": describe(PACKAGES),

@@ -49,11 +49,11 @@ def test_spread_tells_how_far_blocks_lie_apart() -> None:
 def test_the_report() -> None:
     rows = dict.fromkeys((*cluster_worker.WAYS, "hybrid, 2 callers"), ROW)
     results: dict[str, Any] = {
-        "search": {"embedded": rows, "cluster": rows, "nearest": 0.98, "when": "2026-01-01"},
+        "search": {"embedded": rows, "cluster": rows, "nearest": 0.98, "load": 9.5},
         "layer": {
             **dict.fromkeys(cluster_report.NAMES, ROW),
             "stages": {"total": 9.5},
-            "when": "2026-01-01",
+            "load": 9.5,
         },
         "workload": "real",
         "passages": 75_862,
@@ -61,8 +61,12 @@ def test_the_report() -> None:
     }
     text = cluster_report.render(results)
     assert "75,862 passages, 3 shards with 1 copy each, 1g of heap a node." in text
-    assert "| our layer over the raw calls, P50 | ≤ 3 ms | 10 ms | **missed** |" in text
+    assert (
+        "| our layer over the raw calls, processor time, P50 | ≤ 3 ms | 10 ms | **missed** |"
+        in text
+    )
     assert "| hybrid | 10.00 / 20.00 | 9.00–11.00 | 10.00 / 20.00 | 9.00–11.00 | 1.0 |" in text
+    assert "The load average was 9.5" in text
     assert "98.0% of the true 100 nearest" in text
 
 
