@@ -66,7 +66,7 @@ def test_the_report() -> None:
         in text
     )
     assert "| hybrid | 10.00 / 20.00 | 9.00–11.00 | 10.00 / 20.00 | 9.00–11.00 | 1.0 |" in text
-    assert "The load average was 9.5" in text
+    assert "The load average was 9.5 on " in text
     assert "98.0% of the true 100 nearest" in text
 
 
