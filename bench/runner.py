@@ -12,15 +12,21 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 from bench.workloads import WORK, WORKLOADS
 
 ROOT = os.path.dirname(os.path.dirname(__file__))
-NUMBA_CACHE = os.path.join(WORK, f"numba-{version('numba')}-ranx-{version('ranx')}")
 DEADLINE_S = 400
 STATISTICS_DEADLINE_S = 900
+
+
+@cache
+def numba_cache() -> str:
+    """Where ranx keeps what it compiled; absent where only assay itself is measured."""
+    return os.path.join(WORK, f"numba-{version('numba')}-ranx-{version('ranx')}")
 
 
 def measure(tool: str, workload: str, source: str, *limit: int) -> dict[str, Any]:
@@ -91,9 +97,9 @@ def ranx_compiled() -> dict[str, Any]:
 
     The width of the document ids is part of the compiled type, so each workload needs its own.
     """
-    stored = os.path.join(NUMBA_CACHE, "cold.json")
+    stored = os.path.join(numba_cache(), "cold.json")
     if not os.path.exists(stored):
-        shutil.rmtree(NUMBA_CACHE, ignore_errors=True)
+        shutil.rmtree(numba_cache(), ignore_errors=True)
         cold = measure("ranx", "B", "files")
         for source in ("files", "dicts", "frames"):
             measure("ranx", "A-warm", source)
@@ -120,4 +126,4 @@ def _python(arguments: list[str], deadline: float) -> subprocess.CompletedProces
 def _environment() -> dict[str, str]:
     """Bytecode and compiled code are kept, so that imports cost what they cost a user."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    return environment | {"NUMBA_CACHE_DIR": NUMBA_CACHE}
+    return environment | {"NUMBA_CACHE_DIR": numba_cache()}

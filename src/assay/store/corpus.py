@@ -12,7 +12,6 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
 
-from assay.errors import DuplicateError
 from assay.model.document import (
     Chunk,
     ChunkLabels,
@@ -23,7 +22,7 @@ from assay.model.document import (
     SpeakerRole,
 )
 from assay.store.database import open_database, writing
-from assay.store.places import ChunkPlaces
+from assay.store.places import ChunkPlaces, refuse_foreign
 from assay.store.schema import changes, chunks, documents
 from assay.store.seals import UNREADABLE, damaged, seal
 from assay.store.upsert import insert_or_replace
@@ -267,25 +266,8 @@ class _Plan:
         insert_or_replace(connection, documents, list(self._documents.values()))
         rows = [row for part in self._chunks.values() for row in part]
         if rows:
-            _refuse_foreign(connection, rows)
+            refuse_foreign(connection, rows)
             connection.execute(insert(chunks), rows)
-
-
-def _refuse_foreign(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Ids that were given, not made from the document's, may belong to another document."""
-    given = [row["chunk_id"] for row in rows if not row["chunk_id"].startswith(row["doc_id"] + ":")]
-    for at in range(0, len(given), PAGE):
-        found = connection.execute(
-            select(chunks.c.chunk_id, chunks.c.doc_id)
-            .where(chunks.c.chunk_id.in_(given[at : at + PAGE]), chunks.c.removed.is_(None))
-            .order_by(chunks.c.chunk_id)
-            .limit(1)
-        ).first()
-        if found is not None:
-            raise DuplicateError(
-                f"the chunk {found.chunk_id:.200} belongs to the document {found.doc_id:.200}",
-                hint="give chunks ids that differ across documents, such as DOCUMENT:1",
-            )
 
 
 _DOCUMENT_FIELDS = attrgetter(

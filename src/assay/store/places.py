@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Engine, Row, Select, or_, select
+from sqlalchemy import Connection, Engine, Row, Select, or_, select
 
+from assay.errors import DuplicateError
 from assay.evaluation.matching import Place
 from assay.model.document import ChunkPlace, IngestionMode
 from assay.store.schema import chunks
@@ -86,3 +87,20 @@ def _named(ids: Sequence[str]) -> Any:
 def _pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     for start in range(0, len(values), PAGE):
         yield values[start : start + PAGE]
+
+
+def refuse_foreign(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Ids that were given, not made from the document's, may belong to another document."""
+    given = [row["chunk_id"] for row in rows if not row["chunk_id"].startswith(row["doc_id"] + ":")]
+    for part in _pages(given):
+        found = connection.execute(
+            select(chunks.c.chunk_id, chunks.c.doc_id)
+            .where(chunks.c.chunk_id.in_(part), chunks.c.removed.is_(None))
+            .order_by(chunks.c.chunk_id)
+            .limit(1)
+        ).first()
+        if found is not None:
+            raise DuplicateError(
+                f"the chunk {found.chunk_id:.200} belongs to the document {found.doc_id:.200}",
+                hint="give chunks ids that differ across documents, such as DOCUMENT:1",
+            )
