@@ -25,7 +25,7 @@ from bench.index_plot import PLOT, plot
 from bench.index_report import render
 from bench.index_worker import index_folder
 from bench.machine import INDEX_PACKAGES, describe
-from bench.process import run_process
+from bench.process import run_process, run_worker
 
 SECTIONS = (*KINDS, "large", "size")
 SIZES = ("s10k", "s30k", "s100k", "s500k")
@@ -116,10 +116,7 @@ def _measured(engine: str, kind: str, workload: str, *, all_cores: bool) -> dict
 
 
 def _worker(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        run_process(["-m", "bench.index_worker", *arguments], DEADLINE_S)
-    )
-    return found
+    return run_worker("bench.index_worker", arguments, DEADLINE_S)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ What an engine cannot do it leaves out of ``kinds``. Everything heavy is importe
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ from bench.index_data import DIMENSION, VOCABULARY, K, Workload
 KINDS = ("bm25", "splade", "dense", "graph")
 
 
-class Engine:
+class Engine(ABC):
     """What all engines share."""
 
     name: ClassVar[str]
@@ -29,17 +30,17 @@ class Engine:
         self.kind = kind
         self.data = data
 
-    def load(self) -> None:
+    def load(self) -> None:  # noqa: B027 - not every engine has something to import
         """Import what the engine is made of."""
 
-    def build(self, folder: Path) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def build(self, folder: Path) -> None: ...
 
-    def open(self, folder: Path) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def open(self, folder: Path) -> None: ...
 
-    def search(self, query: int, *, filtered: bool, effort: int = 0) -> Sequence[int]:
-        raise NotImplementedError
+    @abstractmethod
+    def search(self, query: int, *, filtered: bool, effort: int = 0) -> Sequence[int]: ...
 
 
 class Assay(Engine):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 from bench.runner import ROOT
 
@@ -23,3 +25,9 @@ def run_process(arguments: list[str], deadline_s: float) -> str:
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["no word"])[-1][:200])
     return done.stdout
+
+
+def run_worker(module: str, arguments: tuple[str, ...], deadline_s: float) -> dict[str, Any]:
+    """The report of a worker, which prints it as JSON."""
+    found: dict[str, Any] = json.loads(run_process(["-m", module, *arguments], deadline_s))
+    return found

@@ -20,7 +20,7 @@ from typing import Any
 from bench.document import write_part
 from bench.index_data import HERE, SPECS, available
 from bench.machine import SEARCH_PACKAGES, describe
-from bench.process import run_process
+from bench.process import run_process, run_worker
 from bench.search_engines import ENGINES
 from bench.search_report import render
 from bench.search_worker import folder_of
@@ -110,10 +110,7 @@ def built(engine: str, workload: str) -> dict[str, Any]:
 
 
 def _worker(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        run_process(["-m", "bench.search_worker", *arguments], DEADLINE_S)
-    )
-    return found
+    return run_worker("bench.search_worker", arguments, DEADLINE_S)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ the question is part of a search. Everything heavy is imported where it is used.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ BATCH = 1_000
 PATIENCE_MS = 10_000  # a busy machine must not turn a slow answer into a smaller one
 
 
-class Engine:
+class Engine(ABC):
     """What all engines share."""
 
     name: ClassVar[str]
@@ -39,16 +40,16 @@ class Engine:
         """Whether dense search is approximate."""
         return self.data.spec.passages > GRAPH_FROM
 
-    def build(self, folder: Path) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def build(self, folder: Path) -> None: ...
 
-    def open(self, folder: Path, models: Models | None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def open(self, folder: Path, models: Models | None) -> None: ...
 
-    def search(self, number: int) -> Sequence[int]:
-        raise NotImplementedError
+    @abstractmethod
+    def search(self, number: int) -> Sequence[int]: ...
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - not every engine holds something
         """Let go of everything."""
 
 
