@@ -210,11 +210,23 @@ def open_generation(folder: Path, *, verified: bool = True) -> Generation:
         try:
             if verified:
                 verify_once(folder, manifest)
-            return Generation(folder, manifest)
+            opened = Generation(folder, manifest)
+            _refuse_removed(folder, manifest)
+            return opened
         except (CorruptError, FileNotFoundError):
             if attempt == TRIES - 1 or manifests.load(folder).generation == manifest.generation:
                 raise
     raise AssertionError("unreachable")
+
+
+def _refuse_removed(folder: Path, manifest: Manifest) -> None:
+    """Were all files there until the last was opened?
+
+    tantivy opens a segment without its positions as one that has none, and fails in the search.
+    """
+    for part in manifest.parts:
+        for name, (_, checksum) in part.files.items():
+            fingerprint(folder / part.folder / name, checksum)
 
 
 def verify_once(folder: Path, manifest: Manifest) -> None:

@@ -63,6 +63,32 @@ def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
     assert len(opened(tmp_path).dense(DENSE).search("heart", 99)) == 1
 
 
+@pytest.mark.parametrize("suffix", [".pos", ".idx", ".term", ".fast", ".fieldnorm"])
+def test_a_generation_that_is_removed_while_it_is_opened_is_never_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    memory, _ = built(tmp_path, ROWS[:10])
+    whole = reader.Bm25
+    opens = []
+
+    def opened_late(folder: Path, chunk_ids: dict[int, str]) -> reader.Bm25:
+        """A writer goes on, and its sweep has reached one file when this one is opened."""
+        opens.append(folder.name)
+        if len(opens) == 1:
+            memory.change(ROWS[10:20])
+            with monkeypatch.context() as kept:
+                kept.setattr(writer, "_sweep", lambda folder, manifest: None)
+                update(tmp_path, memory, ENCODERS)
+            next(folder.glob(f"*{suffix}")).unlink()
+        return whole(folder, chunk_ids)
+
+    monkeypatch.setattr(reader, "Bm25", opened_late)
+    generation = open_generation(tmp_path)
+    assert len(opens) == 2
+    assert len(generation.chunk_ids) == 20
+    assert generation.bm25().search(ROWS[15].chunk.text, 1)[0].key == ROWS[15].key
+
+
 def test_the_order_of_arrival_changes_no_answer(tmp_path: Path) -> None:
     built(tmp_path / "a", ROWS)
     built(tmp_path / "b", ROWS[20:], ROWS[:10], ROWS[10:20])
