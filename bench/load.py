@@ -89,8 +89,11 @@ class Load:
         self._idle.clear()
 
     async def _request(self, path: str) -> tuple[int, bytes]:
-        if self._idle:
+        while self._idle:
             reader, writer = self._idle.pop()
+            if not reader.at_eof():  # the service closes what nobody used for a while
+                break
+            writer.close()
         else:
             reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
         writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())

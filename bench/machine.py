@@ -43,10 +43,27 @@ class Busy:
         return None if _busy_seconds() == 0 else max(0.0, others / wall)
 
 
+class Stolen:
+    """How much processor time other guests of the same host took away meanwhile."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._before = _stolen_seconds()
+
+    def cores(self) -> float:
+        """How many cores were missing on average since."""
+        return (_stolen_seconds() - self._before) / (time.perf_counter() - self._began)
+
+
 def own_seconds() -> float:
     """What this process and those it waited for have computed so far."""
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
+
+
+def _stolen_seconds() -> float:
+    numbers = _field("/proc/stat", "cpu ", " ")
+    return 0.0 if numbers is None else int(numbers.split()[7]) / os.sysconf("SC_CLK_TCK")
 
 
 def _busy_seconds() -> float:

@@ -204,7 +204,12 @@ _SERVICE_ROWS = (
         "0",
         "searches at the same time; 0 means one for every two cores",
     ),
-    _service("search_queue", Whole(0, 100_000), "1", "searches that may wait for a slot, per slot"),
+    _service(
+        "search_queue",
+        Whole(0, 100_000),
+        "8",
+        "searches of a burst that may wait for a slot, per slot",
+    ),
     _service("evaluation_slots", Whole(1, 64), "1", "evaluations at the same time"),
     _service(
         "rate_limit", Whole(0, 10_000_000), "0", "requests a minute per key; 0 means no limit"

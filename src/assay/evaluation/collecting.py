@@ -16,6 +16,7 @@ def without_collection() -> Iterator[None]:
         yield
     finally:
         if was_on:
-            gc.freeze()  # and back: what is young now counts as old, without being looked at
-            gc.unfreeze()
+            if not gc.get_freeze_count():  # what a service has frozen must stay so
+                gc.freeze()  # and back: what is young now counts as old, without being looked at
+                gc.unfreeze()
             gc.enable()

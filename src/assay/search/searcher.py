@@ -19,7 +19,7 @@ from typing import Any
 from assay import limits
 from assay.errors import AssayError
 from assay.model.document import Chunk
-from assay.model.query import Filters, Hit
+from assay.model.query import Filters
 from assay.model.testset import QueryType
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
@@ -28,6 +28,7 @@ from assay.search.check import changed, check
 from assay.search.coordinator import Request, gather
 from assay.search.deadline import Lane
 from assay.search.options import COMPONENTS, SearchOptions
+from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
@@ -95,9 +96,7 @@ class Searcher:
         self._answers: Cache[tuple[str, str, str], SearchResponse] = Cache(
             limits.MAX_CACHED_ANSWERS
         )
-        self._lists: Cache[tuple[str, str, Request], tuple[Hit, ...]] = Cache(
-            limits.MAX_CACHED_LISTS
-        )
+        self._lists: Cache[tuple[str, str, Request], Packed] = Cache(limits.MAX_CACHED_LISTS)
         self._chunks: Cache[int, Chunk] = Cache(limits.MAX_CACHED_CHUNKS)
         self._loop = BackgroundLoop()
         self._refreshing = threading.Lock()
@@ -258,9 +257,9 @@ class Searcher:
             for name in options.components
         }
         known = {
-            name: hits
+            name: packed.hits()
             for name, request in requests.items()
-            if (hits := self._lists.get((snapshot.generation, name, request))) is not None
+            if (packed := self._lists.get((snapshot.generation, name, request))) is not None
         }
         answers = await gather(
             {name: request for name, request in requests.items() if name not in known},
@@ -271,7 +270,7 @@ class Searcher:
         )
         for name, hits in answers.lists.items():
             if name not in answers.failures:
-                self._lists.put((snapshot.generation, name, requests[name]), hits)
+                self._lists.put((snapshot.generation, name, requests[name]), pack(hits))
         lists = {**known, **answers.lists}
         if not lists:
             raise all_failed(answers)

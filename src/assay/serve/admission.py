@@ -1,7 +1,8 @@
 """How much may go on at once, and who has asked too often?
 
-A gate has slots and a short line before them. Who finds the line full is refused at once, while
-those who were let in are answered as fast as ever: a long line would only make everybody late.
+A gate has slots and a line before them. A burst waits in the line. Where the line overflows, more
+is asked for than can be done, and a long line would only make everybody late: from then on few
+wait, the newest of them first, and the others are refused while that is still soon. See design/054.
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from contextlib import asynccontextmanager
 
 from assay import limits
 
+WINDOW_S = 0.5
+"""For so long a surge lasts at least, and over so long it is asked whether it is over."""
+RECENT = 0.05
+"""The share of the newest piece of work in what a piece of work is thought to take."""
+
 
 class FullError(Exception):
     """The line before a gate is full, or the wait was too long."""
@@ -23,15 +29,52 @@ class FullError(Exception):
         self.gate = gate
 
 
-class Gate:
-    """Lets a number of callers in at the same time, in the order in which they came."""
+class Surge:
+    """Is more asked for than can be done? It begins when told, and ends by itself."""
 
-    def __init__(self, name: str, slots: int, queue: int, max_wait: float = 10.0) -> None:
+    def __init__(self, slots: int) -> None:
+        self.on = False
+        self._slots = slots
+        self._asked = 0
+        self._since = 0.0
+        self._typical_s = 0.0
+
+    def begin(self) -> None:
+        """The line has overflowed."""
+        self.on, self._asked, self._since = True, 0, time.monotonic()
+
+    def asked(self) -> None:
+        """Somebody came; where all who came of late would have found a slot, the surge is over."""
+        self._asked += 1
+        if self.on and (past := time.monotonic() - self._since) > WINDOW_S:
+            if self._asked * self._typical_s > self._slots * past:
+                self.begin()
+            else:
+                self.on = False
+
+    def took(self, seconds: float) -> None:
+        """A piece of work was done."""
+        before = self._typical_s or seconds
+        self._typical_s = before + RECENT * (seconds - before)
+
+
+class Gate:
+    """Lets a number of callers in at the same time, in the order in which they came.
+
+    With ``shed`` a line that overflows is cut to one caller for each slot, the newest, until the
+    surge is over.
+    """
+
+    def __init__(
+        self, name: str, slots: int, queue: int, max_wait: float = 10.0, *, shed: bool = False
+    ) -> None:
         self.name = name
         self.slots = slots
         self.queue = queue
         self.active = 0
         self._max_wait = max_wait
+        self._shed = shed
+        self._surge = Surge(slots)
         self._line: deque[asyncio.Future[None]] = deque()
 
     @property
@@ -42,36 +85,54 @@ class Gate:
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Hold a slot; ``FullError`` where none will be free soon."""
+        self._surge.asked()
         if self.active < self.slots:
             self.active += 1
         else:
             await self._wait()
+        began = time.monotonic()
         try:
             yield
         finally:
+            self._surge.took(time.monotonic() - began)
             self._leave()
 
     async def _wait(self) -> None:
-        if len(self._line) >= self.queue:
-            raise FullError(self.name)
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._line.append(place)
+        place = self._join()
         try:
             async with asyncio.timeout(self._max_wait):
                 await place
         except BaseException as problem:
-            if place.done() and not place.cancelled():
-                self._leave()  # the slot came in the moment in which the caller left
-            elif place in self._line:
+            if place in self._line:
                 self._line.remove(place)
+            elif place.done() and not place.cancelled() and place.exception() is None:
+                self._leave()  # the slot came in the moment in which the caller left
             if isinstance(problem, TimeoutError):
                 raise FullError(self.name) from None
             raise
 
+    def _join(self) -> asyncio.Future[None]:
+        """A place at the end of the line, if need be at the cost of those who came before."""
+        if len(self._line) >= self.queue:
+            if not (self._shed and self.queue):
+                raise FullError(self.name)
+            if not self._surge.on:
+                self._surge.begin()
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append(place)
+        if self._surge.on:
+            while len(self._line) > min(self.slots, self.queue):
+                self._refuse(self._line.popleft())
+        return place
+
+    def _refuse(self, place: asyncio.Future[None]) -> None:
+        if not place.done():
+            place.set_exception(FullError(self.name))
+
     def _leave(self) -> None:
         """Hand the slot to the next in line, or free it."""
         while self._line:
-            place = self._line.popleft()
+            place = self._line.pop() if self._surge.on else self._line.popleft()
             if not place.done():
                 place.set_result(None)
                 return

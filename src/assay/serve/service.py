@@ -85,6 +85,7 @@ class Service:
         self.metrics = Metrics()
         self.rates = RateLimiter(self.settings.rate_limit)
         self.stopping = threading.Event()
+        self.when_warm: Callable[[], object] = lambda: None
         self._stack = ExitStack()
         self._stack.callback(self.workspace.close)
         store = KeyStore(config.home / "assay.db")
@@ -114,7 +115,9 @@ class Service:
         self._opening = threading.Lock()
         self._fault: tuple[float, str] | None = None
         self.gates = {
-            "search": Gate("search", self.settings.search_slots, self.settings.search_queue),
+            "search": Gate(
+                "search", self.settings.search_slots, self.settings.search_queue, shed=True
+            ),
             "evaluation": Gate("evaluation", self.settings.evaluation_slots, EVALUATION_QUEUE),
             "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
             "backup": Gate("backup", 1, 1),  # a slow reader must not hold up other work
@@ -231,6 +234,7 @@ class Service:
             self.open_searcher()
         except ProblemError as problem:
             self.log.warning("not ready", problem=problem.problem.detail)
+        self.when_warm()
 
     def stop_soon(self) -> None:
         """The end begins: streams should come to theirs."""

@@ -9,6 +9,7 @@ import pytest
 from assay.errors import BusyError, CorruptError, InputError, UsageError
 from assay.index import manifest as manifests
 from assay.index import reader, writer
+from assay.index.bm25 import Bm25
 from assay.index.lock import write_lock
 from assay.index.reader import open_generation
 from assay.index.writer import Encoders, update
@@ -68,10 +69,9 @@ def test_a_generation_that_is_removed_while_it_is_opened_is_never_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     memory, _ = built(tmp_path, ROWS[:10])
-    whole = reader.Bm25
     opens = []
 
-    def opened_late(folder: Path, chunk_ids: dict[int, str]) -> reader.Bm25:
+    def opened_late(folder: Path, chunk_ids: dict[int, str]) -> Bm25:
         """A writer goes on, and its sweep has reached one file when this one is opened."""
         opens.append(folder.name)
         if len(opens) == 1:
@@ -80,7 +80,7 @@ def test_a_generation_that_is_removed_while_it_is_opened_is_never_served(
                 kept.setattr(writer, "_sweep", lambda folder, manifest: None)
                 update(tmp_path, memory, ENCODERS)
             next(folder.glob(f"*{suffix}")).unlink()
-        return whole(folder, chunk_ids)
+        return Bm25(folder, chunk_ids)
 
     monkeypatch.setattr(reader, "Bm25", opened_late)
     generation = open_generation(tmp_path)

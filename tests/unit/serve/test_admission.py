@@ -92,3 +92,111 @@ def test_no_rate_means_no_limit_and_callers_are_forgotten() -> None:
     assert [limiter.wait_for(name) for name in "abc"] == [0, 0, 0]
     assert limiter.wait_for("a") == 0  # forgotten, since c came
     assert limiter.wait_for("c") > 0
+
+
+def test_a_burst_waits_and_is_served_in_order() -> None:
+    async def scene() -> list[int]:
+        gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
+        tasks = [asyncio.create_task(hold(gate, done, order, name)) for name in range(9)]
+        await asyncio.sleep(0)
+        done.set()
+        await asyncio.gather(*tasks)
+        return order
+
+    assert asyncio.run(scene()) == list(range(9))
+
+
+async def surge(gate: Gate, done: asyncio.Event, order: list[int]) -> list[asyncio.Task[None]]:
+    """Ten callers for one slot and a line of eight: one more than have room."""
+    tasks = [asyncio.create_task(hold(gate, done, order, name)) for name in range(10)]
+    for _ in range(3):
+        await asyncio.sleep(0)
+    return tasks
+
+
+def test_a_surge_cuts_the_line_and_serves_the_newest() -> None:
+    async def scene() -> None:
+        gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
+        tasks = await surge(gate, done, order)
+        assert (gate.active, gate.waiting) == (1, 1)
+        newest = asyncio.create_task(hold(gate, done, order, 10))
+        await asyncio.sleep(0)
+        assert gate.waiting == 1
+        done.set()
+        ended = await asyncio.gather(*tasks, newest, return_exceptions=True)
+        assert order == [0, 10]
+        assert [name for name, end in enumerate(ended) if end is None] == [0, 10]
+        assert all(isinstance(end, FullError) for end in ended[1:10])
+        assert (gate.active, gate.waiting) == (0, 0)
+
+    asyncio.run(scene())
+
+
+def test_a_surge_ends_when_what_is_asked_can_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 0.0
+    monkeypatch.setattr("assay.serve.admission.time.monotonic", lambda: clock)
+
+    async def scene() -> int:
+        nonlocal clock
+        gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
+        tasks = await surge(gate, done, order)
+        clock += 0.02  # what a search takes
+        done.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for _ in range(10):  # ten in the next second would take a fifth of it
+            clock += 0.1
+            async with gate.slot():
+                clock += 0.0
+        calm, order = asyncio.Event(), []
+        tasks = [asyncio.create_task(hold(gate, calm, order, name)) for name in range(5)]
+        await asyncio.sleep(0)
+        waiting = gate.waiting
+        calm.set()
+        await asyncio.gather(*tasks)
+        return waiting
+
+    assert asyncio.run(scene()) == 4
+
+
+def test_a_surge_lasts_while_too_much_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 0.0
+    monkeypatch.setattr("assay.serve.admission.time.monotonic", lambda: clock)
+
+    async def scene() -> None:
+        nonlocal clock
+        gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
+        tasks = await surge(gate, done, order)
+        clock += 0.02
+        done.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        kept = asyncio.Event()
+        first = asyncio.create_task(hold(gate, kept, order, 0))
+        others = []
+        for _ in range(200):  # a hundred times 20 ms in each second is twice what there is
+            clock += 0.01
+            others.append(asyncio.create_task(hold(gate, kept, order, 1)))
+            await asyncio.sleep(0)
+            assert gate.waiting <= 1
+        kept.set()
+        ends = await asyncio.gather(first, *others, return_exceptions=True)
+        assert sum(end is None for end in ends) == 2
+
+    asyncio.run(scene())
+
+
+def test_who_is_refused_while_leaving_frees_nothing_twice() -> None:
+    async def scene() -> None:
+        gate, done, order = Gate("search", 1, 1, shed=True), asyncio.Event(), list[int]()
+        first = asyncio.create_task(hold(gate, done, order, 0))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(hold(gate, done, order, 1))
+        await asyncio.sleep(0)
+        third = asyncio.create_task(hold(gate, done, order, 2))
+        await asyncio.sleep(0)
+        second.cancel()  # it was refused a moment ago, and has not run since
+        done.set()
+        await asyncio.gather(first, second, third, return_exceptions=True)
+        assert order == [0, 2]
+        assert (gate.active, gate.waiting) == (0, 0)
+
+    asyncio.run(scene())
