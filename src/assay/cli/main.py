@@ -81,7 +81,7 @@ COMMANDS: tuple[Entry, ...] = (
 )
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
-COLLECT_AFTER = 50_000  # values made, until Python looks for cycles; ours have hardly any
+COLLECT_AFTER = 200_000  # values made, until Python looks for cycles; ours have hardly any
 
 
 def main() -> None:

@@ -102,15 +102,24 @@ def rank(
 def explained(candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str]) -> SearchHit:
     """A result with the whole account of its score; None for components that do not have it."""
     fused = candidate.boosted.fused
-    blank = dict.fromkeys(asked)
+    raw: dict[str, float | None] = dict.fromkeys(asked)
+    ranks: dict[str, int | None] = dict.fromkeys(asked)
+    normalized, contributions = raw.copy(), raw.copy()
+    for column, place in zip(fused.columns, fused.places, strict=True):
+        if place:
+            name = column.component
+            ranks[name] = place
+            raw[name] = column.raw[place - 1]
+            normalized[name] = column.normalized[place - 1]
+            contributions[name] = column.contributions[place - 1]
     return SearchHit(
         rank=rank,
         chunk=chunk,
         score=candidate.score,
-        component_scores={**blank, **fused.raw},
-        ranks={**blank, **fused.ranks},
-        normalized={**blank, **fused.normalized},
-        contributions={**blank, **fused.contributions},
+        component_scores=raw,
+        ranks=ranks,
+        normalized=normalized,
+        contributions=contributions,
         fused=fused.score,
         boosted=candidate.boosted.score,
         boosts=candidate.boosted.boosts,

@@ -12,9 +12,7 @@ from assay.model.query import Hit
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.search.fusion import fuse
-from assay.search.fusion.rrf import reciprocal_ranks
-from assay.search.fusion.weighted import normalized_scores
-from assay.search.options import FusionMethod, SearchOptions
+from assay.search.options import SearchOptions
 from assay.search.query_type import classify
 from assay.search.recorded import options_from
 
@@ -52,10 +50,3 @@ def refuser(options: SearchOptions) -> Refuse:
 def refuser_of(config: Mapping[str, Any]) -> Refuse:
     """The same under the configuration that a stored run was made with."""
     return refuser(options_from(config, SearchOptions()))
-
-
-def worth(scores: Sequence[float], options: SearchOptions) -> list[float]:
-    """What each place of a component's list is worth before its weight."""
-    if options.fusion_method is FusionMethod.RRF:
-        return reciprocal_ranks(len(scores), options.rrf_k)
-    return normalized_scores(scores, options.normalization)

@@ -15,9 +15,7 @@ import numpy as np
 from assay.errors import UsageError
 from assay.model.arrays import FloatArray, IntArray
 from assay.model.runs import QueryOutcome
-from assay.search.fusion import effective_weights
-from assay.search.fusion.rrf import reciprocal_ranks
-from assay.search.fusion.weighted import normalized_scores
+from assay.search.fusion import effective_weights, worth
 from assay.search.options import FusionMethod, Normalization, SearchOptions
 
 RRF_KS = (5, 10, 20, 40, 60, 100)
@@ -46,12 +44,8 @@ class Pool:
         """What each component's word on each candidate is worth, before weights."""
         values = np.zeros(self.place.shape)
         for at, scores in enumerate(self.scores.values()):
-            if options.fusion_method is FusionMethod.RRF:
-                worth = reciprocal_ranks(len(scores), options.rrf_k)
-            else:
-                worth = normalized_scores(scores, options.normalization)
             there = self.place[:, at] >= 0
-            values[there, at] = np.asarray(worth)[self.place[there, at]]
+            values[there, at] = np.asarray(worth(scores, options))[self.place[there, at]]
         return values
 
     def ranks(self, worth: FloatArray, weights: Mapping[str, float]) -> IntArray:

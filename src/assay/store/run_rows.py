@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any, TypeAlias
 
+from pydantic_core import to_json
+
 from assay.model.answers import Answer
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.store.seals import unsealed
@@ -140,22 +142,23 @@ def _results(
 ) -> list[RankedResult]:
     ids = content.get("ids", [])[:depth]
     versions = content.get("chunker_versions", "")
+    spans = content.get("spans")
     rows = zip(
         ids,
         content.get("doc_ids", ids),
         content.get("scores") or repeat(None),
-        content.get("spans") or repeat(()),
+        (tuple(map(tuple, each)) for each in spans) if spans else repeat(()),
         repeat(versions) if isinstance(versions, str) else versions,
         strict=False,  # columns may go on after the last id that is wanted
     )
     if evidence is None:
         return [
-            RankedResult(one, doc, score, tuple(map(tuple, spans)), version, {}, {})
-            for one, doc, score, spans, version in rows
+            RankedResult(one, doc, score, shown, version, {}, {})
+            for one, doc, score, shown, version in rows
         ]
     return [
-        RankedResult(one, doc, score, tuple(map(tuple, spans)), version, *evidence[one])
-        for one, doc, score, spans, version in rows
+        RankedResult(one, doc, score, shown, version, *evidence[one])
+        for one, doc, score, shown, version in rows
     ]
 
 
@@ -231,6 +234,12 @@ def _row(columns: Mapping[str, list[Any]], at: int) -> dict[str, Any]:
 
 def _dump(content: Mapping[str, Any]) -> str:
     kept = {name: value for name, value in content.items() if _says_something(value)}
+    try:
+        text = to_json(kept).decode()
+        if "NaN" not in text and "Infinity" not in text:
+            return text
+    except ValueError:
+        pass  # half a surrogate pair, which json writes; or a type that neither does
     return json.dumps(kept, separators=(",", ":"), allow_nan=False)
 
 

@@ -59,3 +59,25 @@ def test_rows_from_before_there_were_tails_hold_all_results(depth: int | None) -
     stages = run_rows.stages_json(written)
     read = run_rows.outcome("q1", run_rows.result_json(written), stages, depth=depth)
     assert read == replace(written, results=written.results[:depth])
+
+
+def test_half_a_surrogate_pair_is_kept() -> None:
+    before = replace(outcome(2), error="cannot read \ud800", warnings=("naïve NaN ∞",))
+    assert run_rows.outcome("q1", run_rows.result_json(before)).error == before.error
+    assert run_rows.outcome("q1", run_rows.result_json(before)).warnings == before.warnings
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_score_without_order_is_not_written(score: float) -> None:
+    (one,) = outcome(1).results
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        run_rows.result_json(replace(outcome(0), results=(replace(one, score=score),)))
+
+
+@pytest.mark.parametrize("score", [1e22, 5e-324, 0.1 + 0.2, -0.0, 1e-05, 123456789.123456789])
+def test_scores_are_read_back_to_the_last_bit(score: float) -> None:
+    (one,) = outcome(1).results
+    before = replace(outcome(0), results=(replace(one, score=score),))
+    after = run_rows.outcome("q1", run_rows.result_json(before)).results[0].score
+    assert after is not None
+    assert after.hex() == score.hex()

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from assay.ingest.sections import LABELS, label_of
 from assay.search.boost.detect import TABLE_RULE, Detected
@@ -18,6 +17,7 @@ from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused
 from assay.search.response import Boost
 
+_Matches: TypeAlias = Sequence[tuple[Detected, str]]
 _TABLE_HINT = "ae"  # adverse events count as tables even where they are told in a sentence
 
 
@@ -46,44 +46,74 @@ class Boosted(NamedTuple):
     boosts: tuple[Boost, ...] = ()
 
 
+class Order(Sequence[Boosted]):
+    """Candidates in the order of their boosted scores, made when they are looked at."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Fused],
+        scores: Sequence[float],
+        matches: Sequence[_Matches],
+    ) -> None:
+        self._candidates = candidates
+        self._scores = scores
+        self._matches = matches
+        # stable: equal scores keep their places
+        self._places = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> Boosted: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Boosted]: ...
+    def __getitem__(self, at: int | slice) -> Boosted | list[Boosted]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        place = self._places[at]
+        boosts = _account(self._matches[place])
+        return Boosted(self._candidates[place], self._scores[place], place + 1, boosts)
+
+
 def apply_boosts(
     candidates: Sequence[Fused],
     traits: Callable[[int], Traits],
     detected: Sequence[Detected],
     lexicon: Lexicon,
-) -> list[Boosted]:
+) -> Sequence[Boosted]:
     """The candidates in their new order; ``traits`` answers for a candidate's key.
 
     Where nothing was detected no trait is asked for.
     """
     if not detected:
-        return [Boosted(one, one.score, rank) for rank, one in enumerate(candidates, start=1)]
-    rows = []
-    # candidates are of few kinds, and each kind is judged once
-    known: dict[tuple[bool, str, str], tuple[float, tuple[Boost, ...]]] = {}
-    for rank, one in enumerate(candidates, start=1):
-        has = traits(one.key)
-        kind = (has.is_table, has.section_label, has.intent_hint)
-        found = known.get(kind)
-        if found is None:
-            boosts = _boosts(has, detected, lexicon)
-            found = known[kind] = (boosts[0].factor if boosts else 1.0, boosts)
-        rows.append(Boosted(one, one.score * found[0], rank, found[1]))
-    rows.sort(key=attrgetter("score"), reverse=True)  # stable: equal scores keep their places
-    return rows
+        return Order(candidates, [one.score for one in candidates], [()] * len(candidates))
+    every = [traits(one.key) for one in candidates]
+    # few values are shared by many candidates: each is judged once, and kept while its id is used
+    distinct = {id(has): has for has in every}
+    matches = {at: _matches(has, detected, lexicon) for at, has in distinct.items()}
+    factors = {at: found[0][0].factor if found else 1.0 for at, found in matches.items()}
+    ids = [*map(id, every)]
+    scores = [one.score * factors[at] for one, at in zip(candidates, ids, strict=True)]
+    return Order(candidates, scores, [matches[at] for at in ids])
 
 
-def _boosts(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> tuple[Boost, ...]:
-    """Every rule that matches, the largest factor first; that one is applied."""
+def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> _Matches:
+    """Every rule that matches, and by what; the largest factor first, which is applied."""
     found = []
     for one in detected:
         matched = _as_table(traits) if one.rule == TABLE_RULE else _as_section(traits, one, lexicon)
         if matched:
             found.append((one, matched))
-    found.sort(key=lambda pair: -pair[0].factor)
+    if len(found) > 1:
+        found.sort(key=lambda pair: -pair[0].factor)
+    return found
+
+
+def _account(matches: _Matches) -> tuple[Boost, ...]:
     return tuple(
         Boost(one.rule, one.intent, one.confidence, one.factor, matched, applied=at == 0)
-        for at, (one, matched) in enumerate(found)
+        for at, (one, matched) in enumerate(matches)
     )
 
 

@@ -69,15 +69,19 @@ def _sorted(rows: list[list[Any]], primary: int) -> list[list[Any]]:
 
 def _column(name: str, hits: Sequence[Hit], options: SearchOptions, weight: float) -> Column:
     """What every hit of a list is worth."""
-    scores = tuple(hit.score for hit in hits)
+    scores = tuple([hit.score for hit in hits])
     if not all(map(math.isfinite, scores)):
         bad = next(hit for hit in hits if not math.isfinite(hit.score))
         raise InputError(f"{name} gave {bad.chunk_id} the score {bad.score}, which has no order")
+    values = worth(scores, options)
+    return Column(name, scores, values, tuple([weight * value for value in values]))
+
+
+def worth(scores: Sequence[float], options: SearchOptions) -> tuple[float, ...]:
+    """What each place of a component's list is worth before its weight."""
     if options.fusion_method is FusionMethod.RRF:
-        values = reciprocal_ranks(len(hits), options.rrf_k)
-    else:
-        values = normalized_scores(scores, options.normalization)
-    return Column(name, scores, tuple(values), tuple(weight * value for value in values))
+        return reciprocal_ranks(len(scores), options.rrf_k)
+    return tuple(normalized_scores(scores, options.normalization))
 
 
 def _in_order(lists: Mapping[str, Sequence[Hit]]) -> tuple[str, ...]:

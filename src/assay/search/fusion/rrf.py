@@ -6,7 +6,10 @@ ranks from 1. A large k makes ranks nearly equal, a small one lets the top of ea
 
 from __future__ import annotations
 
+from functools import lru_cache
 
-def reciprocal_ranks(count: int, k: int) -> list[float]:
+
+@lru_cache(maxsize=256)
+def reciprocal_ranks(count: int, k: int) -> tuple[float, ...]:
     """The value of the ranks 1 to ``count``."""
-    return [1.0 / (k + rank) for rank in range(1, count + 1)]
+    return tuple([1.0 / (k + rank) for rank in range(1, count + 1)])

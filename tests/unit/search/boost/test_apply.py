@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
@@ -25,7 +25,7 @@ def traits(chunks: Mapping[int, Chunk]) -> Callable[[int], Chunk]:
     return lambda key: chunks.get(key, PLAIN)
 
 
-def boosted(query: str, chunks: Mapping[int, Chunk], count: int = 5) -> list[Boosted]:
+def boosted(query: str, chunks: Mapping[int, Chunk], count: int = 5) -> Sequence[Boosted]:
     lexicon = default_lexicon()
     return apply_boosts(fused(count), traits(chunks), detect(query, lexicon), lexicon)
 
