@@ -14,14 +14,17 @@ then the rank that the engine gave; results without scores keep theirs.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
 from assay.measures.table import JudgedHits, build_table
 from assay.model.answers import Expect
+from assay.model.arrays import IntArray
 from assay.model.judgments import Span
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment
@@ -38,19 +41,17 @@ class Rule(Enum):
     DOC = "doc"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a chunk stands: its document, and its characters there (empty: not known)."""
 
     doc_id: str
     spans: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One judged thing as a rule looks for it: a chunk, or a document (or spans of it).
 
-    ``in_parts``: several results may cover the spans together.
+    ``in_parts``: several results may cover the spans together. A tuple, since there are many.
     """
 
     grade: int
@@ -68,13 +69,15 @@ def ranked_queries(queries: Iterable[GoldenQuery]) -> tuple[GoldenQuery, ...]:
 def place_of(judgment: Judgment, archive: Mapping[str, Place]) -> Place:
     """Where the judged thing stands, by the test set, else the archive, else its id."""
     known = archive.get(judgment.id)
+    spans = judgment.spans or (known.spans if known is not None else ())
+    return Place(_document_of(judgment, archive), spans)
+
+
+def _document_of(judgment: Judgment, archive: Mapping[str, Place]) -> str:
     if judgment.doc_id is not None:
-        doc_id = judgment.doc_id
-    elif known is not None:
-        doc_id = known.doc_id
-    else:
-        doc_id = document_id(judgment.id)
-    return Place(doc_id, judgment.spans or (known.spans if known is not None else ()))
+        return judgment.doc_id
+    known = archive.get(judgment.id)
+    return document_id(judgment.id) if known is None else known.doc_id
 
 
 def document_id(text: str) -> str:
@@ -93,11 +96,11 @@ def targets(query: GoldenQuery, rule: Rule, archive: Mapping[str, Place]) -> lis
     found: list[Target] = []
     whole: dict[str, int] = {}
     for one in query.relevant_docs:
-        place = place_of(one, archive)
-        if rule is Rule.SPAN and place.spans:
+        if rule is Rule.SPAN and (place := place_of(one, archive)).spans:
             found.append(Target(one.grade, None, place.doc_id, place.spans, in_parts=True))
         else:
-            whole[place.doc_id] = max(one.grade, whole.get(place.doc_id, one.grade))
+            doc_id = _document_of(one, archive)
+            whole[doc_id] = max(one.grade, whole.get(doc_id, one.grade))
     return found + [Target(grade, doc_id=doc_id) for doc_id, grade in whole.items()]
 
 
@@ -116,13 +119,18 @@ class Sought:
 
     queries: Sequence[GoldenQuery]
     wanted: Sequence[Wanted]
+    judged: tuple[IntArray, IntArray]
 
 
 def sought(
     queries: Sequence[GoldenQuery], rule: Rule, archive: Mapping[str, Place] | None = None
 ) -> Sought:
     """What the rule looks for in the results of these queries."""
-    return Sought(queries, [_wanted(targets(query, rule, archive or {})) for query in queries])
+    wanted = [_wanted(targets(query, rule, archive or {})) for query in queries]
+    counts = [len(one.targets) for one in wanted]
+    grades = [target.grade for one in wanted for target in one.targets]
+    at = np.repeat(np.arange(len(wanted), dtype=np.int64), counts)
+    return Sought(queries, wanted, (at, np.array(grades, dtype=np.int64)))
 
 
 def _wanted(found: list[Target]) -> Wanted:
@@ -149,33 +157,39 @@ def judge_outcomes(
 def judge_sought(what: Sought, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:
     """The same where the judgments are prepared already."""
     queries = what.queries
-    rows: list[tuple[int, int, int]] = []
-    judged: list[tuple[int, int]] = []
-    retrieved = np.zeros(len(queries), dtype=np.int64)
-    top = np.full(len(queries), -np.inf)
-    missing = np.zeros(len(queries), dtype=np.bool_)
+    ats: list[int] = []
+    ranks: list[int] = []
+    grades: list[int] = []
+    retrieved = [0] * len(queries)
+    top = [-np.inf] * len(queries)
+    missing = [False] * len(queries)
     for at, (query, wanted) in enumerate(zip(queries, what.wanted, strict=True)):
-        judged += [(at, target.grade) for target in wanted.targets]
         outcome = outcomes.get(query.query_id)
         missing[at] = outcome is None
         if outcome is None or outcome.error is not None or not outcome.results:
             continue
         results = _ordered(outcome.results)
         retrieved[at] = len(results)
-        top[at] = -np.inf if results[0].score is None else results[0].score
-        rows += [(at, rank, grade) for rank, grade in _found(results, wanted)]
-    hits = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    every = np.array(judged, dtype=np.int64).reshape(-1, 2)
+        if results[0].score is not None:
+            top[at] = results[0].score
+        for rank, grade in _found(results, wanted):
+            ats.append(at)
+            ranks.append(rank)
+            grades.append(grade)
     return build_table(
         tuple(query.query_id for query in queries),
-        (hits[:, 0], hits[:, 1], hits[:, 2]),
-        (every[:, 0], every[:, 1]),
-        retrieved=retrieved,
-        top_score=top,
+        (_whole(ats), _whole(ranks), _whole(grades)),
+        what.judged,
+        retrieved=_whole(retrieved),
+        top_score=np.array(top, dtype=np.float64),
         tied=np.zeros(len(queries), dtype=np.int64),
-        missing=missing,
+        missing=np.array(missing, dtype=np.bool_),
         extra_queries=0,
     )
+
+
+def _whole(numbers: list[int]) -> IntArray:
+    return np.array(numbers, dtype=np.int64)
 
 
 def graded_ranks(
@@ -211,8 +225,7 @@ def covers_enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
 
 def _ordered(results: Sequence[RankedResult]) -> Sequence[RankedResult]:
     scores = [-np.inf if result.score is None else result.score for result in results]
-    best_first = sorted(scores, reverse=True)
-    if scores == best_first:
+    if all(map(operator.ge, scores, scores[1:])):
         return results
     return [results[at] for at in sorted(range(len(results)), key=lambda at: (-scores[at], at))]
 
