@@ -7,10 +7,9 @@ kilobyte, since one kilobyte can unpack to 32 megabytes.
 
 from __future__ import annotations
 
-import importlib
 from typing import IO, TYPE_CHECKING, Any
 
-from assay.errors import MissingDependencyError
+from assay.zstd import zstd_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,23 +35,7 @@ def is_zstd(head: bytes) -> bool:
 
 def zstd_stream(raw: IO[bytes]) -> Reads:
     """The unpacked content; what is damaged or cut off raises ``EOFError`` or ``OSError``."""
-    return _Frames(raw, *_decompressor())
-
-
-def _decompressor() -> tuple[Callable[[], Any], type[Exception]]:
-    """What begins a frame, and what it raises; both libraries name the rest alike."""
-    try:
-        standard: Any = importlib.import_module("compression.zstd")  # Python 3.14 and later
-        return standard.ZstdDecompressor, standard.ZstdError
-    except ImportError:
-        pass
-    try:
-        library: Any = importlib.import_module("zstandard")
-    except ImportError:
-        raise MissingDependencyError(
-            "reading Zstandard data needs the package zstandard", hint="pip install zstandard"
-        ) from None
-    return (lambda: library.ZstdDecompressor().decompressobj()), library.ZstdError
+    return _Frames(raw, *zstd_library())
 
 
 class _Frames:

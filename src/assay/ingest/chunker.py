@@ -17,7 +17,7 @@ from assay.ingest import tokens
 from assay.ingest.profiles import Profile
 from assay.ingest.tables import HEAD_END
 from assay.ingest.windows import Stretch, trimmed, windows
-from assay.model.document import Chunk, Document, Section
+from assay.model.document import Chunk, Document, Section, chunk_of
 from assay.model.judgments import Span
 
 
@@ -138,22 +138,12 @@ def _chunk(
         details["heading"] = section.heading
     if section.is_table and part:
         details["table_part"] = str(part)
-    return Chunk(
+    return chunk_of(
+        document,
+        section,
+        spans,
         chunk_id=chunk_id,
-        doc_id=document.doc_id,
-        text="".join(document.text[start:end] for start, end in spans),
-        title=document.title,
-        section_label=section.label,
-        intent_hint=section.intent_hint,
-        is_table=section.is_table,
-        table_html="" if part else section.table_html,
-        spans=spans,
         chunker_version=version,
-        speaker_role=section.speaker_role,
-        ingestion_mode=document.ingestion_mode,
-        interview_id=document.interview_id,
-        start_time=section.start_time,
-        end_time=section.end_time,
-        source=document.source,
+        table_html="" if part else section.table_html,
         metadata={**document.metadata, **details} if details else document.metadata,
     )

@@ -7,17 +7,17 @@ and unpacking is the user's decision.
 
 from __future__ import annotations
 
-import importlib
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from assay import limits
-from assay.errors import LimitError, MissingDependencyError, MissingFileError
+from assay.errors import LimitError, MissingFileError
 from assay.ingest.entry import Place
 from assay.ingest.watch import Watch
+from assay.zstd import zstd_library
 
 STEP = 1 << 20
 ZSTD_FEED = 1 << 10  # one kilobyte can unpack to 32 megabytes
@@ -214,7 +214,7 @@ class _Zstd:
     """Frames of a Zstandard file, one after the other."""
 
     def __init__(self) -> None:
-        self._begin, self._refusal = _zstd_library()
+        self._begin, self._refusal = zstd_library()
         self._frame: Any = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -236,19 +236,3 @@ class _Zstd:
     def finish(self) -> None:
         if self._frame is not None:
             raise EOFError("the last frame has no end")
-
-
-def _zstd_library() -> tuple[Callable[[], Any], type[Exception]]:
-    """What begins a frame, and what it raises; both libraries name the rest alike."""
-    try:
-        standard: Any = importlib.import_module("compression.zstd")  # Python 3.14 and later
-        return standard.ZstdDecompressor, standard.ZstdError
-    except ImportError:
-        pass
-    try:
-        library: Any = importlib.import_module("zstandard")
-    except ImportError:
-        raise MissingDependencyError(
-            "reading Zstandard data needs the package zstandard", hint="pip install zstandard"
-        ) from None
-    return lambda: library.ZstdDecompressor().decompressobj(), library.ZstdError

@@ -21,7 +21,14 @@ from assay.ingest.json_rows import Row
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
-from assay.model.document import Chunk, Document, IngestionMode, Section, SpeakerRole
+from assay.model.document import (
+    Chunk,
+    Document,
+    IngestionMode,
+    Section,
+    SpeakerRole,
+    chunk_of,
+)
 from assay.model.judgments import Span
 
 GIVEN = "given"
@@ -33,23 +40,13 @@ _CODE_POINTS = "utf-32-le"
 def chunks_of_sections(document: Document, ids: Sequence[str]) -> tuple[Chunk, ...]:
     """One chunk per section of the document, under the ids that the sections came with."""
     return tuple(
-        Chunk(
+        chunk_of(
+            document,
+            section,
+            ((section.start, section.end),),
             chunk_id=chunk_id,
-            doc_id=document.doc_id,
-            text=document.text[section.start : section.end],
-            title=document.title,
-            section_label=section.label,
-            intent_hint=section.intent_hint,
-            is_table=section.is_table,
-            table_html=section.table_html,
-            spans=((section.start, section.end),),
             chunker_version=GIVEN_VERSION,
-            speaker_role=section.speaker_role,
-            ingestion_mode=document.ingestion_mode,
-            interview_id=document.interview_id,
-            start_time=section.start_time,
-            end_time=section.end_time,
-            source=document.source,
+            table_html=section.table_html,
             metadata={**document.metadata, **section.metadata},
         )
         for section, chunk_id in zip(document.sections, ids, strict=True)

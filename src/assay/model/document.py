@@ -126,3 +126,35 @@ def check_id(value: object, what: str = "id") -> str:
             hint="up to 128 letters, digits or . _ : # - and a letter or digit first",
         )
     return value
+
+
+def chunk_of(
+    document: Document,
+    section: Section,
+    spans: tuple[Span, ...],
+    *,
+    chunk_id: str,
+    chunker_version: str,
+    table_html: str,
+    metadata: Mapping[str, str],
+) -> Chunk:
+    """The chunk that these spans of a section make up."""
+    return Chunk(
+        chunk_id=chunk_id,
+        doc_id=document.doc_id,
+        text="".join(document.text[start:end] for start, end in spans),
+        title=document.title,
+        section_label=section.label,
+        intent_hint=section.intent_hint,
+        is_table=section.is_table,
+        table_html=table_html,
+        spans=spans,
+        chunker_version=chunker_version,
+        speaker_role=section.speaker_role,
+        ingestion_mode=document.ingestion_mode,
+        interview_id=document.interview_id,
+        start_time=section.start_time,
+        end_time=section.end_time,
+        source=document.source,
+        metadata=metadata,
+    )

@@ -75,7 +75,7 @@ async def places(asked: PlacesRequest, service: ServiceOf, caller: Reader) -> JS
     del caller
     versions = frozenset(asked.versions)
     found = await service.work(lambda: service.workspace.archived(asked.chunk_ids, versions))
-    return JSONResponse({"places": {name: asdict(place) for name, place in found.items()}})
+    return JSONResponse({"places": {name: place._asdict() for name, place in found.items()}})
 
 
 @router.post("/chunks/present", response_model=PresentAnswer, responses=refusals())
