@@ -45,10 +45,14 @@ def with_routes(service: Service) -> Frame:
     return frame
 
 
+def odd_client(service: Service) -> TestClient:
+    app = with_routes(service)
+    return TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
+
+
 @pytest.fixture
 def odd(make_service: MakeService) -> Iterator[TestClient]:
-    app = with_routes(make_service(request_seconds="1.5"))
-    with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
+    with odd_client(make_service()) as client:
         yield client
 
 
@@ -143,8 +147,9 @@ def test_a_body_without_a_length_is_counted(odd: TestClient) -> None:
     assert_problem(response, 413, "too_large")
 
 
-def test_the_deadline_ends_a_slow_answer(odd: TestClient) -> None:
-    assert_problem(odd.get("/slow"), 504, "deadline")
+def test_the_deadline_ends_a_slow_answer(make_service: MakeService) -> None:
+    with odd_client(make_service(request_seconds="0.5")) as odd:
+        assert_problem(odd.get("/slow"), 504, "deadline")
 
 
 def test_a_defect_says_nothing_about_itself_but_the_log_does(
