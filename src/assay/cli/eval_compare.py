@@ -34,7 +34,7 @@ def compare(
     write_report: WriteReport = False,
     csv: Annotated[bool, typer.Option("--csv", help="Write a line for each query.")] = False,
     json_output: JsonFlag = False,
-) -> None:
+) -> int:
     """Show what changed between two runs, query by query."""
     from assay.cli.opening import opened
     from assay.cli.reports import write_reports
@@ -74,6 +74,7 @@ def compare(
     else:
         show_tables(compare_tables(report), config.color)
         emit_text(counts_line(report))
+    return 4 if report.degraded else 0
 
 
 @verbs.command("ab")

@@ -169,6 +169,9 @@ def split(
             "--by-group", help="Write three sets, 80/10/10, that share no group of queries."
         ),
     ] = False,
+    redraw: Annotated[
+        bool, typer.Option("--redraw", help="Draw again where a part is held out already.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File (folder with --by-group) to write."),
@@ -178,9 +181,13 @@ def split(
     """Hold out a part of the queries, stratified by type, and store that in the set."""
     from assay.tasks.splitting import split_groups, split_held_out
 
-    path, parts = (split_groups if by_group else split_held_out)(
-        name, _folder(ctx), share=share, seed=seed, output=output
-    )
+    folder = _folder(ctx)
+    if by_group:
+        path, parts = split_groups(name, folder, seed=seed, output=output)
+    else:
+        path, parts = split_held_out(
+            name, folder, share=share, seed=seed, output=output, redraw=redraw
+        )
     if json_output:
         rows = {part: list(ids) for part, ids in parts.items()}
         emit_json({"written": [str(item) for item in path], "seed": seed, **rows})

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay import limits
 from assay.counting import counted
@@ -45,17 +45,39 @@ class Values:
     per_query: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
+class SetVersion(NamedTuple):
+    """Which version of a test set; files of others may not say its checksum."""
+
+    name: str
+    version: str
+    checksum: str = ""
+
+    def __str__(self) -> str:
+        known = f" ({self.checksum[:8]})" if self.checksum else ""
+        return f"{self.name} {self.version}{known}"
+
+    def differs(self, other: SetVersion) -> bool:
+        """Whether it is certainly another one."""
+        known = self.checksum and other.checksum
+        return self[:2] != other[:2] or bool(known and self.checksum != other.checksum)
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """One side of a gate. ``queries`` holds text and type by id; ``test_set`` names its version."""
+    """One side of a gate. ``queries`` holds text and type by id.
+
+    The numbers of a file are ``rounded``. Queries that ``failed`` count as having no results.
+    """
 
     name: str
     values: Values
     by_type: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     queries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     degraded: int = 0
+    failed: int = 0
     complete: bool = True
-    test_set: str = ""
+    rounded: bool = False
+    test_set: SetVersion | None = None
     chunkers: frozenset[str] | None = None  # None: it does not matter, or nobody knows
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
@@ -90,8 +112,9 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = B
             query.query_id: (query.query_text, str(query.query_type or "")) for query in run.queries
         },
         degraded=len(run.degraded),
+        failed=len(run.failed),
         complete=info.status is RunStatus.COMPLETE,
-        test_set=_test_set(run.test_set.name, run.test_set.version, info.test_set_checksum),
+        test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
         chunkers=versions(run) if match.match is ChunkerMatch.EXACT else None,
         warnings=(
             (
@@ -137,7 +160,9 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
             for kind, entry in _object(content, "per_query_type", path).items()
             if isinstance(entry, Mapping)
         },
-        degraded=int(_number(content.get("degraded_queries"), "degraded_queries", path) or 0),
+        degraded=_count(content, "degraded_queries", path),
+        failed=_count(content, "failed_queries", path),
+        rounded=True,
         test_set=_named(content.get("test_set")),
         chunkers=_chunkers(content.get("provenance")),
     )
@@ -153,10 +178,14 @@ def _by_type(
 
 
 def _read(path: Path) -> Mapping[str, Any]:
+    if path.exists() and not path.is_file():
+        raise MissingFileError(f"{path} is no plain file", hint="give a JSON file, or a run")
     try:
-        if path.stat().st_size > limits.MAX_JSON_BYTES:
+        with path.open("rb") as file:
+            data = file.read(limits.MAX_JSON_BYTES + 1)
+        if len(data) > limits.MAX_JSON_BYTES:
             raise LimitError(f"{path} has more than {limits.MAX_JSON_BYTES} bytes")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(data)
     except OSError as error:
         raise MissingFileError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
@@ -198,16 +227,16 @@ def _number(value: object, name: str, path: Path) -> float | None:
     return number
 
 
-def _named(entry: object) -> str:
-    if not isinstance(entry, Mapping) or "checksum" not in entry:
-        return ""
-    return _test_set(str(entry.get("name")), str(entry.get("version")), str(entry["checksum"]))
+def _count(content: Mapping[str, Any], name: str, path: Path) -> int:
+    return int(_number(content.get(name), name, path) or 0)
+
+
+def _named(entry: object) -> SetVersion | None:
+    if not isinstance(entry, Mapping) or "name" not in entry or "version" not in entry:
+        return None
+    return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
 
 
 def _chunkers(entry: object) -> frozenset[str] | None:
     named = entry.get("chunker_versions") if isinstance(entry, Mapping) else None
     return frozenset(map(str, named)) if isinstance(named, list) and named else None
-
-
-def _test_set(name: str, version: str, checksum: str) -> str:
-    return f"{name} {version} ({checksum[:8]})"

@@ -162,7 +162,7 @@ def gate(
     checks = tuple(
         _by_interval(limit, baseline.values, current.values, alpha, sampling)
         if non_inferiority
-        else _by_means(limit, baseline.values, current.values)
+        else _by_means(limit, baseline, current)
         for limit in limits
     )
     keys = list(dict.fromkeys([*baseline.values.means, *current.values.means]))
@@ -196,11 +196,15 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         if side.degraded
     ]
     found += [f"{side.name} is not complete" for side in (baseline, current) if not side.complete]
-    known = baseline.test_set and current.test_set
-    if known and baseline.test_set != current.test_set:
+    if baseline.failed:
         found.append(
-            f"the test sets differ ({baseline.test_set} and {current.test_set}): "
-            "make a baseline with the present one"
+            f"{counted(baseline.failed, 'query')} of {baseline.name} failed, which lowers the bar: "
+            "make the baseline again"
+        )
+    one, other = baseline.test_set, current.test_set
+    if one is not None and other is not None and one.differs(other):
+        found.append(
+            f"the test sets differ ({one} and {other}): make a baseline with the present one"
         )
     if baseline.chunkers and current.chunkers and baseline.chunkers != current.chunkers:
         found.append(
@@ -210,9 +214,9 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
     return found
 
 
-def _by_means(limit: Limit, before: Values, after: Values) -> Check:
+def _by_means(limit: Limit, before: Baseline, after: Baseline) -> Check:
     key = str(limit.measure)
-    baseline, current = before.means.get(key), after.means.get(key)
+    baseline, current = before.values.means.get(key), after.values.means.get(key)
     undefined = _undefined(limit, baseline, current)
     if undefined is not None:
         return undefined
@@ -226,7 +230,7 @@ def _by_means(limit: Limit, before: Values, after: Values) -> Check:
     else:
         share = f" ({worse / abs(baseline):.2%} of the baseline)" if baseline else ""
         sentence = f"it got worse by {worse:.4f}{share}; {limit.allowed} is allowed"
-    failed = limit.exceeded(baseline, current)
+    failed = limit.exceeded(baseline, current, rounded=before.rounded or after.rounded)
     outcome = GateOutcome.FAILED if failed else GateOutcome.PASSED
     return Check(limit, baseline, current, outcome, sentence)
 

@@ -16,6 +16,7 @@ from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
 
 ROUNDING = 1e-9  # 0.80 to 0.76 is a drop of exactly 5 %, whatever floating point says
+FILE_ROUNDING = 6e-5  # half of the last of four decimals, and what a margin makes of it
 LOWER_IS_BETTER = frozenset({"EmptyResultRate"})
 
 
@@ -48,9 +49,10 @@ class Limit:
         """How far the measure went in the bad direction; negative where it got better."""
         return baseline - current if self.higher_is_better else current - baseline
 
-    def exceeded(self, baseline: float, current: float) -> bool:
-        """Whether the measure got worse by more than the limit."""
-        return self.worse_by(baseline, current) > self.margin(baseline) + ROUNDING
+    def exceeded(self, baseline: float, current: float, *, rounded: bool = False) -> bool:
+        """Whether the measure got worse by more than the limit; files hold ``rounded`` numbers."""
+        slack = FILE_ROUNDING if rounded else ROUNDING
+        return self.worse_by(baseline, current) > self.margin(baseline) + slack
 
 
 DEFAULT_LIMIT = "Recall@10=5%"

@@ -130,7 +130,11 @@ class EvaluationResult:
             "per_speaker": _means(self.by_speaker, count=True),
             "run_id": self.run_id,
             "name": self.name,
-            "test_set": {"name": self.test_set.name, "version": self.test_set.version},
+            "test_set": {
+                "name": self.test_set.name,
+                "version": self.test_set.version,
+                "checksum": self.test_set.checksum,
+            },
             "cached": self.cached,
             "aggregates": plain["aggregates"],
             "answers": {

@@ -11,15 +11,30 @@ from assay.evaluation.testset.load import (
     shipped_folder,
 )
 from assay.evaluation.testset.save import save_test_set, with_split, write_text
-from assay.evaluation.testset.split import PARTS, hold_out, part, split_by_group
+from assay.evaluation.testset.split import (
+    PARTS,
+    hold_out,
+    part,
+    refuse_redraw,
+    split_by_group,
+)
 
 
 def split_held_out(
-    name: str, folder: Path, *, share: float, seed: int, output: Path | None
+    name: str,
+    folder: Path,
+    *,
+    share: float,
+    seed: int,
+    output: Path | None,
+    redraw: bool = False,
 ) -> tuple[list[Path], dict[str, tuple[str, ...]]]:
     """Store a held-out part in the file, or in ``output``; a shipped set is copied."""
     path = find_test_set(name, folder)
-    found = hold_out(read_test_set(path).sound(), share=share, seed=seed)
+    before = read_test_set(path).sound()
+    found = hold_out(before, share=share, seed=seed)
+    if not redraw:
+        refuse_redraw(before, found)
     target = output or _own(path, folder, found.name)
     own_form = read_test_set(path).form == "native"
     if target.suffix != ".json" and own_form and path.suffix in (".yaml", ".yml"):
@@ -34,10 +49,9 @@ def split_held_out(
 
 
 def split_groups(
-    name: str, folder: Path, *, share: float, seed: int, output: Path | None
+    name: str, folder: Path, *, seed: int, output: Path | None
 ) -> tuple[list[Path], dict[str, tuple[str, ...]]]:
     """Write one set for each part; the parts share no group."""
-    del share  # the parts have their own
     found = load_test_set(name, folder=folder)
     drawn = split_by_group(found, PARTS, seed=seed)
     written = []

@@ -67,7 +67,7 @@ def test_compare(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_compare_warns_of_degraded_runs(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli(["eval", "compare", "good", "sick"]) == 0
+    assert cli(["eval", "compare", "good", "sick"]) == 4
     assert "DEGRADED" in capsys.readouterr().err
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.counting import counted
-from assay.errors import UsageError
+from assay.errors import ConflictError, UsageError
 from assay.model.testset import GoldenQuery, HeldOut, TestSet
 
 HELD_OUT_SHARE = 0.2
@@ -24,7 +24,10 @@ DEFAULT_SEED = 13
 def hold_out(
     test_set: TestSet, *, share: float = HELD_OUT_SHARE, seed: int = DEFAULT_SEED
 ) -> TestSet:
-    """The set with a held-out part, stratified by what is expected and by query type."""
+    """The set with a held-out part, stratified by what is expected and by query type.
+
+    An earlier held-out part is forgotten; ``refuse_redraw`` is for those who must not.
+    """
     if not 0 < share < 1:
         raise UsageError(f"a share of {share} cannot be held out", hint="it is between 0 and 1")
     total = _rounded(len(test_set.queries) * share)
@@ -45,6 +48,18 @@ def hold_out(
     }
     ids = tuple(query.query_id for query in test_set.queries if query.query_id in chosen)
     return replace(test_set, held_out=HeldOut(seed, ids))
+
+
+def refuse_redraw(before: TestSet, after: TestSet) -> None:
+    """A query that anybody tuned on must not become held out behind their back."""
+    if before.held_out is None or before.held_out_ids == after.held_out_ids:
+        return
+    seen = counted(len(after.held_out_ids - before.held_out_ids), "query")
+    raise ConflictError(
+        f"{before.name} {before.version} has a held-out part; another draw would hold out {seen} "
+        "that people may have tuned on",
+        hint="write the next version with assay testset refresh, or give --redraw",
+    )
 
 
 @dataclass(frozen=True, slots=True)

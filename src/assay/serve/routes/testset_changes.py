@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from fastapi.responses import JSONResponse
 
-from assay.errors import UsageError
 from assay.evaluation.testset.diff import diff
 from assay.evaluation.testset.export import files, lost
 from assay.evaluation.testset.schema import schema
@@ -44,15 +43,12 @@ async def split(
     home = service.config.home
 
     def work() -> dict[str, Any]:
-        found = datasets.load(home, name)
-        if found.held_out is not None and not asked.by_group:
-            raise UsageError(
-                f"{name} has a held-out part already", hint="split a new version of the set"
-            )
-        write = split_groups if asked.by_group else split_held_out
-        written, parts = write(
-            name, home / "testsets", share=asked.share, seed=asked.seed, output=None
-        )
+        datasets.load(home, name)
+        folder, seed = home / "testsets", asked.seed
+        if asked.by_group:
+            written, parts = split_groups(name, folder, seed=seed, output=None)
+        else:
+            written, parts = split_held_out(name, folder, share=asked.share, seed=seed, output=None)
         return {
             "test_sets": [path.stem for path in written],
             "seed": asked.seed,
