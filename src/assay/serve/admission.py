@@ -1,8 +1,9 @@
 """How much may go on at once, and who has asked too often?
 
-A gate has slots and a line before them. A burst waits in the line. Where the line overflows, more
-is asked for than can be done, and a long line would only make everybody late: from then on few
-wait, the newest of them first, and the others are refused while that is still soon. See design/054.
+A gate has slots and a line before them. A burst waits in the line. Where the line goes on to
+overflow, more is asked for than can be done, and a long line would only make everybody late: from
+then on few wait, the newest of them first, and the others are refused while that is still soon. See
+design/054.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from contextlib import asynccontextmanager
 
 from assay import limits
 
+PRESSED_S = 0.025
+"""A line that overflows for so long is not that of a burst."""
 WINDOW_S = 0.5
 """For so long a surge lasts at least, and over so long it is asked whether it is over."""
 RECENT = 0.05
@@ -30,7 +33,7 @@ class FullError(Exception):
 
 
 class Surge:
-    """Is more asked for than can be done? It begins when told, and ends by itself."""
+    """Is more asked for than can be done?"""
 
     def __init__(self, slots: int) -> None:
         self.on = False
@@ -38,9 +41,21 @@ class Surge:
         self._asked = 0
         self._since = 0.0
         self._typical_s = 0.0
+        self._full_since: float | None = None
 
-    def begin(self) -> None:
-        """The line has overflowed."""
+    def overflowed(self) -> None:
+        """The line is full, and somebody came; where that lasts, a surge begins."""
+        now = time.monotonic()
+        if self._full_since is None:
+            self._full_since = now
+        elif now - self._full_since >= PRESSED_S:
+            self._begin()
+
+    def emptied(self) -> None:
+        """Nobody waits any more."""
+        self._full_since = None
+
+    def _begin(self) -> None:
         self.on, self._asked, self._since = True, 0, time.monotonic()
 
     def asked(self) -> None:
@@ -48,7 +63,7 @@ class Surge:
         self._asked += 1
         if self.on and (past := time.monotonic() - self._since) > WINDOW_S:
             if self._asked * self._typical_s > self._slots * past:
-                self.begin()
+                self._begin()
             else:
                 self.on = False
 
@@ -61,8 +76,7 @@ class Surge:
 class Gate:
     """Lets a number of callers in at the same time, in the order in which they came.
 
-    With ``shed`` a line that overflows is cut to one caller for each slot, the newest, until the
-    surge is over.
+    With ``shed`` the line is cut to one caller for each slot, the newest, as long as a surge lasts.
     """
 
     def __init__(
@@ -114,10 +128,10 @@ class Gate:
     def _join(self) -> asyncio.Future[None]:
         """A place at the end of the line, if need be at the cost of those who came before."""
         if len(self._line) >= self.queue:
-            if not (self._shed and self.queue):
-                raise FullError(self.name)
+            if self._shed and self.queue and not self._surge.on:
+                self._surge.overflowed()
             if not self._surge.on:
-                self._surge.begin()
+                raise FullError(self.name)
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append(place)
         if self._surge.on:
@@ -135,8 +149,11 @@ class Gate:
             place = self._line.pop() if self._surge.on else self._line.popleft()
             if not place.done():
                 place.set_result(None)
-                return
-        self.active -= 1
+                break
+        else:
+            self.active -= 1
+        if not self._line:
+            self._surge.emptied()
 
 
 class RateLimiter:

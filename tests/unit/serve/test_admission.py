@@ -106,47 +106,74 @@ def test_a_burst_waits_and_is_served_in_order() -> None:
     assert asyncio.run(scene()) == list(range(9))
 
 
-async def surge(gate: Gate, done: asyncio.Event, order: list[int]) -> list[asyncio.Task[None]]:
-    """Ten callers for one slot and a line of eight: one more than have room."""
+class Clock:
+    """Time that passes when told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr("assay.serve.admission.time.monotonic", lambda: self.now)
+
+
+async def surge(
+    gate: Gate, done: asyncio.Event, order: list[int], clock: Clock
+) -> list[asyncio.Task[None]]:
+    """Ten callers for one slot and a line of eight, and another one a while later."""
     tasks = [asyncio.create_task(hold(gate, done, order, name)) for name in range(10)]
+    await asyncio.sleep(0)
+    clock.now += 0.03
+    tasks.append(asyncio.create_task(hold(gate, done, order, 10)))
     for _ in range(3):
         await asyncio.sleep(0)
     return tasks
 
 
-def test_a_surge_cuts_the_line_and_serves_the_newest() -> None:
+def test_one_caller_too_many_is_refused_alone() -> None:
     async def scene() -> None:
         gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
-        tasks = await surge(gate, done, order)
+        tasks = [asyncio.create_task(hold(gate, done, order, name)) for name in range(10)]
+        await asyncio.sleep(0)
+        done.set()
+        *served, refused = await asyncio.gather(*tasks, return_exceptions=True)
+        assert served == [None] * 9
+        assert isinstance(refused, FullError)
+        assert order == list(range(9))
+
+    asyncio.run(scene())
+
+
+def test_a_surge_cuts_the_line_and_serves_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    async def scene() -> None:
+        gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
+        tasks = await surge(gate, done, order, clock)
         assert (gate.active, gate.waiting) == (1, 1)
-        newest = asyncio.create_task(hold(gate, done, order, 10))
+        newest = asyncio.create_task(hold(gate, done, order, 11))
         await asyncio.sleep(0)
         assert gate.waiting == 1
         done.set()
         ended = await asyncio.gather(*tasks, newest, return_exceptions=True)
-        assert order == [0, 10]
-        assert [name for name, end in enumerate(ended) if end is None] == [0, 10]
-        assert all(isinstance(end, FullError) for end in ended[1:10])
+        assert order == [0, 11]
+        assert [name for name, end in enumerate(ended) if end is None] == [0, 11]
+        assert all(isinstance(end, FullError) for end in ended[1:11])
         assert (gate.active, gate.waiting) == (0, 0)
 
     asyncio.run(scene())
 
 
 def test_a_surge_ends_when_what_is_asked_can_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = 0.0
-    monkeypatch.setattr("assay.serve.admission.time.monotonic", lambda: clock)
+    clock = Clock(monkeypatch)
 
     async def scene() -> int:
-        nonlocal clock
         gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
-        tasks = await surge(gate, done, order)
-        clock += 0.02  # what a search takes
+        tasks = await surge(gate, done, order, clock)
+        clock.now += 0.02  # what a search takes
         done.set()
         await asyncio.gather(*tasks, return_exceptions=True)
         for _ in range(10):  # ten in the next second would take a fifth of it
-            clock += 0.1
+            clock.now += 0.1
             async with gate.slot():
-                clock += 0.0
+                pass
         calm, order = asyncio.Event(), []
         tasks = [asyncio.create_task(hold(gate, calm, order, name)) for name in range(5)]
         await asyncio.sleep(0)
@@ -159,21 +186,19 @@ def test_a_surge_ends_when_what_is_asked_can_be_done(monkeypatch: pytest.MonkeyP
 
 
 def test_a_surge_lasts_while_too_much_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = 0.0
-    monkeypatch.setattr("assay.serve.admission.time.monotonic", lambda: clock)
+    clock = Clock(monkeypatch)
 
     async def scene() -> None:
-        nonlocal clock
         gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
-        tasks = await surge(gate, done, order)
-        clock += 0.02
+        tasks = await surge(gate, done, order, clock)
+        clock.now += 0.02
         done.set()
         await asyncio.gather(*tasks, return_exceptions=True)
         kept = asyncio.Event()
         first = asyncio.create_task(hold(gate, kept, order, 0))
         others = []
         for _ in range(200):  # a hundred times 20 ms in each second is twice what there is
-            clock += 0.01
+            clock.now += 0.01
             others.append(asyncio.create_task(hold(gate, kept, order, 1)))
             await asyncio.sleep(0)
             assert gate.waiting <= 1
@@ -184,19 +209,19 @@ def test_a_surge_lasts_while_too_much_is_asked(monkeypatch: pytest.MonkeyPatch) 
     asyncio.run(scene())
 
 
-def test_who_is_refused_while_leaving_frees_nothing_twice() -> None:
+def test_who_is_refused_while_leaving_frees_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
     async def scene() -> None:
-        gate, done, order = Gate("search", 1, 1, shed=True), asyncio.Event(), list[int]()
-        first = asyncio.create_task(hold(gate, done, order, 0))
+        gate, done, order = Gate("search", 1, 8, shed=True), asyncio.Event(), list[int]()
+        tasks = await surge(gate, done, order, clock)
+        waiting = tasks[-1]
+        newest = asyncio.create_task(hold(gate, done, order, 11))
         await asyncio.sleep(0)
-        second = asyncio.create_task(hold(gate, done, order, 1))
-        await asyncio.sleep(0)
-        third = asyncio.create_task(hold(gate, done, order, 2))
-        await asyncio.sleep(0)
-        second.cancel()  # it was refused a moment ago, and has not run since
+        waiting.cancel()  # it was refused a moment ago, and has not run since
         done.set()
-        await asyncio.gather(first, second, third, return_exceptions=True)
-        assert order == [0, 2]
+        await asyncio.gather(*tasks, newest, return_exceptions=True)
+        assert order == [0, 11]
         assert (gate.active, gate.waiting) == (0, 0)
 
     asyncio.run(scene())
