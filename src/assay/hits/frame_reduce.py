@@ -65,7 +65,9 @@ class JudgedIndex:
 
         ``positions`` tells for each group where its query stands in the qrels; −1 is outside.
         """
-        wanted = self._judgments(np.unique(positions[positions >= 0]))
+        inside = np.sort(positions[positions >= 0])
+        # not np.unique, which imports numpy.ma for a look at nothing
+        wanted = self._judgments(inside[np.diff(inside, prepend=-1) > 0])
         row, which = keys.rows_of(self._keys[wanted])
         judgment = wanted[which]
         group = np.searchsorted(rows.starts, row, side="right") - 1

@@ -80,7 +80,7 @@ class FrameRows:
     def of(cls, query: pl.Series, doc: pl.Series, score: FloatArray) -> FrameRows:
         """The columns as they are; a query that comes back later begins once more."""
         starts, name_hash = _groups(query)
-        return cls(query, doc, score, starts, query.gather(starts).to_list(), name_hash)
+        return cls(query, doc, score, starts, _texts(query, starts), name_hash)
 
     def __len__(self) -> int:
         return len(self.score)
@@ -96,13 +96,11 @@ class FrameRows:
 
     def queries(self, rows: IntArray) -> list[str]:
         """The queries of some rows."""
-        found: list[str] = self.query.gather(rows).to_list()
-        return found
+        return _texts(self.query, rows)
 
     def docs(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
-        found: list[str] = self.doc.gather(rows).to_list()
-        return found
+        return _texts(self.doc, rows)
 
     def with_score(self, score: FloatArray) -> FrameRows:
         """The same rows with other scores."""
@@ -154,6 +152,12 @@ def list_hashes(texts: Sequence[str]) -> HashArray:
     import polars as pl
 
     return series_hashes(pl.Series(texts, dtype=pl.String))
+
+
+def _texts(column: pl.Series, rows: IntArray) -> list[str]:
+    """The strings of some rows; a list of rows spares polars the import of ``numpy.ma``."""
+    found: list[str] = column.gather(rows.tolist()).to_list()
+    return found
 
 
 def group_starts(query_hash: HashArray) -> IntArray:
