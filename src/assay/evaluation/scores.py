@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.evaluation.summary import Summary
     from assay.measures.base import Column, Measure
     from assay.measures.classification import Outcome
-    from assay.model.arrays import BoolArray
+    from assay.model.arrays import BoolArray, FloatArray
     from assay.stats.interval import Interval
 
 DECIMALS = 4
@@ -80,7 +80,7 @@ class Scores:
         spread = float(values.std(ddof=1)) if len(values) > 1 else None
         return Aggregate(
             float(values.mean()),
-            float(np.median(values)),
+            _median(values),
             spread,
             len(values),
             undefined,
@@ -257,3 +257,9 @@ def rounded(value: float | None) -> float | None:
 def shown(value: float | None) -> str:
     """The value as people read it; a dash where it is undefined."""
     return "—" if value is None else f"{rounded(value):.{DECIMALS}f}"
+
+
+def _median(values: FloatArray) -> float:
+    """The middle value; np.median imports numpy.ma, which takes longer than all the rest here."""
+    ordered = np.sort(values)
+    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2.0
