@@ -155,7 +155,8 @@ def _quality(contrast: Contrast) -> str:
         Verdict.INCONCLUSIVE: "These queries cannot tell A and B apart",
     }[_word(contrast)]
     _, _, sentence = contrast.ruling.sentence.partition(": ")
-    return f"{head} on {contrast.measure} ({counted(contrast.n, 'query')}): {sentence}"
+    groups = "" if contrast.clusters is None else f" in {counted(contrast.clusters, 'group')}"
+    return f"{head} on {contrast.measure} ({counted(contrast.n, 'query')}{groups}): {sentence}"
 
 
 def _signed(contrast: Contrast) -> str:

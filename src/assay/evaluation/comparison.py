@@ -3,11 +3,16 @@
 Every other run is compared with the first, measure by measure, over the queries where both are
 defined. The p-value is that of the paired randomization test, Holm-corrected over all comparisons
 made; the paired t-test stands beside it. The verdict weighs it against the margin of equivalence.
+
+Where the scores are clustered (by interview, by post), clusters are the unit of everything that
+says what chance can do: signs are flipped per cluster, and the t-test, Wilcoxon's test, the effect
+size and the detectable difference look at the clusters' shares (``stats/clustering.py``). Means,
+wins and losses still count queries.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +20,7 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.scores import Scores, rounded
 from assay.stats.bootstrap import bootstrap_means
+from assay.stats.clustering import cluster_shares
 from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.multiple import holm
 from assay.stats.paired import paired_t
@@ -38,7 +44,10 @@ DEFAULT_MARGIN = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One measure of one run against the baseline; differences are run − baseline."""
+    """One measure of one run against the baseline; differences are run − baseline.
+
+    ``clusters`` counts what was tested instead of the ``n`` queries; None where that is queries.
+    """
 
     run: str
     measure: Measure
@@ -56,6 +65,7 @@ class Contrast:
     wins: int
     losses: int
     ruling: Ruling
+    clusters: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, rounded to 4 decimals."""
@@ -65,6 +75,7 @@ class Contrast:
             "baseline": rounded(self.baseline),
             "value": rounded(self.value),
             "n": self.n,
+            "clusters": self.clusters,
             "difference": rounded(self.difference),
             "ci": (
                 [rounded(self.interval.low), rounded(self.interval.high)]
@@ -111,14 +122,36 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """One run beside the baseline, ranking measures only."""
+class _Table:
+    """Both runs' values: a row for each query or cluster, a column for each measure."""
 
-    scores: Scores
-    measures: tuple[Measure, ...]
     a: FloatArray
     b: FloatArray
     defined: BoolArray
+
+    def column(self, at: int) -> tuple[FloatArray, FloatArray]:
+        """The pairs of one measure that are defined."""
+        chosen = self.defined[:, at]
+        return self.a[chosen, at], self.b[chosen, at]
+
+    def by_cluster(self, clusters: Sequence[str] | None) -> _Table:
+        """The clusters' shares; the queries themselves where there are no clusters."""
+        if clusters is None:
+            return self
+        a, present = cluster_shares(self.a, self.defined, clusters)
+        b, _ = cluster_shares(self.b, self.defined, clusters)
+        return _Table(a, b, present)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One run beside the baseline, ranking measures only; ``units`` are what is tested."""
+
+    scores: Scores
+    measures: tuple[Measure, ...]
+    queries: _Table
+    units: _Table
+    clustered: bool
     intervals: tuple[Interval, ...]
     narrower: tuple[Interval, ...]
     tests: tuple[Randomization, ...]
@@ -161,18 +194,19 @@ def _pair(baseline: Scores, other: Scores, alpha: float) -> _Pair:
         raise UsageError(
             "there is no ranking measure to compare", hint="ask for one, such as nDCG@10"
         )
-    a = np.column_stack([baseline.columns[m].values for m in measures])
-    b = np.column_stack([other.columns[m].values for m in measures])
-    defined = np.column_stack(
-        [baseline.columns[m].defined & other.columns[m].defined for m in measures]
+    queries = _Table(
+        np.column_stack([baseline.columns[m].values for m in measures]),
+        np.column_stack([other.columns[m].values for m in measures]),
+        np.column_stack([baseline.columns[m].defined & other.columns[m].defined for m in measures]),
     )
+    units = queries.by_cluster(baseline.clusters)
     sampling = baseline.sampling
-    difference = np.where(defined, b - a, 0.0)
+    difference = np.where(queries.defined, queries.b - queries.a, 0.0)
 
     def intervals(level: float) -> tuple[Interval, ...]:
         return bootstrap_means(
             difference,
-            defined=defined,
+            defined=queries.defined,
             clusters=baseline.clusters,
             method=sampling.method,
             level=level,
@@ -180,18 +214,32 @@ def _pair(baseline: Scores, other: Scores, alpha: float) -> _Pair:
             seed=sampling.seed,
         )
 
-    tests = randomization_tests(a, b, defined=defined, flips=sampling.resamples, seed=sampling.seed)
-    # two one-sided tests at alpha ask for the interval of level 1 − 2 alpha
     return _Pair(
-        other, measures, a, b, defined, intervals(sampling.level), intervals(1 - 2 * alpha), tests
+        scores=other,
+        measures=measures,
+        queries=queries,
+        units=units,
+        clustered=baseline.clusters is not None,
+        intervals=intervals(sampling.level),
+        # two one-sided tests at alpha ask for the interval of level 1 − 2 alpha
+        narrower=intervals(1 - 2 * alpha),
+        tests=randomization_tests(
+            units.a,
+            units.b,
+            defined=units.defined,
+            flips=sampling.resamples,
+            seed=sampling.seed,
+        ),
     )
 
 
 def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: float) -> Contrast:
-    chosen = pair.defined[:, at]
-    a, b = pair.a[chosen, at], pair.b[chosen, at]
-    test = paired_t(a, b, alpha=alpha, level=pair.intervals[at].level)
-    effect = minimum_detectable_effect(len(a), sd=test.sd, alpha=alpha)
+    a, b = pair.queries.column(at)
+    tested = pair.units.column(at)
+    test = paired_t(*tested, alpha=alpha, level=pair.intervals[at].level)
+    if pair.clustered:
+        test = replace(test, reason=_cluster_reason(test))
+    effect = minimum_detectable_effect(test.n, sd=test.sd, alpha=alpha)
     return Contrast(
         run=pair.scores.name,
         measure=pair.measures[at],
@@ -202,7 +250,7 @@ def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: 
         interval=pair.intervals[at],
         randomization=pair.tests[at],
         t_test=test,
-        wilcoxon=wilcoxon(a, b),
+        wilcoxon=wilcoxon(*tested),
         holm_p=holm_p,
         effect_size=test.effect_size,
         detectable=effect.difference,
@@ -216,7 +264,19 @@ def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: 
             alpha=alpha,
             detectable=effect.difference,
         ),
+        clusters=test.n if pair.clustered else None,
     )
+
+
+def _cluster_reason(test: PairedT) -> str | None:
+    """Why there is no t, in words that speak of clusters."""
+    if test.n < 2:
+        return "one cluster has no spread" if test.n else "there are no pairs"
+    if test.sd != 0.0:
+        return None
+    if test.difference == 0.0:
+        return "no cluster differs on the whole"
+    return "every cluster differs by the same amount, so t is undefined"
 
 
 def _mean(values: Sequence[float] | FloatArray) -> float | None:

@@ -5,6 +5,7 @@ measure's name. Undefined is ``None`` with a reason, and every random choice rec
 
     resample, bootstrap, bootstrap_auc   how precise is a mean, an AUROC, an AUPRC?
     paired, randomization, wilcoxon      is the difference of two runs real?
+    clustering                           and if queries belong together?
     multiple, power, verdict             and what follows from that?
     delong, kappa                        how sure are an AUROC and two annotators' agreement?
 """

@@ -21,6 +21,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.stats.bounds import bca_bounds, percentile_bounds
+from assay.stats.clustering import sum_by
 from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, SAME
 from assay.stats.inputs import (
     check_sampling,
@@ -140,14 +141,8 @@ def _read_table(values: ArrayLike, defined: ArrayLike | None, clusters: Clusters
         return _Table(filled, mask, filled, ones, clustered=False)
     codes, count = cluster_codes(clusters, len(matrix))
     return _Table(
-        filled, mask, _sum_by(codes, count, filled), _sum_by(codes, count, ones), clustered=True
+        filled, mask, sum_by(codes, count, filled), sum_by(codes, count, ones), clustered=True
     )
-
-
-def _sum_by(codes: IntArray, count: int, columns: FloatArray) -> FloatArray:
-    totals = np.zeros((count, columns.shape[1]))
-    np.add.at(totals, codes, columns)
-    return totals
 
 
 def _intervals(table: _Table, blocks: Iterable[IntArray], blank: Interval) -> tuple[Interval, ...]:

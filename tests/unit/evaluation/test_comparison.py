@@ -2,6 +2,7 @@ import pytest
 
 import assay
 from assay.errors import UsageError
+from assay.evaluation.comparison import Contrast
 
 QRELS = {f"q{i}": {"a": 1} for i in range(30)}
 
@@ -79,3 +80,54 @@ def test_hardly_any_query_still_gets_an_answer(n: int) -> None:
     assert contrast.ruling.verdict in ("inconclusive", "worse")
     assert contrast.to_dict()["p_t"] is None  # one pair, or a constant difference
     assert contrast.to_dict()["reason"]
+
+
+def by_interview(gains: list[int], size: int) -> Contrast:
+    """Run b against a: in each interview it finds everything (1), nothing (-1) or the same (0)."""
+    names = [(g, i) for g in range(len(gains)) for i in range(size)]
+    qrels = {f"{g}-{i}": {"d": 1} for g, i in names}
+    a = {f"{g}-{i}": ["d" if i % 2 else "x"] for g, i in names}
+    found = {1: ["d"], -1: ["x"]}
+    b = {f"{g}-{i}": found.get(gains[g], a[f"{g}-{i}"]) for g, i in names}
+    clusters = {f"{g}-{i}": str(g) for g, i in names}
+    one, other = (assay.score(qrels, run, "Success@1", clusters=clusters) for run in (a, b))
+    return assay.compare(one, other).contrasts[0]
+
+
+@pytest.mark.req("E8")
+def test_clustered_queries_are_tested_by_cluster() -> None:
+    found = by_interview([1, 1, 1, -1], 20)
+    assert found.randomization.exact
+    assert found.randomization.p == 10 / 16
+    assert found.holm_p == 10 / 16
+    assert found.t_test.df == 3
+    assert found.t_test.t == pytest.approx(1.0)
+    assert found.wilcoxon.n == 4
+    assert found.detectable is not None
+    assert found.detectable > 1.0
+    assert found.ruling.verdict == "inconclusive"
+    assert (found.n, found.clusters, found.wins, found.losses) == (80, 4, 30, 10)
+    assert found.difference == pytest.approx(0.25)
+    assert found.to_dict()["clusters"] == 4
+
+
+@pytest.mark.req("E8")
+def test_many_clusters_that_agree_decide() -> None:
+    found = by_interview([1, 1, 1, 1, 1, 0, 1, 1, 1, 1], 4)
+    assert found.randomization.p == 2 / 2**9
+    assert found.ruling.verdict == "better"
+
+
+@pytest.mark.parametrize(
+    ("gains", "reason"),
+    [
+        ([1], "one cluster has no spread"),
+        ([1, 1], "every cluster differs by the same amount, so t is undefined"),
+        ([0, 0], "no cluster differs on the whole"),
+    ],
+)
+def test_clusters_without_spread_have_an_explained_answer(gains: list[int], reason: str) -> None:
+    found = by_interview(gains, 6)
+    assert found.t_test.p in (None, 1.0)
+    assert found.to_dict()["reason"] == reason
+    assert found.ruling.verdict in ("inconclusive", "equivalent")
