@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,7 @@ from assay.workspace import Workspace
 
 SETTINGS = {"dense_model": "none", "splade_model": "none"}
 TEXT = "Aspirin eases headache. Triptans end a migraine. Statins lower cholesterol."
+NAMES = [f"q{at:02}" for at in range(20)]
 CUT = ((0, 23), (24, 48), (49, 75))
 
 
@@ -58,15 +60,19 @@ def split_set() -> TestSet:
     return TestSet("ward_v1", "v1", queries, held_out=held)
 
 
-def stored(workspace: Workspace, name: str, split: Split, found: dict[str, int]) -> str:
+def stored(
+    workspace: Workspace, name: str, split: Split, found: dict[str, int], **system_of: Any
+) -> str:
     """A run that finds the one relevant document at a rank, or not at all."""
 
     def retrieve(query: GoldenQuery) -> list[str]:
         rank = found.get(query.query_id, 0)
         return [*(f"x{at}" for at in range(rank - 1)), "a"] if rank else ["x"]
 
-    system = System(retrieve=retrieve, config={"name": name}, generation="1")
-    made = record(system, part_of(split_set(), split), workspace.runs, RecordOptions(name=name))
+    about = {"generation": "1", **system_of}
+    system = System(retrieve=retrieve, config={"name": name}, **about)
+    options = RecordOptions(name=name, use_cache=False)
+    made = record(system, part_of(split_set(), split), workspace.runs, options)
     return made.info.run_id
 
 
@@ -94,6 +100,37 @@ def test_a_check_needs_both_sides_of_both_runs(workspace: Workspace) -> None:
     whole = TestSet("other", "v1", split_set().queries)
     with pytest.raises(UsageError, match="no held-out part"):
         check_overfitting(workspace, whole, before, before)
+
+
+@pytest.mark.req("E13")
+@pytest.mark.parametrize(
+    "other",
+    [{"generation": "2"}, {"models": {"dense": "minilm"}}, {"chunker_versions": ("text-2",)}],
+)
+def test_a_run_is_joined_with_runs_of_the_same_system_only(
+    workspace: Workspace, other: dict[str, Any]
+) -> None:
+    poor, good = dict.fromkeys(NAMES, 4), {name: 1 + at % 2 for at, name in enumerate(NAMES)}
+    before = stored(workspace, "a", Split.EVALUATION, poor)
+    stored(workspace, "a", Split.HOLDOUT, poor)
+    after = stored(workspace, "a", Split.EVALUATION, good, **other)
+    with pytest.raises(UsageError, match="5 of 5 queries were not run in both"):
+        check_overfitting(workspace, split_set(), before, after)
+    stored(workspace, "a", Split.HOLDOUT, good, **other)
+    found = check_overfitting(workspace, split_set(), before, after)
+    assert found.fit is Fit.GENERAL
+    assert found.held_out.difference == pytest.approx(found.evaluation.difference, abs=0.05)
+
+
+@pytest.mark.req("E13")
+def test_one_run_cannot_stand_for_before_and_after(workspace: Workspace) -> None:
+    before = stored(workspace, "a", Split.EVALUATION, dict.fromkeys(NAMES, 4))
+    after = stored(workspace, "a", Split.EVALUATION, dict.fromkeys(NAMES, 1))
+    kept = stored(workspace, "a", Split.HOLDOUT, dict.fromkeys(NAMES, 1))
+    looks = len(uses(workspace, split_set()))
+    with pytest.raises(UsageError, match=f"{kept} would stand for before and after"):
+        check_overfitting(workspace, split_set(), before, after)
+    assert len(uses(workspace, split_set())) == looks
 
 
 @pytest.mark.req("E13")
