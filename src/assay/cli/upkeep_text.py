@@ -20,8 +20,8 @@ SENTENCES = {
     Fit.GENERAL: "the held-out queries improved, too",
     Fit.POSSIBLE: "ALARM: the evaluation queries improved and the held-out ones did not; it may be"
     " chance",
-    Fit.LIKELY: "ALARM: the evaluation queries improved and the held-out ones did not, by more than"
-    " chance explains: the system is probably fitted to the questions",
+    Fit.LIKELY: "ALARM: the evaluation queries improved, the held-out ones did not or by less, and"
+    " chance does not explain it: the system is probably fitted to the questions",
 }
 
 

@@ -1,16 +1,17 @@
 """Did a system get better, or only better at the queries it was worked on with?
 
 Two runs of one system, before and after, are compared on both sides of the split: on the evaluation
-queries and on the held-out ones. When the first improve and the second do not, the system may have
-been fitted to the questions. Ten held-out queries show large differences only, so the answer tells
-apart what is likely (the two sides differ by more than chance, Welch 1947) from what is possible.
+queries and on the held-out ones. When the first improve and the second do not, or by clearly less,
+the system may have been fitted to the questions. Ten held-out queries show large differences only,
+so the answer tells apart what is likely (the gains differ by more than chance, Welch 1947) from
+what is possible. Gains without any spread leave nothing to chance: their sign decides.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -23,6 +24,7 @@ from assay.stats.paired import PairedT, paired_t
 from assay.stats.power import minimum_detectable_effect
 
 FEW = 30
+NO_SPREAD = 1e-12
 
 
 class Fit(StrEnum):
@@ -50,7 +52,7 @@ class Overfitting:
 
     @property
     def alarm(self) -> bool:
-        """Whether the evaluation queries improved and the held-out ones did not."""
+        """Whether the evaluation queries improved and the held-out ones did not, or far less."""
         return self.fit in (Fit.POSSIBLE, Fit.LIKELY)
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,27 +84,42 @@ def overfitting(
     gains = [_differences(side) for side in (evaluation, held_out)]
     gap, interval, p = _welch(gains[0], gains[1])
     detectable = minimum_detectable_effect(kept_side.n, sd=kept_side.sd).difference
-    fit = _fit(open_side, kept_side, p, alpha)
+    fit = _fit(open_side, kept_side, _ahead(gap, interval, p, alpha))
     notes = []
     if kept_side.n < FEW:
-        least = "" if detectable is None else f", so gains below {detectable:.2f} mostly go unseen"
+        least = f", so gains below {detectable:.2f} mostly go unseen" if detectable else ""
         notes.append(f"{kept_side.n} held-out queries are few{least}")
     if fit is Fit.POSSIBLE:
         notes.append("the two sides differ by no more than chance can explain")
-    if open_side.reason or kept_side.reason:
-        notes += [reason for reason in (open_side.reason, kept_side.reason) if reason]
+    if fit is Fit.LIKELY and _rose(kept_side):
+        notes.append("the held-out queries improved, but by clearly less")
+    for name, one in (("evaluation", open_side), ("held-out", kept_side)):
+        if one.reason:
+            notes.append(f"{name} queries: {one.reason}")
     return Overfitting(
         measure, fit, open_side, kept_side, gap, interval, p, detectable, tuple(notes)
     )
 
 
-def _fit(open_side: PairedT, kept_side: PairedT, p: float | None, alpha: float) -> Fit:
-    gained = (open_side.difference or 0.0) > 0 and bool(open_side.significant)
-    if not gained:
+def _fit(open_side: PairedT, kept_side: PairedT, ahead: bool) -> Fit:
+    """What follows; ``ahead`` says whether the gain on evaluation queries is clearly larger."""
+    constant = open_side.significant is None and open_side.sd == 0.0
+    if not _rose(open_side) or not (open_side.significant or constant):
         return Fit.NO_GAIN
-    if (kept_side.difference or 0.0) > 0:
-        return Fit.GENERAL
-    return Fit.LIKELY if p is not None and p < alpha else Fit.POSSIBLE
+    if ahead:
+        return Fit.LIKELY
+    return Fit.GENERAL if _rose(kept_side) else Fit.POSSIBLE
+
+
+def _rose(side: PairedT) -> bool:
+    return side.difference is not None and side.difference > 0.0
+
+
+def _ahead(gap: float | None, interval: Interval, p: float | None, alpha: float) -> bool:
+    """Whether the gap is positive and more than chance; without spread its sign decides."""
+    if gap is None or gap <= NO_SPREAD:
+        return False
+    return p < alpha if p is not None else interval.defined
 
 
 def _paired(side: Mapping[str, tuple[float, float]], alpha: float) -> PairedT:
@@ -126,8 +143,8 @@ def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, Interv
     gap = float(np.mean(a) - np.mean(b))
     parts = [float(np.var(side, ddof=1)) / len(side) for side in (a, b)]
     error = math.sqrt(sum(parts))
-    if error < 1e-12:  # every query moved by the same amount: there is no spread to test against
-        return gap, blank, None
+    if error < NO_SPREAD:  # on either side every query moved by the same amount
+        return gap, replace(blank, low=gap, high=gap, reason="the gains have no spread"), None
     df = sum(parts) ** 2 / sum(
         part**2 / (len(side) - 1) for part, side in zip(parts, (a, b), strict=True)
     )

@@ -59,3 +59,32 @@ def test_tiny_and_constant_sides_have_an_answer(n: int) -> None:
     plain = found.to_dict()
     assert plain["held_out"]["n"] == n
     assert "nan" not in str(plain)
+
+
+@pytest.mark.req("E13")
+def test_a_tiny_gain_on_held_out_queries_does_not_hide_a_large_gap() -> None:
+    found = overfitting(side(40, 0.3, 0.05, 1), side(10, 0.001, 0.0005, 2), "nDCG@10")
+    assert found.held_out.difference is not None
+    assert found.held_out.difference > 0
+    assert (found.fit, found.alarm) == (Fit.LIKELY, True)
+    assert "by clearly less" in " ".join(found.notes)
+
+
+@pytest.mark.req("E13")
+@pytest.mark.parametrize(
+    ("held_out", "fit"),
+    [((0.6, 0.5), Fit.LIKELY), ((0.5, 0.5), Fit.LIKELY), ((0.3, 0.4), Fit.GENERAL)],
+)
+def test_a_constant_gain_is_a_gain_and_a_gap_without_spread_goes_by_its_sign(
+    held_out: tuple[float, float], fit: Fit
+) -> None:
+    kept = {f"h{at}": held_out for at in range(10)}
+    found = overfitting({f"e{at}": (0.5, 0.6) for at in range(40)}, kept, "nDCG@10")
+    assert found.fit is fit
+    assert found.gap_interval.low == found.gap_interval.high == found.gap
+    assert "0.00 mostly" not in " ".join(found.notes)
+
+
+def test_a_single_evaluation_query_shows_no_gain() -> None:
+    found = overfitting({"q": (0.1, 0.9)}, side(10, 0.0, 0.05, 2), "nDCG@10")
+    assert found.fit is Fit.NO_GAIN
