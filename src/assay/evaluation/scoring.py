@@ -119,7 +119,8 @@ def scores_of(
     """Every ranking and decision measure that was asked for, over a table of judged hits."""
     depths = tuple(dict.fromkeys(m.cutoff for m in asked if m.cutoff is not None))[:3]
     decisions = [m for m in asked if m.definition.family is Family.DECISION]
-    outcomes, intervals = _decide(hits, decisions, sampling)
+    groups = _clusters(clusters, hits.queries)
+    outcomes, intervals = _decide(hits, decisions, sampling, groups)
     return Scores(
         name=name,
         queries=hits.queries,
@@ -132,7 +133,7 @@ def scores_of(
         decisions=outcomes,
         decision_intervals=intervals,
         sampling=sampling,
-        clusters=_clusters(clusters, hits.queries),
+        clusters=groups,
     )
 
 
@@ -178,7 +179,10 @@ def _column(measure: Measure, hits: JudgedHits, undefined: str) -> Column:
 
 
 def _decide(
-    hits: JudgedHits, measures: list[Measure], sampling: Sampling
+    hits: JudgedHits,
+    measures: list[Measure],
+    sampling: Sampling,
+    clusters: tuple[str, ...] | None,
 ) -> tuple[dict[Measure, Outcome], dict[Measure, Interval]]:
     """Has the query evidence (a relevant judgment)? The score is that of its first result."""
     if not measures:
@@ -188,7 +192,10 @@ def _decide(
     labels, scores = hits.relevant(1) > 0, hits.top_score
     return (
         {measure: measure.decide(labels, scores) for measure in measures},
-        {measure: decision_interval(measure, labels, scores, sampling) for measure in measures},
+        {
+            measure: decision_interval(measure, labels, scores, sampling, clusters)
+            for measure in measures
+        },
     )
 
 

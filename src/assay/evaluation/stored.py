@@ -78,21 +78,19 @@ def score_outcomes(
     by_query = {one.query_id: one for one in outcomes}
     drawn = sampling or Sampling()
 
-    def over(
-        queries: tuple[GoldenQuery, ...], chosen: list[Measure], groups: Mapping[str, str] | None
-    ) -> Scores:
+    def over(queries: tuple[GoldenQuery, ...], chosen: list[Measure]) -> Scores:
         if not queries:
             raise UsageError(
                 f"no query of {test_set.name} has a relevant document", hint="judge some first"
             )
         hits = judge_outcomes(queries, by_query, Rule(match))
-        return scores_of(hits, chosen, undefined, name=name, sampling=drawn, clusters=groups)
+        return scores_of(hits, chosen, undefined, name=name, sampling=drawn, clusters=clusters)
 
-    ranked = over(ranked_queries(test_set.queries), ranking, clusters) if ranking else None
+    ranked = over(ranked_queries(test_set.queries), ranking) if ranking else None
     if not decisions:
         assert ranked is not None
         return ranked
-    decided = over(_decidable(test_set), decisions, None)
+    decided = over(_decidable(test_set), decisions)
     if ranked is None:
         return decided
     return replace(

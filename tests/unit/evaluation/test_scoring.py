@@ -189,3 +189,23 @@ def test_what_was_not_computed_is_named() -> None:
         scores["P@5"]
     with pytest.raises(UsageError, match="no query 'nope'"):
         scores.value("nope", "MRR")
+
+
+@pytest.mark.req("M5")
+def test_intervals_of_decisions_draw_clusters_where_they_are_asked_for() -> None:
+    heights = (0.9, 0.2, 0.7, 0.65, 0.6, 0.8)
+    names = [(post, at) for post in range(6) for at in range(10)]
+    qrels = {f"{post}-{at}": {"d": int(post % 2 == 0)} for post, at in names}
+    run = {f"{post}-{at}": {"d": heights[post] + at / 10_000} for post, at in names}
+    posts = {f"{post}-{at}": str(post) for post, at in names}
+    alone = assay.score(qrels, run, "AUROC Sensitivity(t=0.65)")
+    together = assay.score(qrels, run, "AUROC Sensitivity(t=0.65)", clusters=posts)
+    for measure in together.measures:
+        wide, narrow = together.interval(measure), alone.interval(measure)
+        assert (wide.clusters, narrow.clusters) == (6, None)
+        assert wide.low is not None
+        assert narrow.low is not None
+        assert wide.low < narrow.low
+    labels, scores = [bool(one["d"]) for one in qrels.values()], [one["d"] for one in run.values()]
+    wanted = assay.classify(labels, scores, "AUROC", clusters=list(posts.values()))
+    assert [together.interval("AUROC")] == list(wanted.intervals.values())

@@ -124,3 +124,31 @@ def test_the_digest_sees_results_and_not_times() -> None:
     digest = outcomes_digest(OUTCOMES)
     assert outcomes_digest([replace(one, latency_ms=5.0) for one in OUTCOMES[::-1]]) == digest
     assert outcomes_digest(OUTCOMES[1:]) != digest
+
+
+def posts(size: int) -> tuple[TestSet, list[QueryOutcome]]:
+    """Six posts, every other one with evidence; queries of one post score alike."""
+    heights = (0.9, 0.2, 0.7, 0.65, 0.6, 0.8)
+    queries, outcomes = [], []
+    for post, height in enumerate(heights):
+        for at in range(size):
+            name = f"{post}-{at}"
+            judged = (Judgment("d", 1),) if post % 2 == 0 else ()
+            expect = Expect.EVIDENCE if judged else Expect.NOTHING
+            queries.append(
+                GoldenQuery(name, "x", expect=expect, relevant_docs=judged, group=f"post {post}")
+            )
+            result = RankedResult("d", "d", height + at / 10_000)
+            outcomes.append(QueryOutcome(name, (result,)))
+    return TestSet("posts", "v1", tuple(queries)), outcomes
+
+
+@pytest.mark.req("M5")
+def test_decisions_are_drawn_by_group_beside_rankings() -> None:
+    test_set, outcomes = posts(10)
+    groups = {query.query_id: str(query.group) for query in test_set.queries}
+    both = score_outcomes(test_set, outcomes, "nDCG@10 AUROC", clusters=groups)
+    only = score_outcomes(test_set, outcomes, "AUROC", clusters=groups)
+    assert both.interval("AUROC") == only.interval("AUROC")
+    assert both.interval("AUROC").clusters == 6
+    assert both.interval("nDCG@10").clusters == 3
