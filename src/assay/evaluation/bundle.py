@@ -1,8 +1,9 @@
 """Which numbers do we report, and can anyone compute them again?
 
 ``metrics_master.json`` is the one source of reported numbers: every value with its interval,
-protocol, split, seed, n, and the run it comes from. ``MANIFEST.sha256`` holds the checksum of every
-file of the bundle. ``verify`` computes everything again from the stored runs.
+protocol, split, seed, n, and the run it comes from; ``reason`` says why a value or its interval is
+null. ``MANIFEST.sha256`` holds the checksum of every file of the bundle. ``verify`` computes
+everything again from the stored runs.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from assay.measures.parse import parse_measures
 FORM = 1
 MASTER = "metrics_master.json"
 MANIFEST = "MANIFEST.sha256"
+NO_INTERVAL = "no interval is computed for measures of answers"
 DEFAULT_MEASURES = "nDCG@10 Recall@{5,10,20} MRR MAP"
 
 
@@ -170,9 +172,9 @@ def _entries(run: StoredRun, recipe: Recipe) -> list[dict[str, Any]]:
                     "protocol": "answers",
                     "split": run.info.part,
                     "value": rounded(outcome.value),
-                    "reason": outcome.reason,
+                    "reason": outcome.reason or NO_INTERVAL,
                     "ci": None,
-                    "n": len(records),
+                    "n": outcome.n,
                     "seed": recipe.sampling.seed,
                 }
             )
@@ -191,7 +193,7 @@ def _of(run: StoredRun, scores: Scores, protocol: str, group: str) -> list[dict[
                 "protocol": protocol,
                 "split": run.info.part,
                 "value": rounded(found.mean),
-                "reason": found.reason,
+                "reason": found.reason or (None if interval.defined else interval.reason),
                 "ci": (
                     [rounded(interval.low), rounded(interval.high)] if interval.defined else None
                 ),

@@ -138,7 +138,7 @@ class EvaluationResult:
             "cached": self.cached,
             "aggregates": plain["aggregates"],
             "answers": {
-                m.key: {"value": rounded(found.value), "reason": found.reason}
+                m.key: {"value": rounded(found.value), "reason": found.reason, "n": found.n}
                 for m, found in self.answers.items()
             },
             "latency_ms": self.latency.to_dict(),

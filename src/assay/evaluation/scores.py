@@ -42,7 +42,11 @@ class Aggregate:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The result of scoring one run; values are unrounded until printed or stored."""
+    """The result of scoring one run; values are unrounded until printed or stored.
+
+    ``queries`` are those of the ranking measures. Decisions look at ``decided`` queries, which may
+    be more: also those where there is nothing to find.
+    """
 
     name: str
     queries: tuple[str, ...]
@@ -52,6 +56,7 @@ class Scores:
     decision_intervals: Mapping[Measure, Interval] = field(default_factory=dict)
     sampling: Sampling = field(default_factory=Sampling)
     clusters: tuple[str, ...] | None = None
+    decided: int = 0
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -70,8 +75,7 @@ class Scores:
         found = self._find(measure)
         if found in self.decisions:
             outcome = self.decisions[found]
-            n = len(self.queries)
-            return Aggregate(outcome.value, None, None, n, 0, outcome.reason)
+            return Aggregate(outcome.value, None, None, self.decided, 0, outcome.reason)
         column = self.columns[found]
         values = column.values[column.defined]
         undefined = len(column.values) - len(values)
@@ -153,6 +157,7 @@ class Scores:
             summary=self.summary.subset(chosen),
             decisions={},
             decision_intervals={},
+            decided=0,
             clusters=None if self.clusters is None else tuple(self.clusters[i] for i in at),
         )
 

@@ -134,6 +134,7 @@ def scores_of(
         decision_intervals=intervals,
         sampling=sampling,
         clusters=groups,
+        decided=len(hits.queries) if decisions else 0,
     )
 
 

@@ -94,7 +94,10 @@ def score_outcomes(
     if ranked is None:
         return decided
     return replace(
-        ranked, decisions=decided.decisions, decision_intervals=decided.decision_intervals
+        ranked,
+        decisions=decided.decisions,
+        decision_intervals=decided.decision_intervals,
+        decided=decided.decided,
     )
 
 

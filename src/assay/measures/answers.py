@@ -95,7 +95,7 @@ class _Share:
     of: int
 
     def or_because(self, reason: str) -> Outcome:
-        return Outcome(self.yes / self.of, None) if self.of else Outcome(None, reason)
+        return Outcome(self.yes / self.of, n=self.of) if self.of else Outcome(None, reason, n=0)
 
 
 def _share(items: Iterable[bool]) -> _Share:

@@ -43,10 +43,14 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A measured value, or ``None`` and the reason why there is none."""
+    """A measured value, or ``None`` and the reason why there is none.
+
+    ``n`` counts what a share is of, for measures that say so.
+    """
 
     value: float | None
     reason: str | None = None
+    n: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,3 +152,14 @@ def test_decisions_are_drawn_by_group_beside_rankings() -> None:
     assert both.interval("AUROC") == only.interval("AUROC")
     assert both.interval("AUROC").clusters == 6
     assert both.interval("nDCG@10").clusters == 3
+
+
+@pytest.mark.req("M6")
+def test_decisions_count_the_queries_without_evidence_too() -> None:
+    test_set, outcomes = posts(10)
+    both = score_outcomes(test_set, outcomes, "nDCG@10 AUROC Sensitivity")
+    assert both.aggregate("nDCG@10").n == 30
+    assert both.aggregate("AUROC").n == 60
+    assert both.to_dict()["aggregates"]["auroc"]["n"] == 60
+    only = score_outcomes(test_set, outcomes, "AUROC", protocol="all_queries")
+    assert only.aggregate("AUROC").n == 60
