@@ -1,7 +1,7 @@
 """By how much may a measure get worse before a merge is stopped?
 
 ``Recall@10=5%`` is relative to the baseline, ``nDCG@10=0.02`` absolute. A drop of exactly the limit
-passes.
+passes. Every measure that can be gated lies between 0 and 1, so an absolute limit is below 1.
 """
 
 from __future__ import annotations
@@ -71,6 +71,11 @@ def parse_limit(text: str) -> Limit:
     if found is None or not math.isfinite(number):
         raise _bad(text)
     relative = bool(found[2])
+    if not relative and number >= 1.0:
+        raise UsageError(
+            f"{text!r:.80} can never fail: {measure} lies between 0 and 1, and so does any drop",
+            hint=f'did you mean "{measure}={found[1]}%"?',
+        )
     return Limit(measure, number / 100 if relative else number, relative)
 
 

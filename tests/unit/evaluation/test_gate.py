@@ -84,6 +84,15 @@ def test_what_is_not_a_limit_is_refused(text: str) -> None:
         parse_limit(text)
 
 
+@pytest.mark.req("E9")
+@pytest.mark.parametrize("text", ["Recall@10=5", "nDCG@10=1", "EmptyResultRate=2.5"])
+def test_an_absolute_limit_that_can_never_fail_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="can never fail") as error:
+        parse_limit(text)
+    assert error.value.hint == f'did you mean "{text}%"?'
+    assert parse_limit("nDCG@10=0.99").amount == 0.99
+
+
 def test_two_limits_for_one_measure_are_refused() -> None:
     with pytest.raises(UsageError, match="two limits"):
         parse_limits(["Recall@10=5%", "recall_at_10=3%"])
