@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from assay.counting import counted
-from assay.evaluation.baseline import Baseline, Values
-from assay.evaluation.gate_limits import Limit
+from assay.evaluation.baseline import Baseline
+from assay.evaluation.gate_limits import Limit, slack
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import rounded
 from assay.stats.bootstrap import bootstrap_mean
@@ -160,7 +160,7 @@ def gate(
     blockers = _blockers(baseline, current)
     sampling = sampling or Sampling()
     checks = tuple(
-        _by_interval(limit, baseline.values, current.values, alpha, sampling)
+        _by_interval(limit, baseline, current, alpha, sampling)
         if non_inferiority
         else _by_means(limit, baseline, current)
         for limit in limits
@@ -222,28 +222,28 @@ def _by_means(limit: Limit, before: Baseline, after: Baseline) -> Check:
         return undefined
     assert baseline is not None
     assert current is not None
-    worse = limit.worse_by(baseline, current)
-    if worse <= 0.0:
+    worse, rounded_side = limit.worse_by(baseline, current), before.rounded or after.rounded
+    if not limit.got_worse(baseline, current, rounded=rounded_side):
         sentence = "it did not get worse"
         if limit.relative and baseline == 0.0:
             sentence += " (the baseline is 0, so nothing can drop)"
     else:
         share = f" ({worse / abs(baseline):.2%} of the baseline)" if baseline else ""
         sentence = f"it got worse by {worse:.4f}{share}; {limit.allowed} is allowed"
-    failed = limit.exceeded(baseline, current, rounded=before.rounded or after.rounded)
+    failed = limit.exceeded(baseline, current, rounded=rounded_side)
     outcome = GateOutcome.FAILED if failed else GateOutcome.PASSED
     return Check(limit, baseline, current, outcome, sentence)
 
 
 def _by_interval(
-    limit: Limit, before: Values, after: Values, alpha: float, sampling: Sampling
+    limit: Limit, before: Baseline, after: Baseline, alpha: float, sampling: Sampling
 ) -> Check:
     key = str(limit.measure)
-    baseline, current = before.means.get(key), after.means.get(key)
+    baseline, current = before.values.means.get(key), after.values.means.get(key)
     undefined = _undefined(limit, baseline, current)
     if undefined is not None:
         return undefined
-    one, other = before.per_query.get(key, {}), after.per_query.get(key, {})
+    one, other = before.values.per_query.get(key, {}), after.values.per_query.get(key, {})
     common = [q for q in other if other[q] is not None and one.get(q) is not None]
     if not common:
         return Check(
@@ -261,18 +261,19 @@ def _by_interval(
         seed=sampling.seed,
     )
     margin = limit.margin(float(a.mean()))
-    outcome, sentence = _ruling(interval, margin)
+    outcome, sentence = _ruling(interval, margin, slack(before.rounded or after.rounded))
     return Check(limit, float(a.mean()), float(b.mean()), outcome, sentence, interval)
 
 
-def _ruling(interval: Interval, margin: float) -> tuple[GateOutcome, str]:
+def _ruling(interval: Interval, margin: float, apart: float) -> tuple[GateOutcome, str]:
+    """What the interval says of the margin; ends closer to it than ``apart`` lie on it."""
     low, high = interval.low, interval.high
     if low is None or high is None:
         return GateOutcome.INCONCLUSIVE, f"there is no interval: {interval.reason}"
     shown = f"the {interval.level:.0%} interval of the change, [{low:+.4f}, {high:+.4f}],"
-    if low >= -margin - 1e-9:
+    if low >= -margin - apart:
         return GateOutcome.PASSED, f"{shown} lies above −{margin:.4f}"
-    if high < -margin:
+    if high < -margin - apart:
         return GateOutcome.FAILED, f"{shown} lies below −{margin:.4f}"
     return GateOutcome.INCONCLUSIVE, f"{shown} reaches below −{margin:.4f}: take more queries"
 
@@ -289,10 +290,13 @@ def _failing(
     key: str, limit: Limit, baseline: Baseline, current: Baseline
 ) -> tuple[FailingQuery, ...]:
     before, after = baseline.values.per_query.get(key, {}), current.values.per_query.get(key, {})
+    rounded_side = baseline.rounded or current.rounded
     found = []
     for query, value in after.items():
         old = before.get(query)
-        if old is not None and value is not None and limit.worse_by(old, value) > 0.0:
+        if old is None or value is None:
+            continue
+        if limit.got_worse(old, value, rounded=rounded_side):
             text, kind = current.queries.get(query, ("", ""))
             found.append(FailingQuery(query, text, kind, old, value))
     return tuple(sorted(found, key=lambda q: (-limit.worse_by(q.baseline, q.current), q.query_id)))

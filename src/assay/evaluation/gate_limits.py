@@ -49,10 +49,18 @@ class Limit:
         """How far the measure went in the bad direction; negative where it got better."""
         return baseline - current if self.higher_is_better else current - baseline
 
+    def got_worse(self, baseline: float, current: float, *, rounded: bool = False) -> bool:
+        """Whether the measure got worse at all, by more than ``slack``."""
+        return self.worse_by(baseline, current) > slack(rounded)
+
     def exceeded(self, baseline: float, current: float, *, rounded: bool = False) -> bool:
         """Whether the measure got worse by more than the limit; files hold ``rounded`` numbers."""
-        slack = FILE_ROUNDING if rounded else ROUNDING
-        return self.worse_by(baseline, current) > self.margin(baseline) + slack
+        return self.worse_by(baseline, current) > self.margin(baseline) + slack(rounded)
+
+
+def slack(rounded: bool) -> float:
+    """How far two equal values may lie apart, where one of them was ``rounded`` or none was."""
+    return FILE_ROUNDING if rounded else ROUNDING
 
 
 DEFAULT_LIMIT = "Recall@10=5%"

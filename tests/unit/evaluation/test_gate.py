@@ -211,6 +211,31 @@ def test_a_baseline_may_be_a_file(tmp_path: Path) -> None:
     assert gate(baseline, current, parse_limits(["nDCG@10=1%"])).outcome.exit_code == 4
 
 
+def rounded_file(folder: Path, exact: dict[str, float]) -> Baseline:
+    """A baseline file with the values of a run, to four decimals."""
+    content = {
+        "metrics": {"ndcg_at_10": round(sum(exact.values()) / len(exact), 4)},
+        "per_query": {query: {"ndcg_at_10": round(value, 4)} for query, value in exact.items()},
+    }
+    return side_of_file(write(folder, content), MEASURES)
+
+
+@pytest.mark.req("E9")
+def test_what_a_file_rounded_did_not_get_worse(tmp_path: Path) -> None:
+    exact = {f"q{at}": (7 + at % 2) / 11 for at in range(12)}  # 0.63636 and 0.72727: both round up
+    baseline = rounded_file(tmp_path, exact)
+    current = Baseline("run", Values({"nDCG@10": 7.5 / 11}, {"nDCG@10": exact}))
+    same = gate(baseline, current, [parse_limit("nDCG@10=0")])
+    assert same.outcome is GateOutcome.PASSED
+    assert same.checks[0].sentence == "it did not get worse"
+    assert same.failing == ()
+    by_interval = gate(baseline, current, [parse_limit("nDCG@10=0")], non_inferiority=True)
+    assert by_interval.outcome is GateOutcome.PASSED
+    worse = rounded_file(tmp_path, {**exact, "q0": exact["q0"] + 0.0002})
+    found = gate(worse, current, [parse_limit("nDCG@10=5%")])
+    assert [query.query_id for query in found.failing] == ["q0"]
+
+
 @pytest.mark.parametrize(
     "content",
     [
