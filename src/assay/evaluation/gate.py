@@ -24,6 +24,7 @@ from assay.evaluation.baseline import Baseline
 from assay.evaluation.gate_limits import Limit, slack
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import rounded
+from assay.measures.base import Family
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.interval import Interval
@@ -246,10 +247,8 @@ def _by_interval(
     one, other = before.values.per_query.get(key, {}), after.values.per_query.get(key, {})
     common = [q for q in other if other[q] is not None and one.get(q) is not None]
     if not common:
-        return Check(
-            limit, baseline, current, GateOutcome.INCONCLUSIVE,
-            "there are no values of single queries on both sides to draw an interval from",
-        )  # fmt: skip
+        sentence = _no_pairs(limit, before, after)
+        return Check(limit, baseline, current, GateOutcome.INCONCLUSIVE, sentence)
     a = np.array([one[q] for q in common], dtype=np.float64)
     b = np.array([other[q] for q in common], dtype=np.float64)
     good = b - a if limit.higher_is_better else a - b
@@ -263,6 +262,20 @@ def _by_interval(
     margin = limit.margin(float(a.mean()))
     outcome, sentence = _ruling(interval, margin, slack(before.rounded or after.rounded))
     return Check(limit, float(a.mean()), float(b.mean()), outcome, sentence, interval)
+
+
+def _no_pairs(limit: Limit, before: Baseline, after: Baseline) -> str:
+    """Why there is nothing to draw an interval from, and what to do."""
+    key = str(limit.measure)
+    if limit.measure.definition.family is Family.ANSWER:
+        return f"{key} has no values of single queries: gate it without non-inferiority"
+    for side in (before, after):
+        if not side.values.per_query.get(key):
+            return (
+                f"{side.name} has no values of single queries to draw an interval from: make the "
+                "file with assay eval show RUN --json --per-query, or name the stored run"
+            )
+    return "no query has a value on both sides: make both with the same test set"
 
 
 def _ruling(interval: Interval, margin: float, apart: float) -> tuple[GateOutcome, str]:

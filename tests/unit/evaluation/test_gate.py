@@ -236,6 +236,26 @@ def test_what_a_file_rounded_did_not_get_worse(tmp_path: Path) -> None:
     assert [query.query_id for query in found.failing] == ["q0"]
 
 
+@pytest.mark.req("E9")
+def test_non_inferiority_without_values_of_queries_says_what_to_do(tmp_path: Path) -> None:
+    run = ranks("b", dict(GOOD))
+    bare = side_of_file(write(tmp_path, {"metrics": {"recall_at_10": 1.0}}), MEASURES)
+    (check,) = gate(bare, side_of_run(run, MEASURES), parse_limits([]), non_inferiority=True).checks
+    assert check.outcome is GateOutcome.INCONCLUSIVE
+    assert "baseline.json has no values of single queries" in check.sentence
+    assert "assay eval show RUN --json --per-query, or name the stored run" in check.sentence
+    per_query = {"metrics": {"recall_at_10": 1.0}, "per_query": {"other": {"recall_at_10": 1.0}}}
+    other = side_of_file(write(tmp_path, per_query), MEASURES)
+    (check,) = gate(
+        other, side_of_run(run, MEASURES), parse_limits([]), non_inferiority=True
+    ).checks
+    assert "same test set" in check.sentence
+    rates = side_of_run(run, parse_measures("Recall@10 EmptyResultRate"))
+    limit = parse_limit("EmptyResultRate=0.02")
+    (check,) = gate(rates, rates, [limit], non_inferiority=True).checks
+    assert "without non-inferiority" in check.sentence
+
+
 @pytest.mark.parametrize(
     "content",
     [
