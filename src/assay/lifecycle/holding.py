@@ -90,7 +90,7 @@ def _refuse_shared(
         raise UsageError(
             f"{name} would stand for before and after at once: the two systems cannot be told "
             "apart by configuration, index, models or chunkers",
-            hint="make both runs with --split all and name those",
+            hint="make both runs with --part all and name those",
         )
 
 
