@@ -106,7 +106,7 @@ def _pairs(
     if len(found) < wanted:
         raise UsageError(
             f"{share_of(wanted - len(found), wanted, 'query', 'was')} not run in both",
-            hint="assay eval run with --split all covers both sides",
+            hint="assay eval run with --part all covers both sides",
         )
     return found
 
