@@ -46,9 +46,17 @@ def note(text: str) -> None:
     complain(text)
 
 
-def stdout_console(color: str = "auto") -> Console:
-    """The console of rich on stdout, under the ``color`` setting."""
-    return _console(color, stderr=False)
+def stdout_console(color: str = "auto", *, at_least: int = 0) -> Console:
+    """The console of rich on stdout, under the ``color`` setting; wider than it is, if need be."""
+    console = _console(color, stderr=False)
+    return console if console.width >= at_least else _console(color, stderr=False, width=at_least)
+
+
+def stdout_room() -> int | None:
+    """How many characters a line of stdout holds; ``None`` where it is no terminal."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return None
+    return stdout_console().width
 
 
 def stderr_console(color: str = "auto") -> Console:
@@ -57,14 +65,14 @@ def stderr_console(color: str = "auto") -> Console:
 
 
 @cache
-def _console(color: str, *, stderr: bool) -> Console:
+def _console(color: str, *, stderr: bool, width: int | None = None) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
     fixed_width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
     return Console(
         stderr=stderr,
-        width=fixed_width,
+        width=width or fixed_width,
         force_terminal=True if color == "always" else None,
         no_color={"always": False, "never": True}.get(color),
         highlight=False,

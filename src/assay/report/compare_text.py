@@ -48,6 +48,7 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
                 tuple((d.kind, d.key, d.a, d.b) for d in report.differences),
                 title="What differs between the runs",
                 text_columns=frozenset({0, 1, 2, 3}),
+                wrapped=frozenset({1, 2, 3}),
             )
         )
     for kind in CHANGED:
@@ -140,6 +141,8 @@ def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) ->
         ),
         title=f"{title} ({counted(contrasts[0].n, 'query')})",
         text_columns=frozenset({0, 8}),
+        optional=(6, 7, 5, 4),
+        below=8,
     )
 
 
@@ -161,6 +164,7 @@ def _queries(kind: ComparisonKind, found: list[QueryComparison], most: int) -> T
         ),
         title=f"{plural} ({len(found)})",
         text_columns=frozenset({0, 3}),
+        wrapped=frozenset({3}),
         notes=(f"{len(found) - most} more are not shown",) if len(found) > most else (),
     )
 

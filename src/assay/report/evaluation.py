@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from assay.counting import counted
 from assay.evaluation.components import HYBRID, ComponentReport
@@ -35,7 +36,7 @@ def result_tables(
     decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
     tables = []
     if ranking or not decisions:
-        tables.append(Table(first.columns, ranking, title=title, notes=notes))
+        tables.append(replace(first, rows=ranking, title=title, notes=notes))
         title, notes = "is there an answer at all?", ()
     if decisions:
         tables.append(_decisions(result, decisions, title, notes))
@@ -43,7 +44,7 @@ def result_tables(
         tables.append(_answers(result))
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:
-            tables.append(_renamed(by_group(groups, result.name), f"by {what}"))
+            tables.append(replace(by_group(groups, result.name), title=f"by {what}"))
     if per_query:
         tables.append(by_query(result.scores))
     return tables
@@ -80,7 +81,16 @@ def component_table(report: ComponentReport) -> Table:
             "against fusion with all",
             *_latency(whole),
         ),
+        optional=_spare(head),
     )
+
+
+def _spare(head: Sequence[str]) -> tuple[int, ...]:
+    """Columns of the components to do without: intervals from the last, then later measures."""
+    intervals = [at for at, name in enumerate(head) if name.endswith(" CI")]
+    second, *first = (*reversed(intervals), len(head))
+    later = [at for at in range(len(head) - 1, 2, -1) if at not in intervals and at > second]
+    return tuple(at for at in (second, *later, *first) if at < len(head))
 
 
 def waterfall_tables(found: Waterfall) -> list[Table]:
@@ -102,6 +112,8 @@ def waterfall_tables(found: Waterfall) -> list[Table]:
         tuple(_miss(fate) for fate in missed[:SHOWN_MISSES]),
         title="misses",
         text_columns=frozenset({0, 1, 3, 4}),
+        optional=(6, 7),
+        wrapped=frozenset({3}),
         notes=(f"{more} more misses: --json has all of them",) if more > 0 else (),
     )
     return [steps, misses] if missed else [steps]
@@ -180,10 +192,6 @@ def _latency(result: EvaluationResult) -> tuple[str, ...]:
     return (
         f"latency: P50 {took.p50:.1f} ms, P95 {took.p95:.1f} ms over {counted(took.n, 'query')}",
     )
-
-
-def _renamed(table: Table, title: str) -> Table:
-    return Table(table.columns, table.rows, title, table.text_columns, table.notes)
 
 
 def _decisions(

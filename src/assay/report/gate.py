@@ -32,6 +32,9 @@ def gate_tables(report: GateReport) -> list[Table]:
         tuple(_check(check) for check in report.checks),
         title="Limits",
         text_columns=frozenset({0, 5, 6}),
+        wrapped=frozenset({6}),
+        optional=(4,),
+        below=5,
     )
     measures = Table(
         ("measure", "baseline", "current", "change"),
@@ -64,6 +67,7 @@ def gate_tables(report: GateReport) -> list[Table]:
                 ),
                 title=f"Queries that got worse by {report.failing_measure} ({len(report.failing)})",
                 text_columns=frozenset({0, 1, 2}),
+                wrapped=frozenset({2}),
                 notes=(f"{more} more are not shown",) if more > 0 else (),
             )
         )  # fmt: skip

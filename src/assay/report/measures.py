@@ -15,6 +15,7 @@ def catalog() -> Table:
         ("measure", "of", "parameters", "meaning"),
         tuple((_form(d), f"{d.family.value}s", _parameters(d), d.help) for d in DEFINITIONS),
         text_columns=frozenset({0, 1, 2, 3}),
+        wrapped=frozenset({2, 3}),
     )
 
 

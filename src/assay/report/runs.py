@@ -48,6 +48,8 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
         ),
         tuple(rows),
         text_columns=frozenset({0, 1, 2, 3, 4, 9}),
+        optional=(3, 4, 5, 8, 7, 2),
+        wrapped=frozenset({1, 9}),
     )
 
 
@@ -112,7 +114,7 @@ def history_table(suite: str, runs: Sequence[RunInfo], measures: Sequence[Measur
         (
             info.created_at[:16].replace("T", " "),
             info.run_id,
-            info.name or ", ".join(info.tags),
+            ", ".join(filter(None, (info.name, *info.tags))),
             *(_changed(column, at) for column in columns),
         )
         for at, info in enumerate(runs)
@@ -126,11 +128,13 @@ def history_table(suite: str, runs: Sequence[RunInfo], measures: Sequence[Measur
     if len({info.test_set_checksum for info in runs}) > 1:
         notes.append("the queries were not the same in all runs: compare with care")
     return Table(
-        ("date", "run", "name", *map(str, measures)),
+        ("date", "run", "name, tags", *map(str, measures)),
         rows,
         title=f"{suite}, {counted(len(runs), 'run')}",
         text_columns=frozenset({0, 1, 2}),
         notes=tuple(notes),
+        optional=(0, *range(len(measures) + 2, 4, -1)),
+        wrapped=frozenset({2}),
     )
 
 

@@ -37,7 +37,8 @@ def one_run(scores: Scores, *, ci: bool) -> Table:
                 str(found.n),
             )
         )
-    return Table(columns, tuple(rows), title=scores.name, notes=run_notes(scores))
+    spare = tuple(columns.index(name) for name in ("std", "median", "n"))
+    return Table(columns, tuple(rows), title=scores.name, notes=run_notes(scores), optional=spare)
 
 
 def many_runs(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:
@@ -66,6 +67,8 @@ def many_runs(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:
             title=f"{scores.name} against {comparison.baseline}",
             text_columns=frozenset({0, 7}),
             notes=tuple(f"{c.measure}: {c.ruling.sentence}" for c in comparison.of(scores.name)),
+            optional=(6, 5, 4),
+            below=7,
         )
         for scores in runs[1:]
     ]

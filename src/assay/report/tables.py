@@ -15,13 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells as people read them. ``text_columns`` are aligned left, all others right."""
+    """Cells as people read them. ``text_columns`` are aligned left, all others right.
+
+    For narrow terminals: ``optional`` columns are left out one by one in this order, ``wrapped``
+    ones hold running text that may be broken over lines, and ``below`` is a ruling that may go
+    below the table.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     text_columns: frozenset[int] = frozenset({0})
     notes: tuple[str, ...] = field(default=())
+    optional: tuple[int, ...] = ()
+    wrapped: frozenset[int] = frozenset()
+    below: int | None = None
 
 
 def markdown(tables: Sequence[Table]) -> str:

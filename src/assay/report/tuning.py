@@ -22,6 +22,7 @@ def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Tabl
         ),
         title=f"{len(found.trials)} settings, the best {min(show, len(found.trials))}",
         text_columns=frozenset({1, 2}),
+        wrapped=frozenset({1, 2}),
     )
     parts = [("evaluation", found.evaluation)]
     if found.held_out is not None:
@@ -32,6 +33,8 @@ def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Tabl
         tuple(_row(name, contrast) for name, contrast in parts),
         title=f"{method(found.best)}, {weights(found.best)}",
         text_columns=frozenset({0, 7}),
+        optional=(6, 5, 1),
+        below=7,
         notes=(
             f"present: {method(present)}, {weights(present)}",
             f"to use it: {flags(found.best)}",

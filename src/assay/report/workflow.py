@@ -122,7 +122,12 @@ def run_tables(report: RunReport) -> list[Table]:
     ]
     rows += [(str(m), shown(outcome.value), "—", "") for m, outcome in report.answers.items()]
     tables = [
-        Table(("measure", "mean", f"{level} CI", "n"), tuple(rows), title=report.run.name),
+        Table(
+            ("measure", "mean", f"{level} CI", "n"),
+            tuple(rows),
+            title=report.run.name,
+            optional=(3,),
+        ),
     ]
     return tables + [_group_table(report, name, name) for name in report.groups]
 
