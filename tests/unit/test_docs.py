@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import assay
+from assay.cli.lazy import build
 from assay.cli.main import COMMANDS, run
 from bench.make_example import FOLDER
 from docs.generate import stale
@@ -73,3 +76,38 @@ def test_every_folder_is_in_the_architecture() -> None:
 def test_every_public_name_has_a_docstring(name: str) -> None:
     if name != "__version__":
         assert getattr(assay, name).__doc__
+
+
+def _commands() -> list[tuple[str, str]]:
+    """Every command line in a block of the README or the hand-written pages, with its file."""
+    pages = [ROOT / "README.md", *(ROOT / "docs" / "pages").rglob("*.md")]
+    found = []
+    for page in pages:
+        if page.parent.name == "reference":
+            continue
+        for block in re.findall(r"```(?:sh|text|console)\n(.*?)```", page.read_text(), re.DOTALL):
+            lines = re.sub(r"\\\n\s*", " ", block).splitlines()
+            found += [(page.name, line) for line in lines if re.match(r"\s*(\$ )?assay ", line)]
+    return found
+
+
+@pytest.mark.parametrize(("page", "line"), _commands())
+def test_every_command_of_the_pages_can_be_typed(page: str, line: str) -> None:
+    words = shlex.split(line.replace("$ ", "", 1), comments=True)
+    plain = itertools.takewhile(
+        lambda word: word not in ("|", "||", ">", "&&", "&", ";"), words[1:]
+    )
+    context = build(COMMANDS).make_context("assay", list(plain))
+    while (rest := [*context._protected_args, *context.args]) and context.command.commands:
+        name, command, rest = context.command.resolve_command(context, rest)
+        if "--help" in rest:
+            return
+        context = command.make_context(name, rest, parent=context)
+        if not hasattr(command, "commands"):
+            return
+
+
+def test_hints_to_let_a_rule_decide_name_all_it_needs() -> None:
+    for source in (ROOT / "src" / "assay").rglob("*.py"):
+        for rest in re.findall(r"adjudicate --rule mean-down(.*)", source.read_text("utf-8")):
+            assert rest.startswith(" --as NAME"), source

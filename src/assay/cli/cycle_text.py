@@ -159,7 +159,8 @@ def print_agreement(found: Agreement, waiting: int) -> None:
     if waiting:
         note(
             f"note: {counted(waiting, 'passage', 'waits')} for a grade or a decision: "
-            "assay annotate --as THIRD --adjudicate, or assay testset adjudicate --rule mean-down"
+            "assay annotate --as THIRD --adjudicate, "
+            "or assay testset adjudicate --rule mean-down --as NAME"
         )
 
 

@@ -223,7 +223,10 @@ def diff(
 @app.command("import")
 def import_set(
     ctx: typer.Context,
-    path: Annotated[Path, typer.Argument(help="File or BEIR folder to read.")],
+    path: Annotated[
+        Path,
+        typer.Argument(help="File to read (also our own YAML or JSON), or a BEIR folder."),
+    ],
     qrels: Annotated[
         Path | None, typer.Option(help="Judgments of TREC topics; PATH holds the topics.")
     ] = None,
@@ -242,7 +245,7 @@ def import_set(
     force: Annotated[bool, typer.Option("--force", help="Replace a set of this name.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Read queries of another form into the workspace, as a test set with a name."""
+    """Read queries of our own or another form into the workspace, as a test set with a name."""
     from assay.cli.testset_job import import_into
     from assay.cli.testset_text import summary
     from assay.evaluation.testset.load import ReadOptions

@@ -107,7 +107,8 @@ class Desk:
         if person is not None and person.casefold() in map(str.casefold, self.held.annotators):
             raise UsageError(
                 f"{person} judges in {self.held.round_id} and must not see the other's grades",
-                hint="a third person decides, or a rule: assay testset adjudicate",
+                hint="a third person decides, or a rule: "
+                "assay testset adjudicate --rule mean-down --as NAME",
             )
         items = {item.key: item for item in self.items}
         texts = {one.query_id: one.query_text for one in self.queries}

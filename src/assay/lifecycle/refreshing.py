@@ -129,7 +129,8 @@ def _filled(
     if settled.open:
         raise UsageError(
             f"{counted(len(settled.open), 'passage', 'waits')} for a grade or a decision",
-            hint="assay testset adjudicate --rule mean-down, or a third person",
+            hint="assay testset adjudicate --rule mean-down --as NAME, "
+            "or a third person: assay annotate --as THIRD --adjudicate",
         )
     return filled(parent, items, settled, provenance)
 
