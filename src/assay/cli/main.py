@@ -81,6 +81,7 @@ COMMANDS: tuple[Entry, ...] = (
 )
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
+EVERYWHERE = {"--home": "FOLDER", "--server": "ADDRESS", "--color": "never"}  # of all commands
 COLLECT_AFTER = 200_000  # values made, until Python looks for cycles; ours have hardly any
 
 
@@ -159,6 +160,9 @@ def _fail_unexpectedly(error: Exception, as_json: bool) -> int:
 
 def _help_hint(error: Exception) -> str | None:
     context = getattr(error, "ctx", None)
+    if context and (option := getattr(error, "option_name", None)) in EVERYWHERE:
+        verb = context.command_path.removeprefix("assay ")
+        return f"{option} goes before the command: assay {option} {EVERYWHERE[option]} {verb} ..."
     return f"{context.command_path} --help shows what is possible" if context else None
 
 

@@ -97,6 +97,21 @@ def test_wrong_usage(arguments: list[str], message: str, hint: str, capsys: Capt
     assert err.endswith(f"\nhint: {hint} shows what is possible\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["search", "x", "--home", "notes"], "assay --home FOLDER search ..."),
+        (["eval", "list", "--server=http://x"], "assay --server ADDRESS eval list ..."),
+        (["measures", "--color", "never"], "assay --color never measures ..."),
+    ],
+)
+def test_an_option_of_all_commands_is_sent_to_its_place(
+    arguments: list[str], hint: str, capsys: Captured
+) -> None:
+    assert run(arguments) == 2
+    assert f"goes before the command: {hint}" in capsys.readouterr().err
+
+
 def test_wrong_usage_as_json(capsys: Captured) -> None:
     assert run(["config", "show", "--json", "--nope"]) == 2
     report = json.loads(capsys.readouterr().err)
