@@ -22,11 +22,13 @@ from assay.evaluation.causes import Difference, differences, query_causes
 from assay.evaluation.chunker_match import Archive, ChunkerMatch, Matching, matching, no_archive
 from assay.evaluation.collecting import without_collection
 from assay.evaluation.matching import Rule, first_hits, judge_sought, ranked_queries, sought
-from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate
+from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate, mean_of
 from assay.evaluation.scores import rounded
+from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.stored_run import StoredRun
-from assay.measures.base import Measure
+from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.measures.table import JudgedHits
 from assay.model.runs import RunStatus
 from assay.model.testset import GoldenQuery
 
@@ -70,7 +72,10 @@ class QueryComparison:
 
 @dataclass(frozen=True, slots=True)
 class CompareReport:
-    """Run b beside run a; deltas are b − a, None where a side is undefined."""
+    """Run b beside run a; deltas are b − a, None where a side is undefined.
+
+    ``headline`` has the measures that the runs were made with, as far as the top 10 tells them.
+    """
 
     run_a: str
     run_b: str
@@ -82,6 +87,9 @@ class CompareReport:
     differences: tuple[Difference, ...] = ()
     warnings: tuple[str, ...] = ()
     matching: Matching | None = field(default=None, compare=False, repr=False)
+    headline: Mapping[str, tuple[float | None, float | None]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def counts(self) -> dict[ComparisonKind, int]:
@@ -170,7 +178,22 @@ def compare_runs(
         differences=found,
         warnings=(*common.warnings, *match.notes),
         matching=match,
+        headline=_headline(b, tables[0][0], tables[1][0]),
     )
+
+
+def _headline(
+    run: StoredRun, a: JudgedHits, b: JudgedHits
+) -> dict[str, tuple[float | None, float | None]]:
+    """Both sides by the run's own measures of the top 10, under the names they were asked by."""
+    stored = [entry["measure"] for entry in run.info.aggregate.get("aggregates", {}).values()]
+    return {
+        str(measure): (mean_of(measure, a), mean_of(measure, b))
+        for measure in parse_measures(stored or EVALUATION_MEASURES)
+        if measure.definition.family is Family.RANKING
+        and measure.cutoff is not None
+        and measure.cutoff <= HIT_DEPTH
+    }
 
 
 def depth_for(measures: str) -> int | None:

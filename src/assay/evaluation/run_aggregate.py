@@ -119,6 +119,12 @@ def compute_aggregate(
     )
 
 
+def mean_of(measure: Measure, hits: JudgedHits) -> float | None:
+    """The mean over the queries for which the measure is defined; None where it is for none."""
+    column = measure.column(hits)
+    return float(np.mean(column.values[column.defined])) if column.defined.any() else None
+
+
 def _ranking(measures: str | Iterable[str | Measure]) -> tuple[Measure, ...]:
     if not measures:
         return ()

@@ -14,6 +14,7 @@ from assay.evaluation.matching import Rule, graded_ranks
 from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
+from assay.report.compare_text import measure_rows
 from assay.report.numbers import tone
 from assay.report.pages import render
 from assay.report.svg import ForestRow, Point, forest_plot, scatter
@@ -57,8 +58,7 @@ def compare_page(
         forest=_forest(ab.contrasts, ab.margin) if ab else None,
         by_type=_kinds(ab) if ab else (),
         points=_points(ab, b) if ab else None,
-        flat_a=report.aggregate_a.flat(),
-        flat_b=report.aggregate_b.flat(),
+        measures=measure_rows(report),
         worst=[_shown(a, b, report, query) for query in worst_queries(report)],
         depth=DEPTH,
     )

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.counting import counted
-from assay.evaluation.compare_runs import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.compare_runs import (
+    HIT_DEPTH,
+    CompareReport,
+    ComparisonKind,
+    QueryComparison,
+)
+from assay.evaluation.run_aggregate import MRR
 from assay.evaluation.scores import shown
+from assay.measures.base import Family
+from assay.measures.catalog import DEFINITIONS
 from assay.report.escape import markdown_cell
 from assay.report.numbers import milliseconds, signed
 from assay.report.scores import between, p_value
@@ -18,15 +28,14 @@ if TYPE_CHECKING:
 
 CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
 MOST_ROWS = 50
+ANSWER_NAMES = {one.key: one.name for one in DEFINITIONS if one.family is Family.ANSWER}
 CHANGED = (ComparisonKind.REGRESSION, ComparisonKind.LOSS, ComparisonKind.WIN)
 
 
 def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Table]:
     """Aggregates with their deltas, what differs, then the queries that changed."""
-    flat_a, flat_b = report.aggregate_a.flat(), report.aggregate_b.flat()
     rows = [
-        (key, shown(flat_a.get(key)), shown(flat_b.get(key)), signed(delta))
-        for key, delta in report.deltas.items()
+        (row.name, shown(row.a), shown(row.b), signed(row.delta)) for row in measure_rows(report)
     ]
     rows += [
         (name.replace("_", " "), str(one), str(other), f"{other - one:+d}" if other - one else "0")
@@ -58,10 +67,46 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
     return tables
 
 
+@dataclass(frozen=True, slots=True)
+class MeasureRow:
+    """One measure of both runs, under the name that people know."""
+
+    name: str
+    a: float | None
+    b: float | None
+    delta: float | None
+    less_is_better: bool = False
+
+
+def measure_rows(report: CompareReport) -> list[MeasureRow]:
+    """The measures that the runs were made with, then what is always reported."""
+    rows = [
+        MeasureRow(name, a, b, None if a is None or b is None else b - a)
+        for name, (a, b) in report.headline.items()
+    ]
+    flat_a, flat_b = report.aggregate_a.flat(), report.aggregate_b.flat()
+    rows += [
+        MeasureRow(_name(key), flat_a.get(key), flat_b.get(key), delta, key == "empty_result_rate")
+        for key, delta in report.deltas.items()
+        if _name(key) not in report.headline
+    ]
+    return rows
+
+
+def _name(key: str) -> str:
+    """A field of the report under the name of its measure."""
+    if hit := re.fullmatch(r"hit_at_(\d+)", key):
+        return f"Success@{hit[1]}"
+    if recall := re.fullmatch(r"recall_at_(\d+)_doc", key):
+        return f"Recall@{recall[1]} of documents"
+    return MRR if key == "mrr" else ANSWER_NAMES.get(key, key)
+
+
 def counts_line(report: CompareReport) -> str:
-    """How many queries there are of each kind, in one line."""
+    """How many queries there are of each kind and what decides it, in one line."""
     counts = report.counts
-    return ", ".join(counted(counts[kind], kind.value.lower()) for kind in ComparisonKind)
+    kinds = ", ".join(counted(counts[kind], kind.value.lower()) for kind in ComparisonKind)
+    return f"{kinds}, by the rank of the first relevant result in the top {HIT_DEPTH}"
 
 
 def render_report_md(report: CompareReport) -> str:

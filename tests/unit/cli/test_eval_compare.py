@@ -59,11 +59,24 @@ def test_compare(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["deltas"]["hit_at_10"] == -0.25
     assert cli(["eval", "compare", "good", "worse", "--write-report"]) == 0
     out = capsys.readouterr()
-    assert "0 wins, 0 losses, 30 draws, 10 regressions" in out.out
+    assert "0 wins, 0 losses, 30 draws, 10 regressions, by the rank of the first rel" in out.out
     assert (home / "reports" / "compare-run-good-run-worse.html").exists()
     assert (home / "reports" / "compare-run-good-run-worse.md").exists()
     assert cli(["eval", "compare", "good", "worse", "--csv"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 41
+
+
+def test_compare_begins_with_the_measures_of_the_runs(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "compare", "good", "worse"]) == 0
+    words = [line.split() for line in capsys.readouterr().out.splitlines()]
+    rows = words[next(at for at, row in enumerate(words) if row[:1] == ["measure"]) + 2 :]
+    named = [row[0] for row in rows if row]
+    assert named[:3] == ["Recall@5", "Recall@10", "nDCG@10"]
+    assert named[3:8] == ["Success@1", "Success@3", "Success@5", "Success@10", "RR@10"]
+    found = answer(capsys, "compare", "good", "worse")
+    assert "Recall@10" not in found["deltas"]
 
 
 def test_compare_warns_of_degraded_runs(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
