@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.console import emit_json, emit_text
+from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
-from assay.counting import counted
+from assay.cli.streams import printable
+from assay.counting import counted, share_of
 
 if TYPE_CHECKING:
     from assay.config import Configuration
@@ -15,6 +16,34 @@ if TYPE_CHECKING:
 app = group("Look at stored documents, or delete them.")
 
 PREVIEW = 300
+
+
+@app.command("list")
+def list_documents(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 50,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to pass over.")] = 0,
+    json_output: JsonFlag = False,
+) -> None:
+    """List documents by id, with their titles and numbers of chunks."""
+    from dataclasses import asdict
+
+    from assay.workspace import Workspace
+
+    with Workspace(configuration(ctx)) as workspace:
+        workspace.require()
+        total = workspace.store.counts()["documents"]
+        page = workspace.store.places.documents(limit=limit, offset=offset)
+    if json_output:
+        emit_json({"total": total, "documents": [asdict(one) for one in page]})
+        return
+    if page:
+        rows = [(one.doc_id, str(one.chunks), printable(one.title)) for one in page]
+        emit_columns([("id", "chunks", "title"), *rows])
+    if total == 0:
+        note("note: no document here yet: assay ingest PATH reads some")
+    elif total > len(page):
+        note(f"note: {share_of(len(page), total, 'document')}; --limit and --offset show others")
 
 
 @app.command("show")
@@ -63,7 +92,7 @@ def _document(config: "Configuration", doc_id: str) -> dict[str, Any]:
         found = workspace.store.document(doc_id)
     if found is None:
         raise MissingFileError(
-            f"there is no document {doc_id!r:.80}", hint="assay index info counts them"
+            f"there is no document {doc_id!r:.80}", hint="assay corpus list names those there are"
         )
     fields, chunks = found
     return {**fields, "chunks": [asdict(chunk) for chunk in chunks]}

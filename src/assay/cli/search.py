@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.workspace import Workspace
 
 DEGRADED = 4
+MOST_SECTIONS = 30  # that a note names
 
 
 def command(
@@ -127,6 +128,8 @@ def _search(
     with Workspace(config) as workspace:
         response = workspace.search(query, **options)
         tell_if_empty(workspace)
+        if not response.results and (asked := options["filters"].section_label):
+            _tell_sections(workspace, asked)
     return _shown(config, response, as_json, explain=explain)
 
 
@@ -169,6 +172,14 @@ def tell_if_empty(workspace: "Workspace") -> None:
     """Nothing can be found where nothing was read; say so, since it looks like a poor search."""
     if workspace.store.counts()["documents"] == 0:
         note(f"note: the workspace {workspace.home} holds no documents yet (assay ingest PATH)")
+
+
+def _tell_sections(workspace: "Workspace", asked: tuple[str, ...]) -> None:
+    """Name the sections there are, where none of those asked for is among them."""
+    known = workspace.store.places.sections()
+    if known and not set(asked) & set(known):
+        named = ", ".join(known[:MOST_SECTIONS]) + ("" if len(known) <= MOST_SECTIONS else ", ...")
+        note(f"note: no document has a section {asked[0]!r:.60}; known: {named}")
 
 
 def _why(

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, or_, select
+from sqlalchemy import Connection, Engine, Row, Select, func, or_, select
 
 from assay.errors import DuplicateError
 from assay.evaluation.matching import Place
 from assay.model.document import ChunkPlace, IngestionMode
-from assay.store.schema import chunks
+from assay.store.schema import chunks, documents
 
 PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document in a list, with the number of its chunks."""
+
+    doc_id: str
+    title: str
+    source: str
+    chunks: int
 
 
 class ChunkPlaces:
@@ -74,6 +85,30 @@ class ChunkPlaces:
         """Every chunker that made a present chunk."""
         wanted = select(chunks.c.chunker_version).where(chunks.c.removed.is_(None)).distinct()
         return tuple(sorted(row.chunker_version for row in self._rows(wanted)))
+
+    def sections(self) -> tuple[str, ...]:
+        """Every section that a present chunk belongs to."""
+        wanted = select(chunks.c.section_label).where(chunks.c.removed.is_(None)).distinct()
+        return tuple(sorted(row.section_label for row in self._rows(wanted) if row.section_label))
+
+    def documents(self, *, limit: int, offset: int = 0) -> tuple[ListedDocument, ...]:
+        """A page of the documents in the order of their ids."""
+        columns = (documents.c.doc_id, documents.c.title, documents.c.source)
+        wanted = select(*columns).order_by(documents.c.doc_id).limit(limit).offset(offset)
+        page = self._rows(wanted)
+        sizes = {
+            row.doc_id: row.size
+            for part in _pages([row.doc_id for row in page])
+            for row in self._rows(
+                select(chunks.c.doc_id, func.count().label("size"))
+                .where(chunks.c.doc_id.in_(part), chunks.c.removed.is_(None))
+                .group_by(chunks.c.doc_id)
+            )
+        }
+        return tuple(
+            ListedDocument(row.doc_id, row.title, row.source, sizes.get(row.doc_id, 0))
+            for row in page
+        )
 
     def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
         with self._engine.connect() as connection:

@@ -143,3 +143,34 @@ def test_filters_and_pages(home: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert {row["ingestion_mode"] for row in results("--mode", "LIVE")} == {"LIVE"}
     whole = [row["chunk_id"] for row in results("-k", "6")]
     assert [row["chunk_id"] for row in results("-k", "3", "--offset", "3")] == whole[3:]
+
+
+def test_a_section_that_no_document_has_is_answered_with_the_known_ones(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search = ["--home", home, "search", "asthma", *WORDS_ONLY]
+    assert run([*search, "--section", "foo"]) == 0
+    err = capsys.readouterr().err
+    assert "no document has a section 'foo'; known: " in err
+    assert "results" in err
+    assert run([*search, "--section", "results"]) == 0
+    assert "known: " not in capsys.readouterr().err
+
+
+def test_documents_are_listed_in_pages(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--home", home, "corpus", "list", "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["total"] == len(whole["documents"])
+    assert [one["doc_id"] for one in whole["documents"]] == sorted(
+        one["doc_id"] for one in whole["documents"]
+    )
+    assert run(["--home", home, "corpus", "list", "--limit", "1", "--offset", "1"]) == 0
+    out, err = capsys.readouterr()
+    second = whole["documents"][1]
+    assert [line.split(maxsplit=2) for line in out.splitlines()] == [
+        ["id", "chunks", "title"],
+        [second["doc_id"], str(second["chunks"]), second["title"]],
+    ]
+    assert f"1 of {whole['total']} documents" in err
+    assert run(["--home", home, "corpus", "show", "nobody"]) == 2
+    assert "assay corpus list" in capsys.readouterr().err

@@ -148,3 +148,14 @@ def test_a_chunk_belongs_to_one_document(store: CorpusStore) -> None:
     assert store.counts()["documents"] == 1
     store.delete(["a"])
     assert store.put([interview("b")]).added == 1
+
+
+def test_documents_are_listed_by_id_with_their_present_chunks(store: CorpusStore) -> None:
+    store.put([document("d2", "abcd"), document("d1", "efgh")])
+    store.put([document("d2", "abcdef")])
+    places = store.places
+    assert [(one.doc_id, one.chunks) for one in places.documents(limit=5)] == [("d1", 2), ("d2", 2)]
+    assert [one.doc_id for one in places.documents(limit=5, offset=1)] == ["d2"]
+    assert places.sections() == ("results",)
+    store.delete(["d1", "d2"])
+    assert places.documents(limit=5) == places.sections() == ()
