@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from assay.counting import share_of
+from assay.search.boost.detect import TABULAR
 from assay.search.response import SearchHit, SearchResponse
 from assay.search.why import Why
 
@@ -33,7 +37,7 @@ def _method(response: SearchResponse) -> str:
 def understood(response: SearchResponse) -> list[str]:
     """What was read out of the query."""
     lines = [
-        f"{_asks(intent)}: lifted ×{intent['factor']:.2g}"
+        f"asks for {kind(intent['intent'])}: {_lifted(intent, response)}"
         + (f' ("{intent["phrase"]}")' if intent["phrase"] else " (asked for)")
         for intent in response.intents
     ]
@@ -42,11 +46,17 @@ def understood(response: SearchResponse) -> list[str]:
     return lines
 
 
-def _asks(intent: object) -> str:
-    assert isinstance(intent, dict)
-    if intent["rule"] == "table":
-        return "asks for tables"
-    return f"asks for {str(intent['intent']).replace('_', ' ')}"
+def _lifted(intent: Mapping[str, Any], response: SearchResponse) -> str:
+    """By how much it lifted what is shown; it does nothing beside a larger factor."""
+    applied = (one for hit in response.results for one in hit.boosts if one.applied)
+    if any(one.intent == intent["intent"] for one in applied):
+        return f"lifted ×{intent['factor']:.2g}"
+    return "lifted nothing of what is shown"
+
+
+def kind(intent: str) -> str:
+    """What a question asks for, in the words of people."""
+    return "tables" if intent == TABULAR else intent.replace("_", " ")
 
 
 def troubles(response: SearchResponse) -> list[str]:
@@ -72,7 +82,7 @@ def found_by(hit: SearchHit) -> list[str]:
 def boost(hit: SearchHit) -> str:
     """The factor that was applied and why; empty where none was."""
     applied = next((one for one in hit.boosts if one.applied), None)
-    return "" if applied is None else f"×{applied.factor:.2g} {applied.intent.replace('_', ' ')}"
+    return "" if applied is None else f"×{applied.factor:.2g} {kind(applied.intent)}"
 
 
 def account(hit: SearchHit) -> list[str]:
@@ -92,7 +102,7 @@ def account(hit: SearchHit) -> list[str]:
             if one.applied
             else "not applied, since a larger factor is"
         )
-        lines.append(f"boost {one.intent} ×{one.factor:.2g} ({one.matched}): {effect}")
+        lines.append(f"boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}): {effect}")
     if hit.reranker_score is not None:
         lines.append(f"reranker {hit.reranker_score:.4f}: rank {hit.rank}")
     return lines
@@ -103,5 +113,5 @@ def absence(why: Why) -> list[str]:
     lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
     for one in why.boosts:
         effect = "" if one.applied else ": not applied, since a larger factor is"
-        lines.append(f"  boost {one.intent} ×{one.factor:.2g} ({one.matched}){effect}")
+        lines.append(f"  boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}){effect}")
     return lines

@@ -41,6 +41,17 @@ def test_a_person_reads_what_was_found_by_whom_and_why(
     assert len(shown.splitlines()) < 25
 
 
+def test_what_lifted_nothing_does_not_read_as_if_it_had(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search = ["--home", home, "search", "asthma adverse events", *WORDS_ONLY, "-k", "1"]
+    assert run([*search, "--tables"]) == 0
+    shown = capsys.readouterr().out
+    assert 'asks for tables: lifted ×2.8 ("adverse events")' in shown
+    assert "asks for adverse events: lifted nothing of what is shown" in shown
+    assert "tabular" not in shown
+
+
 def test_explain_accounts_for_every_score(home: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["search", "heart failure results", *WORDS_ONLY, "-k", "1", "--explain"]
     assert run(["--home", home, *arguments]) == 0

@@ -31,6 +31,9 @@ def test_tabular_query_detection() -> None:
         ("effect size of exercise", 0.9),
         ("outcome measures in asthma trials", 0.9),
         ("results table of KEYNOTE", 1.0),
+        ("hyperkalemia table", 0.7),
+        ("tables on hyperkalemia", 0.7),
+        ("table of doses", 0.9),
         ("demographics of participants", 0.7),
         ("baseline characteristics", 0.75),
     ],
@@ -42,7 +45,10 @@ def test_phrases_of_the_table_router(query: str, confidence: float) -> None:
 @pytest.mark.req("R11", "R13")
 @pytest.mark.parametrize(
     "query",
-    ["diabetes pathophysiology", "cancer research trends", "", "  ", "resultant methodical dosed"],
+    [
+        *("diabetes pathophysiology", "cancer research trends", "", "  "),
+        *("resultant methodical dosed", "table salt in hypertension", "tilt table test"),
+    ],
 )
 def test_queries_without_intent(query: str) -> None:
     assert seen(query) == {}
