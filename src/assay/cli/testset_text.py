@@ -9,7 +9,6 @@ from typing import Any
 from assay.cli.console import emit_columns, emit_text
 from assay.errors import Problem
 from assay.evaluation.testset.diff import TestSetDiff
-from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 PREVIEW = 70
@@ -66,7 +65,14 @@ def print_set(test_set: TestSet, shown: Sequence[GoldenQuery]) -> None:
     emit_columns(
         [
             ("query", "type", "expect", "relevant", "held out", "text"),
-            *(_row(query, query.query_id in held) for query in shown),
+            *(
+                _row(
+                    query,
+                    held_out=query.query_id in held,
+                    masked=query != test_set.by_id[query.query_id],
+                )
+                for query in shown
+            ),
         ]
     )
 
@@ -116,13 +122,13 @@ def _text_unless_held_out(test_set: TestSet, query_id: str) -> str:
     return _short(test_set.by_id[query_id].query_text)
 
 
-def _row(query: GoldenQuery, held_out: bool) -> tuple[str, ...]:
+def _row(query: GoldenQuery, *, held_out: bool, masked: bool) -> tuple[str, ...]:
     relevant = sum(item.grade > 0 for item in query.relevant_docs)
     return (
         query.query_id,
         _type(query),
-        query.expect.value if query.expect is not Expect.EVIDENCE else "",
-        str(relevant),
+        query.expect.value,
+        "—" if masked else str(relevant),
         "yes" if held_out else "",
         _short(query.query_text),
     )
