@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,25 @@ def test_validate_against_the_index(home: Path, capsys: pytest.CaptureFixture[st
     (home / "testsets" / "other.yaml").write_text(text.replace("d1", "d9", 1))
     code, out, _ = called(capsys, "validate", "other", "--index")
     assert (code, out.count("d9 is not in the index")) == (2, 1)
+
+
+def test_held_out_rows_tell_nothing_of_their_judgments(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = called(capsys, "show", "test_set_v1")
+    rows = [line.split() for line in out.splitlines() if re.match("q0", line)]
+    assert {row[2] for row in rows} == {"evidence"}
+    assert {row[3] for row in rows if row[4] == "yes"} == {"—"}
+    assert "—" not in {row[3] for row in rows if row[4] != "yes"}
+
+
+def test_a_folder_that_is_no_test_set_is_named_once(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "exp").mkdir()
+    code, _, err = called(capsys, "import", str(home / "exp"))
+    assert code == 2
+    assert f"\n  {home / 'exp'}: no queries.jsonl here" in err
 
 
 def test_show(capsys: pytest.CaptureFixture[str]) -> None:

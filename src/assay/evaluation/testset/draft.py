@@ -71,7 +71,8 @@ class DraftSet:
         if isinstance(error, ProblemsError):
             self.problems.extend(error.problems)
             return
-        source, line, message = self.source, None, error.message
+        source, line = self.source, None
+        message = error.message.removeprefix(f"{self.source}: ")
         if isinstance(error, PlacedError):
             source, line = error.source or self.source, error.line
             place = ":".join(str(part) for part in (error.source, error.line) if part is not None)
