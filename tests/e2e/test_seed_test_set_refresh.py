@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import threading
 from collections import Counter
@@ -198,6 +199,10 @@ def test_unfinished_and_undefined_agreement_keep_the_gate_shut(
 ) -> None:
     assert cli("testset", "agreement") == 3
     assert "undefined: there are no items" in capsys.readouterr().out
+    assert cli("testset", "refresh", "test_set_v1") == 3
+    err = capsys.readouterr().err
+    assert re.search(r": 0 of \d+ passages judged by both annotators", err)
+    assert "hint: assay annotate --as ann; assay annotate --as bob" in err
     for name in ("ann", "bob"):
         for task in at.tasks(name):
             at.grade(name, (task.query_id, task.chunk_id), 0)

@@ -62,6 +62,16 @@ def propose(
     held = at.held
     _check_parent(held, parent)
     found = at.agreement()
+    if not found.both:
+        raise AgreementError(
+            f"{held.round_id}: 0 of {counted(found.items, 'passage')} judged by both annotators; "
+            f"{parent.name} is not refreshed",
+            hint="; ".join(
+                f"assay annotate --as {one.name}"
+                for one in found.annotators
+                if one.done < one.total
+            ),
+        )
     if not found.enough:
         raise AgreementError(
             f"{held.round_id}: {found.verdict}; {parent.name} is not refreshed",
