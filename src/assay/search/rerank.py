@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.encode.catalog import DEFAULTS
 from assay.errors import AssayError, GpuNotAvailableError
 from assay.model.vectors import Reranker
 from assay.search.deadline import Failure, Lane, Stop
@@ -97,7 +98,7 @@ async def rerank(
         reranker = await asyncio.to_thread(rerankers.get, options.reranker)
     except GpuNotAvailableError as error:
         log.warning("%s, falling back to fusion", error.message)
-        reason = f"{error.message}; a model that runs without one can be named as reranker"
+        reason = f"{error.message}; without one: --reranker {DEFAULTS['reranker']}"
         return Reranked(model, error="gpu_unavailable", reason=reason)
     except AssayError as error:
         log.warning("Reranker unavailable, falling back to fusion: %s", error)
