@@ -60,7 +60,8 @@ def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> list[Part]:
     if len(kinds) > 1:
         beside = [part for part in found if part.format == "text" and part.path.parent == folder]
         beside = [part for part in beside if part.path.is_file()]
-        _tell(folder, [part.path for part in beside], "text beside other formats", watch)
+        why = "text beside other formats (assay ingest FILE reads it)"
+        _tell(folder, [part.path for part in beside], why, watch)
         found = [part for part in found if part not in beside]
         kinds = {part.format for part in found}
     if len(kinds) == 1:

@@ -191,7 +191,9 @@ def test_the_live_interview_is_in_order() -> None:
 def test_every_part_is_read_and_chunked() -> None:
     notes: list[str] = []
     pairs = list(read_corpus(ROOT, progress=lambda step: notes.append(step.note)))
-    assert list(filter(None, notes)) == [f"{ROOT}: left out, text beside other formats: README.md"]
+    assert list(filter(None, notes)) == [
+        f"{ROOT}: left out, text beside other formats (assay ingest FILE reads it): README.md"
+    ]
     chunks = [chunk for _, found in pairs for chunk in found]
     assert len(pairs) == 15 + 8 + 7 + 38 + 2
     assert 300 <= len(chunks) <= 420

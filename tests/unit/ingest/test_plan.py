@@ -30,7 +30,9 @@ def test_one_format_is_one_part(tmp_path: Path) -> None:
     assert planned(tmp_path) == ([("text", ".")], [])
     put(tmp_path / "a.xml", ARTICLE)
     put(tmp_path / "more" / "b.xml", ARTICLE)
-    left_out = f"{tmp_path}: left out, text beside other formats: README.md"
+    left_out = (
+        f"{tmp_path}: left out, text beside other formats (assay ingest FILE reads it): README.md"
+    )
     assert planned(tmp_path) == ([("jats", ".")], [left_out])
 
 
@@ -49,7 +51,8 @@ def test_several_formats_are_parts_by_folder_and_file(tmp_path: Path) -> None:
         ],
         [
             f"{tmp_path / 'talks'}: left out, of no corpus format that we know: picture.png",
-            f"{tmp_path}: left out, text beside other formats: README.md",
+            f"{tmp_path}: left out, "
+            "text beside other formats (assay ingest FILE reads it): README.md",
         ],
     )  # fmt: skip
     assert len(list(read_corpus(tmp_path))) == 5
