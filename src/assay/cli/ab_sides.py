@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.workspace import Workspace
 
 
+SHORT: Mapping[str, str] = {"fusion": "fusion_method", "intent": "query_intent"}  # as in search
 WORDS: Mapping[str, Any] = {"true": True, "on": True, "false": False, "off": False}
 
 
@@ -38,6 +39,7 @@ def parse_inline(text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
+        name = SHORT.get(name, name)
         if not equals or not name or name in found:
             raise UsageError(
                 f"{part!r:.60} is not an option and its value",
@@ -73,7 +75,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     content = load_yaml(path)
     if not isinstance(content, MappingNode):
         raise UsageError(f"{path} is not a mapping of search options")
-    return {name.text: _plain(value) for name, value in content.entries}
+    return {SHORT.get(name.text, name.text): _plain(value) for name, value in content.entries}
 
 
 def _plain(node: Node) -> Any:

@@ -129,7 +129,18 @@ def test_options_in_one_line() -> None:
         "rerank": True,
         "k": 20,
     }
-    for bad in ("a=1,a=2", "=1", "a", "weights=bm25", "weights=bm25:x"):
+    assert parse_inline("fusion=rrf,intent=none") == {
+        "fusion_method": "rrf",
+        "query_intent": "none",
+    }
+    for bad in (
+        "a=1,a=2",
+        "fusion=rrf,fusion_method=rrf",
+        "=1",
+        "a",
+        "weights=bm25",
+        "weights=bm25:x",
+    ):
         with pytest.raises(UsageError):
             parse_inline(bad)
 
