@@ -12,6 +12,7 @@ import pytest
 import assay
 from assay.cli.lazy import build
 from assay.cli.main import COMMANDS, run
+from assay.evaluation.testset.load import load_test_set
 from bench.make_example import FOLDER
 from docs.generate import stale
 
@@ -111,3 +112,15 @@ def test_hints_to_let_a_rule_decide_name_all_it_needs() -> None:
     for source in (ROOT / "src" / "assay").rglob("*.py"):
         for rest in re.findall(r"adjudicate --rule mean-down(.*)", source.read_text("utf-8")):
             assert rest.startswith(" --as NAME"), source
+
+
+def test_the_engine_of_the_how_to_scores_what_the_page_says() -> None:
+    page = (ROOT / "docs" / "pages" / "howto" / "engine.md").read_text(encoding="utf-8")
+    ids = re.findall(r'"([\w-]+:chunk_\d+)"', page)
+    queries = load_test_set("test_set_v1").evaluation_queries
+    grades = {q.query_id: {j.id: j.grade for j in q.relevant_docs} for q in queries}
+    found = {q.query_id: {name: 1.0 / rank for rank, name in enumerate(ids, 1)} for q in queries}
+    scores = assay.score(grades, found, "nDCG@10")
+    hit = sum(any(grades[q.query_id].get(name, 0) > 0 for name in ids) for q in queries)
+    assert f"relevant for {hit} of the {len(queries)} queries" in page
+    assert f"nDCG@10 is {scores['nDCG@10']:.4f}" in page
