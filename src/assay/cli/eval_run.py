@@ -74,7 +74,10 @@ def run(
     tag: Annotated[list[str] | None, typer.Option(help="Tag the run, as in baseline.")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Answer from an equal run, if there is one.")
+        bool,
+        typer.Option(
+            "--cache/--no-cache", help="Answer from an equal run without failures, if any."
+        ),
     ] = True,
     max_errors: Annotated[
         int, typer.Option(min=0, help="Queries that may fail before the run is given up.")

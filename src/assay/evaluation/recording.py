@@ -1,8 +1,8 @@
 """How does an evaluation survive its process, and when need it not be run at all?
 
 Outcomes are committed ten at a time. A run with the same key (configuration, queries, index
-generation) that is complete answers at once; one that was cut short goes on where it stopped, and
-repeats one batch at most.
+generation) that is complete answers at once, unless a query of it failed or was degraded; one that
+was cut short goes on where it stopped, and repeats one batch at most.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _started(system: System, part: Part, store: RunStore, options: RecordOptions
         test_set_checksum=test_set.checksum,
         config=system.config,
         config_hash=config_hash(system.config),
-        cache_key=key if options.use_cache else f"{key}-{secrets.token_hex(4)}",
+        cache_key=key,
         created_at=now(),
         generation=system.generation or "",
         engine=system.engine,

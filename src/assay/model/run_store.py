@@ -72,7 +72,11 @@ class RunStore(Protocol):
         """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
 
     def cached(self, cache_key: str) -> RunInfo | None:
-        """The newest run with this key that is complete, else one that can be resumed."""
+        """The newest complete and sound run with this key, else one that can be resumed.
+
+        A run in which a query failed or was degraded is never the answer: what was missing then
+        may be back.
+        """
 
     def outcomes(
         self,

@@ -104,3 +104,8 @@ class RunInfo:
     def ours(self) -> bool:
         """Whether our own search made it, embedded or on a cluster (``opensearch 2.19.1``)."""
         return self.engine.partition(" ")[0] in OUR_ENGINES
+
+    @property
+    def sound(self) -> bool:
+        """Whether, as far as it was scored, no query failed and every component answered."""
+        return not any(self.aggregate.get(name) for name in ("failed_queries", "degraded_queries"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,18 +137,20 @@ class SqlRunStore:
             return _by_id(connection, find(connection, ref, suite))
 
     def cached(self, cache_key: str) -> RunInfo | None:
-        """The newest run with this key that is complete, else one that can be resumed."""
+        """The newest complete and sound run with this key, else one that can be resumed."""
         with self._engine.connect() as connection:
-            found = connection.execute(
+            rows = connection.execute(
                 select(eval_runs)
                 .where(
                     eval_runs.c.cache_key == cache_key,
                     eval_runs.c.status.in_(["complete", *UNFINISHED]),
                 )
                 .order_by((eval_runs.c.status == "complete").desc(), eval_runs.c.seq.desc())
-                .limit(1)
-            ).one_or_none()
-            return None if found is None else run_info(found, _tags(connection, [found.run_id]))
+            )
+            for row in rows:
+                if (info := run_info(row, {})).sound:
+                    return replace(info, tags=_tags(connection, [info.run_id]).get(info.run_id, ()))
+            return None
 
     def outcomes(
         self,

@@ -193,14 +193,19 @@ def _caches(store: RunStore, _: Callable[[], RunStore]) -> None:
     assert store.cached("k") is None, "a failed run is neither a result nor resumed"
     store.begin(contract_run("run-done", cache_key="k"), TEST_SET)
     store.finish("run-done", {})
+    for number, lack in enumerate(("failed_queries", "degraded_queries")):
+        store.begin(contract_run(f"run-lacks-{number}", cache_key="k"), TEST_SET)
+        store.finish(f"run-lacks-{number}", {lack: 1})
     store.begin(contract_run("run-open", cache_key="k"), TEST_SET)
     found = store.cached("k")
     assert found is not None
-    assert found.run_id == "run-done", "a complete run comes before one that can be resumed"
+    assert found.run_id == "run-done", "the newest complete run in which no query lacks anything"
     store.delete("run-done")
     found = store.cached("k")
     assert found is not None
-    assert found.run_id == "run-open"
+    assert found.run_id == "run-open", "else one that can be resumed"
+    store.delete("run-open")
+    assert store.cached("k") is None, "failed and degraded queries are asked again"
 
 
 def _claims(store: RunStore, _: Callable[[], RunStore]) -> None:

@@ -109,6 +109,22 @@ def test_no_cache_runs_again_and_leaves_the_old_run(store: SqlRunStore) -> None:
     assert not record(system(second), WHOLE, store, RecordOptions(use_cache=False)).cached
     assert len(second.asked) == 35
     assert store.runs().total == 2
+    assert record(system(Engine()), WHOLE, store).info.run_id == store.run("latest").run_id
+
+
+@pytest.mark.req("E7")
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_queries_that_failed_are_asked_again(store: SqlRunStore, use_cache: bool) -> None:
+    broken = Engine(stop_after=33, problem=ConnectionError("reset"))
+    assert record(system(broken), WHOLE, store).result.failed == ("q033", "q034")
+    mended = record(system(Engine()), WHOLE, store, RecordOptions(use_cache=use_cache))
+    assert not mended.cached
+    assert not mended.result.failed
+    again = record(system(Engine()), WHOLE, store)
+    assert (again.cached, again.info.run_id) == (True, mended.info.run_id)
+    worse = Engine(stop_after=34, problem=ConnectionError("reset"))
+    assert record(system(worse), WHOLE, store, RecordOptions(use_cache=False)).result.failed
+    assert record(system(Engine()), WHOLE, store).info.run_id == mended.info.run_id
 
 
 @pytest.mark.req("E5")
