@@ -131,6 +131,10 @@ class RemoteRuns:
         """Only whoever makes runs looks for equal ones."""
         _refuse("making runs")
 
+    def renew(self, run_id: str) -> NoReturn:
+        """Only whoever makes runs finds that one has answered again."""
+        _refuse("making runs")
+
     def answered(self, run_id: str) -> NoReturn:
         """Only whoever makes runs asks for this."""
         _refuse("making runs")

@@ -66,6 +66,7 @@ def record(
     options = options or RecordOptions()
     info = _started(system, part, store, options)
     if info.status is RunStatus.COMPLETE:
+        info = store.renew(info.run_id)
         for tag in options.tags:
             info = store.tag(info.run_id, tag)
         outcomes = store.outcomes(info.run_id)

@@ -1,8 +1,9 @@
 """Where are runs kept, and by which names are they found again?
 
 A reference to a run is its id, the beginning of one (six characters or more), a tag such as
-``baseline``, ``latest``, or ``latest~N`` for the one that came N runs earlier. ``assay.testing``
-has the contract suite that every implementation passes.
+``baseline``, ``latest``, or ``latest~N`` for the one that came N runs earlier. The newest run is
+the one last asked for: one that answers again, or is taken up again, counts as new.
+``assay.testing`` has the contract suite that every implementation passes.
 """
 
 from __future__ import annotations
@@ -77,6 +78,9 @@ class RunStore(Protocol):
         A run in which a query failed or was degraded is never the answer: what was missing then
         may be back.
         """
+
+    def renew(self, run_id: str) -> RunInfo:
+        """Count a run as the newest: it has just answered for one that was asked for."""
 
     def outcomes(
         self,

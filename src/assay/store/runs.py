@@ -39,7 +39,7 @@ from assay.store.schema import (
     eval_test_sets,
 )
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
-from assay.store.upsert import insert_or_replace, insert_unless_there
+from assay.store.upsert import insert_or_replace, insert_unless_there, next_number
 
 PAGE = 500
 
@@ -110,7 +110,13 @@ class SqlRunStore:
                     f"the run {run_id} is being made by process {info.owner.split('/')[1]}",
                     hint="wait for it, or make another with --no-cache",
                 )
-            _change(connection, run_id, owner=owner, status=RunStatus.RUNNING.value)
+            _change(
+                connection,
+                run_id,
+                owner=owner,
+                status=RunStatus.RUNNING.value,
+                seq=next_number(connection, eval_runs.c.seq),
+            )
             return _by_id(connection, run_id)
 
     def finish(
@@ -151,6 +157,12 @@ class SqlRunStore:
                 if (info := run_info(row, {})).sound:
                     return replace(info, tags=_tags(connection, [info.run_id]).get(info.run_id, ()))
             return None
+
+    def renew(self, run_id: str) -> RunInfo:
+        """Count a run as the newest: it has just answered for one that was asked for."""
+        with writing(self._engine) as connection:
+            _change(connection, run_id, seq=next_number(connection, eval_runs.c.seq))
+            return _by_id(connection, run_id)
 
     def outcomes(
         self,

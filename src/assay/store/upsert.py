@@ -1,11 +1,11 @@
-"""How is a row written that may be there already, on either kind of database?"""
+"""How is a row written that may be there already, or put last, on either kind of database?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Column, Connection, Table, func, select
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -28,6 +28,16 @@ def insert_or_replace(connection: Connection, table: Table, rows: Sequence[dict[
         connection.execute(
             statement.on_conflict_do_update(index_elements=_key(table), set_=new), list(rows)
         )
+
+
+def next_number(connection: Connection, column: Column[int]) -> int:
+    """A number for a counting column that is higher than all in it, and that no new row gets."""
+    if connection.dialect.name == "sqlite":
+        wanted = select(func.coalesce(func.max(column), 0) + 1)
+    else:
+        sequence = func.pg_get_serial_sequence(column.table.name, column.name)
+        wanted = select(func.nextval(sequence))
+    return int(connection.execute(wanted).scalar_one())
 
 
 def _insert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:

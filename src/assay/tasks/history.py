@@ -32,4 +32,11 @@ def history(
     chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
     page = store.runs(chosen, limit=max(limit, LOOKED_AT) if part else limit)
     runs = [info for info in page.runs if not part or info.part == part][:limit]
-    return History(suite, tuple(reversed(runs)), asked)
+    return History(suite, oldest_first(runs), asked)
+
+
+def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
+    """By when they were made, whichever has answered again since."""
+    found = list(reversed(newest_first))
+    found.sort(key=lambda info: info.created_at)
+    return tuple(found)

@@ -162,6 +162,14 @@ def _finds_runs_by_reference(store: RunStore, _: Callable[[], RunStore]) -> None
     store.tag("run-ref-0", "baseline")
     assert store.run("baseline").run_id == "run-ref-0", "a tag names one run"
     assert store.run("run-ref-1").tags == ()
+    assert store.renew("run-ref-0").run_id == "run-ref-0"
+    for ref, number in (("latest", 0), ("latest~1", 2), ("latest~2", 1)):
+        assert store.run(ref).run_id == f"run-ref-{number}", "what was asked for last is the latest"
+    assert store.runs(limit=1).runs[0].run_id == "run-ref-0"
+    store.begin(contract_run("run-after"), TEST_SET)
+    store.finish("run-after", {})
+    assert store.run("latest").run_id == "run-after"
+    store.delete("run-after")
     store.untag("baseline")
     for ref in ("baseline", "latest~3", "run-ref-", "run-re", "nothing", "%", "latest~-1", ""):
         _refuses(UnknownRunError, lambda ref=ref: store.run(ref))  # type: ignore[misc]
@@ -215,6 +223,13 @@ def _claims(store: RunStore, _: Callable[[], RunStore]) -> None:
     assert (taken.owner, taken.status) == ("here/2/2", RunStatus.RUNNING)
     store.finish("run-left", {})
     _refuses(ConflictError, lambda: store.claim("run-left", "here/2/2"))
+    store.begin(contract_run("run-back"), TEST_SET)
+    store.begin(contract_run("run-between"), TEST_SET)
+    store.finish("run-between", {})
+    store.claim("run-back", "")
+    store.finish("run-back", {})
+    assert store.run("latest").run_id == "run-back", "a run that was taken up again is the newest"
+    _refuses(UnknownRunError, lambda: store.renew("no-such-run"))
 
 
 def _deletes(store: RunStore, _: Callable[[], RunStore]) -> None:

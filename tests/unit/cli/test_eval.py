@@ -152,6 +152,10 @@ def test_the_second_call_is_answered_from_the_store(
     other = call("run", "-t", "small", "--no-boosts")
     assert not other["cached"]
     assert call("list")["total"] == 3
+    repeated = call("run", "-t", "small")
+    assert repeated["cached"]
+    assert call("show", "latest")["run_id"] == repeated["run_id"], "what was just asked for"
+    assert call("show", "latest~1")["run_id"] == other["run_id"]
     assert call("list", "--tag", "baseline")["runs"][0]["run_id"] == first["run_id"]
 
 

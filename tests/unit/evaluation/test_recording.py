@@ -18,6 +18,7 @@ from assay.model.system import System
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, SpeakerFilter, TestSet
 from assay.store.owner import this_process
 from assay.store.runs import SqlRunStore
+from assay.tasks.history import history
 
 SPEAKERS = (SpeakerFilter.ALL, SpeakerFilter.PATIENT, SpeakerFilter.CLINICIAN)
 TEST_SET = TestSet(
@@ -258,3 +259,13 @@ def test_a_mode_without_queries_is_refused() -> None:
     everyone = replace(TEST_SET, queries=TEST_SET.queries[:1])
     with pytest.raises(UsageError, match="no query for patient"):
         part_of(everyone, mode=Mode.PATIENT)
+
+
+def test_the_history_goes_by_when_runs_were_made(store: SqlRunStore) -> None:
+    for number in (1, 2):
+        made = record(system(Engine(), f"{number}"), WHOLE, store).info
+        store.delete(made.run_id)
+        store.begin(replace(made, run_id=f"run-{number}", created_at=f"2024-0{number}"), TEST_SET)
+    store.renew("run-1")
+    assert [info.run_id for info in store.runs().runs] == ["run-1", "run-2"]
+    assert [info.run_id for info in history(store, "suite").runs] == ["run-1", "run-2"]

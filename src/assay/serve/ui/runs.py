@@ -17,6 +17,7 @@ from assay.serve.service import Service
 from assay.serve.ui.listing import PAGE, listing, page_number
 from assay.serve.ui.pages import Evaluator, Reader, ServiceOf, cli, curl, form_of, page
 from assay.serve.ui.pages import router as new_router
+from assay.tasks.history import oldest_first
 
 router = new_router()
 
@@ -161,7 +162,7 @@ def _trend(newest_first: Sequence[RunInfo], chosen: Chosen) -> Any:
     """Values over time; a break is marked where the test set or the chunker is another."""
     points: list[TrendPoint] = []
     before: RunInfo | None = None
-    for info in reversed(newest_first):
+    for info in oldest_first(newest_first):
         value = info.aggregate.get("metrics", {}).get(chosen.measure)
         points.append(
             TrendPoint(
