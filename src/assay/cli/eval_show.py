@@ -114,6 +114,7 @@ def export(
     from assay.durable import write_atomically
     from assay.errors import UsageError
     from assay.evaluation.components import component_names, component_outcomes
+    from assay.evaluation.lists import places_of
     from assay.report.run_file import json_run, trec_run
 
     if trec == json_output:
@@ -122,12 +123,14 @@ def export(
         workspace.require()
         info = workspace.runs.run(ref)
         outcomes = list(workspace.runs.outcomes(info.run_id, stages=component is not None))
-    if component is not None:
-        if component not in (known := component_names(outcomes)):
-            raise UsageError(
-                f"the run has no list of {component!r:.40}", hint=f"known: {', '.join(known)}"
-            )
-        outcomes = component_outcomes(outcomes, component)
+        if component is not None:
+            if component not in (known := component_names(outcomes)):
+                raise UsageError(
+                    f"the run has no list of {component!r:.40}", hint=f"known: {', '.join(known)}"
+                )
+            test_set = workspace.runs.test_set(info.run_id)
+            places = places_of(test_set, outcomes, workspace.places_of(info))
+            outcomes = component_outcomes(outcomes, component, places)
     tag = info.name or info.run_id
     text = trec_run(outcomes, tag, documents=documents) if trec else json_run(outcomes)
     if output is None:

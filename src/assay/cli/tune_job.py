@@ -11,6 +11,7 @@ from assay.cli.eval_progress import evaluation_progress
 from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.errors import UsageError
+from assay.evaluation.lists import places_of
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.recording import RecordOptions, record
 from assay.evaluation.sampling import sampling_of
@@ -79,7 +80,8 @@ class TuneJob:
             made = record(system, part, workspace.runs, settings, told)
         pools = {one.query_id: pool(one, options.components) for one in made.result.outcomes}
         names = {query: found.ids for query, found in pools.items()}
-        return judged(part.test_set, names), ranker(pools)
+        places = places_of(part.test_set, made.result.outcomes, workspace.places_of(made.info))
+        return judged(part.test_set, names, places), ranker(pools)
 
     def _write(self, found: Tuning, present: SearchOptions) -> None:
         if self.as_json:

@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from assay.errors import UsageError
+from assay.evaluation.lists import Listed, LookUp, listed_result, places_of
+from assay.evaluation.matching import Place
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
-from assay.evaluation.retrieval import document_of
 from assay.evaluation.scores import rounded
 from assay.measures.base import Measure
-from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 
 HYBRID = "hybrid"
 
 # (query, its outcome, the components that take part) to the ids in fused order
 Refuse: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], Sequence[str]]
+Losses: TypeAlias = Mapping[str, Mapping[Measure, float | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +76,30 @@ def component_report(
     *,
     refuse: Refuse | None = None,
     hybrid: EvaluationResult | None = None,
+    look_up: LookUp | None = None,
 ) -> ComponentReport:
-    """Score every component of a run by its own lists, beside the run itself."""
+    """Score every component of a run by its own lists, beside the run itself.
+
+    ``look_up`` tells where chunks stand that are in a list and not among the results.
+    """
     options = options or ScoringOptions()
     names = component_names(outcomes)
     if not names:
         raise UsageError(
             "the run holds no lists of components", hint="evaluate our own engine, not a run file"
         )
+    places = places_of(test_set, outcomes, look_up)
     results = {
-        name: result_of(test_set, component_outcomes(outcomes, name), options, name=name)
+        name: result_of(test_set, component_outcomes(outcomes, name, places), options, name=name)
         for name in names
     }
     whole = hybrid or result_of(test_set, outcomes, options, name=HYBRID)
     ranking = replace(options, by_group=False, measures=tuple(whole.scores.columns))
-    losses = _losses(test_set, outcomes, ranking, names, refuse)
+    losses: Losses = {}
+    if refuse is not None:
+        losses = _losses(_Fusing(test_set, outcomes, refuse, places), ranking, names)
     return ComponentReport(
-        {**results, HYBRID: whole}, _contributions(test_set, outcomes, names, losses)
+        {**results, HYBRID: whole}, _contributions(test_set, outcomes, places, losses)
     )
 
 
@@ -99,14 +108,16 @@ def component_names(outcomes: Sequence[QueryOutcome]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in outcomes for name in one.component_lists))
 
 
-def component_outcomes(outcomes: Sequence[QueryOutcome], name: str) -> list[QueryOutcome]:
+def component_outcomes(
+    outcomes: Sequence[QueryOutcome], name: str, places: Mapping[str, Place]
+) -> list[QueryOutcome]:
     """The outcomes as they would be if a component had answered alone."""
     found = []
     for one in outcomes:
         ids = one.component_lists.get(name, ())
         scores = one.component_list_scores.get(name) or (None,) * len(ids)
         results = tuple(
-            RankedResult(chunk_id, document_of(chunk_id), score)
+            listed_result(chunk_id, places, score)
             for chunk_id, score in zip(ids, scores, strict=True)
         )
         found.append(
@@ -121,33 +132,34 @@ def component_outcomes(outcomes: Sequence[QueryOutcome], name: str) -> list[Quer
     return found
 
 
-def fused_outcomes(
-    test_set: TestSet, outcomes: Sequence[QueryOutcome], names: Sequence[str], refuse: Refuse
-) -> list[QueryOutcome]:
-    """The outcomes as they would be after fusing only these components, without boosts."""
-    found = []
-    for one in outcomes:
-        query = test_set.by_id.get(one.query_id)
-        if query is not None:
-            ids = () if one.error else refuse(query, one, names)
-            results = tuple(RankedResult(chunk_id, document_of(chunk_id)) for chunk_id in ids)
-            found.append(QueryOutcome(one.query_id, results, error=one.error))
-    return found
+@dataclass(frozen=True)
+class _Fusing:
+    """What fusing other components takes."""
+
+    test_set: TestSet
+    outcomes: Sequence[QueryOutcome]
+    refuse: Refuse
+    places: Mapping[str, Place]
+
+    def of(self, names: Sequence[str]) -> list[QueryOutcome]:
+        """The outcomes as they would be after fusing only these components, without boosts."""
+        found = []
+        for one in self.outcomes:
+            query = self.test_set.by_id.get(one.query_id)
+            if query is not None:
+                ids = () if one.error else self.refuse(query, one, names)
+                results = tuple(listed_result(chunk_id, self.places) for chunk_id in ids)
+                found.append(QueryOutcome(one.query_id, results, error=one.error))
+        return found
 
 
-def _losses(
-    test_set: TestSet,
-    outcomes: Sequence[QueryOutcome],
-    options: ScoringOptions,
-    names: Sequence[str],
-    refuse: Refuse | None,
-) -> dict[str, dict[Measure, float | None]]:
+def _losses(fusing: _Fusing, options: ScoringOptions, names: Sequence[str]) -> Losses:
     """By component and ranking measure: all fused, minus all but this one fused."""
-    if refuse is None or len(names) < 2 or not options.measures:
+    if len(names) < 2 or not options.measures:
         return {}
 
     def fused(chosen: Sequence[str]) -> EvaluationResult:
-        return result_of(test_set, fused_outcomes(test_set, outcomes, chosen, refuse), options)
+        return result_of(fusing.test_set, fusing.of(chosen), options)
 
     every = fused(names)
     losses: dict[str, dict[Measure, float | None]] = {}
@@ -164,20 +176,20 @@ def _minus(a: float | None, b: float | None) -> float | None:
 def _contributions(
     test_set: TestSet,
     outcomes: Sequence[QueryOutcome],
-    names: Sequence[str],
-    losses: Mapping[str, Mapping[Measure, float | None]],
+    places: Mapping[str, Place],
+    losses: Losses,
 ) -> dict[str, Contribution]:
+    names = component_names(outcomes)
     found, unique = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     relevant = 0
     for one in outcomes:
         query = test_set.by_id.get(one.query_id)
         if query is None:
             continue
-        wanted = {judgment.id for judgment in query.relevant_docs if judgment.grade > 0}
+        wanted = {judgment for judgment in query.relevant_docs if judgment.grade > 0}
         relevant += len(wanted)
-        here = {
-            name: wanted.intersection(_named(one.component_lists.get(name, ()))) for name in names
-        }
+        lists = {name: Listed(one.component_lists.get(name, ()), places) for name in names}
+        here = {name: {j for j in wanted if lists[name].ranks(j)} for name in names}
         for name in names:
             others = set().union(*(here[other] for other in names if other != name))
             found[name] += len(here[name])
@@ -186,8 +198,3 @@ def _contributions(
         name: Contribution(found[name], unique[name], relevant, losses.get(name, {}))
         for name in names
     }
-
-
-def _named(ids: Sequence[str]) -> set[str]:
-    """Judgments may name chunks or their documents."""
-    return {*ids, *map(document_of, ids)}

@@ -246,7 +246,7 @@ def _found(results: Sequence[RankedResult], wanted: Wanted) -> list[tuple[int, i
             if target.in_parts:
                 shown = seen.setdefault(number, [])
                 shown += result.spans
-            if _enough(target.spans, shown):
+            if enough(target.spans, shown):
                 brought.add(number)
         for number in sorted(brought & waiting):
             found.append((rank, wanted.targets[number].grade))
@@ -256,6 +256,6 @@ def _found(results: Sequence[RankedResult], wanted: Wanted) -> list[tuple[int, i
     return found
 
 
-def _enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
+def enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
     """Where either side's characters are not known, any result of the document will do."""
     return not judged or not spans or covers_enough(judged, spans)

@@ -14,7 +14,8 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.comparison import Contrast, compare
-from assay.evaluation.retrieval import document_of
+from assay.evaluation.lists import Listed
+from assay.evaluation.matching import Place
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.summary import summarise
@@ -68,22 +69,21 @@ class Judged:
         )
 
 
-def judged(test_set: TestSet, candidates: Mapping[str, Sequence[str]]) -> Judged:
-    """What of each query's candidates was judged."""
+def judged(
+    test_set: TestSet, candidates: Mapping[str, Sequence[str]], places: Mapping[str, Place]
+) -> Judged:
+    """What of each query's candidates was judged; ``places`` says where they stand."""
     chosen = [query for query in test_set.queries if query.judged]
     if not chosen:
         raise UsageError(f"no query of {test_set.name} has a relevant document")
     rows, owner, grades = [], [], []
     for at, query in enumerate(chosen):
-        named: dict[str, list[int]] = {}
-        for row, one in enumerate(candidates.get(query.query_id, ())):
-            for name in {one, document_of(one)}:
-                named.setdefault(name, []).append(row)
+        listed = Listed(candidates.get(query.query_id, ()), places)
         rows.append(
             tuple(
-                (np.array(named[one.id]), one.grade)
+                (np.array(ranks) - 1, one.grade)
                 for one in query.relevant_docs
-                if one.id in named
+                if (ranks := listed.ranks(one))
             )
         )
         owner += [at] * len(query.relevant_docs)

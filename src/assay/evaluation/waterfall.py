@@ -7,14 +7,15 @@ pass it on; one that reached the top is not blamed on anything, whatever happene
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from assay.evaluation.retrieval import document_of
+from assay.evaluation.lists import Listed, LookUp, places_of
+from assay.evaluation.matching import Place
 from assay.model.runs import QueryOutcome
-from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 TOP = 10
 
@@ -98,50 +99,51 @@ def waterfall(
     *,
     top: int = TOP,
     present: Callable[[Collection[str]], Collection[str]] | None = None,
+    look_up: LookUp | None = None,
 ) -> Waterfall:
-    """The fate of every relevant document; ``present`` says which ids the index has."""
+    """The fate of every relevant document.
+
+    ``present`` says which ids the index has, ``look_up`` where chunks stand that are in a list and
+    not among the results.
+    """
     pairs = [
         (query, one) for one in outcomes if (query := test_set.by_id.get(one.query_id)) is not None
     ]
     wanted = {judgment.id for query, _ in pairs for judgment in query.relevant_docs}
     indexed = wanted if present is None else set(present(wanted))
-    fates = [fate for query, one in pairs for fate in _fates(query, one, top, indexed)]
+    places = places_of(test_set, outcomes, look_up)
+    fates = [fate for query, one in pairs for fate in _fates(query, one, (top, indexed), places)]
     return Waterfall(top, tuple(fates))
 
 
 def _fates(
-    query: GoldenQuery, outcome: QueryOutcome, top: int, indexed: Collection[str]
+    query: GoldenQuery,
+    outcome: QueryOutcome,
+    limits: tuple[int, Collection[str]],
+    places: Mapping[str, Place],
 ) -> list[Fate]:
-    final = _ranks([one.chunk_id for one in outcome.results])
-    fused = _ranks(outcome.fused)
-    lists = {name: _ranks(ids) for name, ids in outcome.component_lists.items()}
+    top, indexed = limits
+    results = Listed([one.chunk_id for one in outcome.results], places)
+    pool = Listed(outcome.fused, places)
+    lists = {name: Listed(ids, places) for name, ids in outcome.component_lists.items()}
 
-    def fate(name: str, grade: int) -> Fate:
-        places = sorted((ranks[name], part) for part, ranks in lists.items() if name in ranks)
-        best_rank, best = places[0] if places else (None, None)
+    def fate(judged: Judgment) -> Fate:
+        ranks = [(found.rank(judged), part) for part, found in lists.items()]
+        found = sorted((rank, part) for rank, part in ranks if rank is not None)
+        best_rank, best = found[0] if found else (None, None)
+        final, fused = results.rank(judged), pool.rank(judged)
         if outcome.error is not None:
             stage = Stage.FAILED
-        elif final.get(name, top + 1) <= top:
+        elif final is not None and final <= top:
             stage = Stage.TOP
-        elif name not in indexed:
+        elif judged.id not in indexed:
             stage = Stage.NOT_INDEXED
-        elif not places:
+        elif not found:
             stage = Stage.NOT_FOUND
-        elif fused.get(name, top + 1) <= top:
+        elif fused is not None and fused <= top:
             stage = Stage.LOST_AFTER_FUSION
         else:
             stage = Stage.LOST_IN_FUSION
-        return Fate(
-            query.query_id, name, grade, stage, best, best_rank, fused.get(name), final.get(name)
-        )
+        return Fate(query.query_id, judged.id, judged.grade, stage, best, best_rank, fused, final)
 
-    return [fate(judged.id, judged.grade) for judged in query.relevant_docs if judged.grade > 0]
-
-
-def _ranks(ids: Sequence[str]) -> dict[str, int]:
-    """Where each chunk stands, and each document by its best chunk."""
-    ranks: dict[str, int] = {}
-    for rank, one in enumerate(ids, 1):
-        ranks.setdefault(one, rank)
-        ranks.setdefault(document_of(one), rank)
-    return ranks
+    return [fate(judged) for judged in query.relevant_docs if judged.grade > 0]

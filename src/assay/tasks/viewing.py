@@ -88,10 +88,20 @@ def view_of(
     if per_component:
         refuse = refuser_of(info.config) if info.ours else None
         components = component_report(
-            result.test_set, result.outcomes, scoring, refuse=refuse, hybrid=result
+            result.test_set,
+            result.outcomes,
+            scoring,
+            refuse=refuse,
+            hybrid=result,
+            look_up=workspace.places_of(info),
         )
     if waterfall:
-        fates = find_fates(result.test_set, result.outcomes, present=workspace.present)
+        fates = find_fates(
+            result.test_set,
+            result.outcomes,
+            present=workspace.present,
+            look_up=workspace.places_of(info),
+        )
     return RunView(info, result, components, fates)
 
 

@@ -19,6 +19,7 @@ from assay.workspace.indexing import silent
 
 if TYPE_CHECKING:
     from assay.engines.opensearch.cluster import Cluster
+    from assay.evaluation.lists import LookUp
     from assay.evaluation.matching import Place
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from assay.model.answers import Answer, Answerer
     from assay.model.document import Chunk, Document
     from assay.model.query import Component
+    from assay.model.runs import RunInfo
     from assay.model.system import System
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
@@ -124,6 +126,11 @@ class Workspace:
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         return self.store.places.as_cut(chunk_ids, versions)
+
+    def places_of(self, info: RunInfo) -> LookUp:
+        """Tells where chunks stood in the index that a run was made with."""
+        versions = frozenset(info.chunker_versions)
+        return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""

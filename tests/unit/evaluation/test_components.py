@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from assay.errors import UsageError
 from assay.evaluation.components import component_report
+from assay.evaluation.lists import places_of
+from assay.evaluation.matching import Place
 from assay.evaluation.result import ScoringOptions
+from assay.evaluation.tuning import judged
 from assay.evaluation.waterfall import Stage, waterfall
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, TestSet
@@ -134,3 +139,66 @@ def test_a_judged_document_is_found_by_its_chunks() -> None:
     test_set = TestSet("d", "v1", (GoldenQuery("q", "t", relevant_docs=(Judgment("d1", 1),)),))
     outcome = QueryOutcome("q", (RankedResult("d1:chunk_3", "d1"),))
     assert waterfall(test_set, [outcome]).fates[0].stage is Stage.TOP
+
+
+def one_query(judgment: Judgment) -> TestSet:
+    return TestSet("t", "v1", (GoldenQuery("q", "text", relevant_docs=(judgment,)),))
+
+
+def listing(result: RankedResult, *listed: str) -> QueryOutcome:
+    return QueryOutcome(
+        "q",
+        (result,),
+        component_lists={"bm25": listed},
+        component_list_scores={"bm25": tuple(float(-at) for at in range(len(listed)))},
+        fused=listed,
+    )
+
+
+@pytest.mark.req("E6")
+@pytest.mark.parametrize(
+    ("judgment", "result", "recall"),
+    [
+        # a place of the document that the chunk does not show
+        (Judgment("D1", 1, ((1000, 1200),)), RankedResult("D1:chunk_0", "D1", 1.0, ((0, 300),)), 0),
+        (Judgment("D1", 1, ((100, 200),)), RankedResult("D1:chunk_0", "D1", 1.0, ((0, 300),)), 1),
+        # ids that do not name the document
+        (Judgment("interview_001", 1), RankedResult("uuid-5", "interview_001", 1.0), 1),
+    ],
+)
+def test_a_component_is_judged_as_the_run_is(
+    judgment: Judgment, result: RankedResult, recall: int
+) -> None:
+    test_set, outcome = one_query(judgment), listing(result, result.chunk_id)
+    report = component_report(test_set, [outcome], ScoringOptions(measures="Recall@10"))
+    assert {one["Recall@10"] for one in report.results.values()} == {recall}
+    assert report.contributions["bm25"].found == recall
+    fates = waterfall(test_set, [outcome])
+    assert fates.counts[Stage.TOP] == recall
+    assert fates.counts[Stage.NOT_FOUND] == 1 - recall
+    places = places_of(test_set, [outcome])
+    assert len(judged(test_set, {"q": [result.chunk_id]}, places).rows[0]) == recall
+
+
+@pytest.mark.parametrize("judgment", [Judgment("D1", 1), Judgment("D2", 1, ((1000, 1200),))])
+def test_what_is_listed_only_is_looked_up(judgment: Judgment) -> None:
+    kept = {
+        "uuid-1": Place("D1", ((0, 9),)),
+        "D2:chunk_0": Place("D2", ((0, 300),)),
+        "D2:chunk_9": Place("D2", ((900, 1200),)),
+    }
+    asked: list[str] = []
+
+    def look_up(ids: Iterable[str]) -> dict[str, Place]:
+        asked.extend(ids)
+        return {one: kept[one] for one in asked if one in kept}
+
+    test_set = one_query(judgment)
+    outcome = listing(RankedResult("x", "x"), "D3:chunk_1", "D2:chunk_0", "uuid-1", "D2:chunk_9")
+    report = component_report(test_set, [outcome], ScoringOptions(measures="MRR"), look_up=look_up)
+    spanned = ["D2:chunk_0", "D2:chunk_9"] if judgment.spans else []
+    assert asked == [*spanned, "uuid-1"], "ids that tell enough are not looked up"
+    rank = 4 if judgment.spans else 3
+    assert report.results["bm25"]["MRR"] == pytest.approx(1 / rank)
+    (fate,) = waterfall(test_set, [outcome], look_up=look_up).fates
+    assert (fate.best_rank, fate.fused_rank, fate.final_rank) == (rank, rank, None)

@@ -41,7 +41,7 @@ def queries(count: int, first: int = 0) -> TestSet:
 
 def part(test_set: TestSet, rank: Rank) -> tuple[Judged, Rank]:
     names = {query.query_id: CANDIDATES for query in test_set.queries}
-    return judged(test_set, names), rank
+    return judged(test_set, names, {}), rank
 
 
 def by_quality(settings: float, query: str) -> IntArray:
@@ -113,4 +113,4 @@ def test_what_cannot_be_tuned_is_refused() -> None:
     with pytest.raises(UsageError, match="not a measure of rankings"):
         tune([0.1], 0.0, parse_measure("AUROC"), evaluation=where)
     with pytest.raises(UsageError, match="no query"):
-        judged(TestSet("bare", "v1", ()), {})
+        judged(TestSet("bare", "v1", ()), {}, {})

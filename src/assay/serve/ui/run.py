@@ -194,8 +194,14 @@ def _stages(service: Service, info: RunInfo) -> Stages | None:
         options,
         refuse=refuser_of(info.config) if info.ours else None,
         hybrid=whole,
+        look_up=workspace.places_of(info),
     )
-    fates = waterfall(run.test_set, run.outcomes, present=workspace.store.places.present)
+    fates = waterfall(
+        run.test_set,
+        run.outcomes,
+        present=workspace.present,
+        look_up=workspace.places_of(info),
+    )
     return Stages(report, whole.scores.measures, fates, tuple(fates.passed().items()))
 
 
