@@ -14,6 +14,8 @@ from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.counting import counted
 from assay.errors import ConflictError, UsageError
+from assay.evaluation.absent import absence
+from assay.evaluation.matching import Rule
 from assay.evaluation.parts import Mode, Part, Split, part_of
 from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
@@ -71,6 +73,7 @@ class Job:
             else:
                 system = self._system(workspace)
                 made = [self._record(workspace, system, part) for part in self._parts(workspace)]
+            self._say_what_is_absent(workspace, made)
             if self.mode == CROSS_MODE:
                 self._show_modes(made)
             else:
@@ -151,6 +154,13 @@ class Job:
         elif made.reused:
             note(f"note: {counted(made.reused, 'query', 'was')} answered before it was cut short")
         return made
+
+    def _say_what_is_absent(self, workspace: Workspace, made: Sequence[Recorded]) -> None:
+        """Our own search cannot find what is not in the index; of other engines we know nothing."""
+        queries = [query for one in made if one.info.ours for query in one.result.test_set.queries]
+        if said := absence(queries, workspace.present, Rule(self.match)):
+            name = self.testsets[0] if len(self.testsets) == 1 else "NAME"
+            note(f"warning: {said} (assay testset validate {name} --index lists them)")
 
     def _resume(self, workspace: Workspace, ref: str) -> Recorded:
         info = workspace.runs.run(ref)

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from assay import limits
 from assay.errors import LimitError, UnknownRunError
+from assay.evaluation.absent import absence
 from assay.evaluation.parts import Mode, Part, part_of
 from assay.evaluation.recording import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
@@ -104,6 +105,8 @@ def run_evaluation(
     )
     recorded = _recorded(workspace, system, part, options, control)
     result = recorded.result.to_dict(per_query=request["per_query"])
+    if said := absence(part.test_set.queries, workspace.present):
+        result["warnings"].append(said)
     return Done(
         {**result, "evaluation_id": job.job_id, "run_id": recorded.info.run_id},
         recorded.info.run_id,

@@ -159,6 +159,26 @@ def test_the_second_call_is_answered_from_the_store(
     assert call("list", "--tag", "baseline")["runs"][0]["run_id"] == first["run_id"]
 
 
+def test_judged_ids_that_are_not_in_the_index_are_named(
+    call: Call, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["eval", "run", "-t", "small"]
+    assert run(asked) == 0
+    assert "not in the index" not in capsys.readouterr().err
+    path = home / ".assay" / "testsets" / "small.yaml"
+    path.write_text(path.read_text().replace("'d5', grade: 1", "'d4:chunk_7', grade: 1"))
+    assert run(asked) == 0
+    said = capsys.readouterr().err
+    assert "1 of 6 judged ids is not in the index and cannot be found: d4:chunk_7" in said
+    assert "assay testset validate small --index" in said
+    assert run([*asked, "--match", "doc"]) == 0
+    assert "not in the index" not in capsys.readouterr().err, "the document is there"
+    engine = home / "one_engine.py"
+    engine.write_text("def search(text):\n    return ['d1']\n")
+    assert run([*asked, "--retriever", "one_engine:search"]) == 0
+    assert "not in the index" not in capsys.readouterr().err
+
+
 def test_a_changed_index_is_another_run(call: Call, home: Path) -> None:
     first = call("run", "-t", "small")
     more = home / "more.jsonl"

@@ -36,6 +36,13 @@ def test_an_uploaded_test_set_is_answered_with_its_metrics(small: TestClient) ->
     assert answer["per_query_type"]["exact_term"]["recall_at_10"] == 1.0
     stored = small.get(f"/v1/runs/{answer['run_id']}").json()
     assert stored["aggregate"]["metrics"] == answer["metrics"]
+    assert not answer["warnings"]
+
+
+def test_judged_ids_that_are_not_in_the_index_are_named(small: TestClient) -> None:
+    query = {"query_id": "q", "query_text": "heart", "relevant_docs": [{"doc_id": "x", "grade": 1}]}
+    said = evaluated(small, {"name": "t", "version": "v1", "queries": [query]})["warnings"]
+    assert "1 of 1 judged id is not in the index and cannot be found: x" in said
 
 
 @pytest.mark.req("E10")
