@@ -7,9 +7,11 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
+from assay.counting import counted
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
 from assay.evaluation.matching import Rule
+from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scoring import Protocol
@@ -26,6 +28,7 @@ def evaluate(
     test_set: TestSet | str | os.PathLike[str],
     measures: str | Iterable[str | Measure] | None = None,
     *,
+    part: Split | Literal["evaluation", "holdout", "all"] | None = None,
     protocol: Protocol | str | None = None,
     match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT,
     wants: Literal["text", "query"] = "text",
@@ -36,11 +39,13 @@ def evaluate(
     by_group: bool = False,
     progress: Callable[[QueryOutcome], None] | None = None,
 ) -> EvaluationResult:
-    """Ask every query of a test set and score what comes back.
+    """Ask the queries of a test set and score what comes back.
 
     ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
     and returns ids, ``(id, score)`` pairs, dicts, ``Result`` or a search response; it may be a
-    coroutine function. ``test_set`` may be a name or path; without ``measures``, those usual for it
+    coroutine function. ``test_set`` may be a name or path: then its held-out part is left out, as
+    ``assay eval run`` does. Of a ``TestSet`` that is handed over every query is asked. ``part``
+    chooses either way: evaluation, holdout or all. Without ``measures``, those usual for the set
     are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
     error and counts as 0; a query without ground truth is not asked. ``match`` says when a result
     is what was judged (``evaluation/matching.py``). ``by_group`` resamples queries of one group
@@ -51,7 +56,7 @@ def evaluate(
     >>> evaluate(lambda text: ["d7", "d1"], TestSet("tiny", "v1", queries), "MRR")["MRR"]
     0.5
     """
-    chosen = test_set if isinstance(test_set, TestSet) else load_test_set(test_set)
+    chosen = _chosen(test_set, part)
     if wants not in ("text", "query"):
         raise UsageError(f"wants={wants!r} is not one of: text, query")
     retrieve: Retrieve = (
@@ -75,6 +80,21 @@ def evaluate(
     for warning in result.warnings():
         log.warning("%s: %s", chosen.name, warning)
     return result
+
+
+def _chosen(test_set: TestSet | str | os.PathLike[str], part: str | None) -> TestSet:
+    """The queries that are meant; held-out ones that nobody asked for by name are spoken of."""
+    if part is not None and part not in list(Split):
+        raise UsageError(f"part={part!r:.40} is not one of: {', '.join(Split)}")
+    split = None if part is None else Split(part)
+    if split is not None or not isinstance(test_set, TestSet):
+        whole = test_set if isinstance(test_set, TestSet) else load_test_set(test_set)
+        return part_of(whole, split).test_set
+    held = len(test_set.held_out_queries)
+    if 0 < held < len(test_set.queries):
+        asked = counted(held, "held-out query", "was")
+        log.warning('%s: %s asked, too; part="evaluation" leaves them out', test_set.name, asked)
+    return test_set
 
 
 def answerable(test_set: TestSet) -> tuple[GoldenQuery, ...]:

@@ -348,3 +348,25 @@ def test_refusals_and_nothing_are_asked_and_left_out_of_ranking_measures() -> No
 def test_a_test_set_without_judged_queries_is_refused() -> None:
     with pytest.raises(UsageError, match="no query of bare"):
         assay.evaluate(found, TestSet("bare", "v1", (GoldenQuery("q", "question 1"),)))
+
+
+@pytest.mark.req("E13")
+def test_a_named_test_set_is_asked_without_its_held_out_part(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def asked(test_set: TestSet | str, **options: Any) -> int:
+        return len(assay.evaluate(lambda text: ["x"], test_set, "MRR", **options).outcomes)
+
+    assert asked("test_set_v1") == 40
+    assert [asked("test_set_v1", part=part) for part in ("evaluation", "holdout", "all")] == [
+        *(40, 10, 50)
+    ]
+    assert "held-out" not in caplog.text
+    whole = assay.load_test_set("test_set_v1")
+    assert asked(whole) == 50
+    assert '10 held-out queries were asked, too; part="evaluation" leaves them out' in caplog.text
+    assert asked(whole, part="evaluation") == 40
+    with pytest.raises(UsageError, match="not one of: evaluation, holdout, all"):
+        asked(whole, part="rest")
+    with pytest.raises(UsageError, match="no held-out part"):
+        asked(FIFTY, part="holdout")
