@@ -20,7 +20,8 @@ WriteReport = Annotated[
     typer.Option("--write-report", help="Also write Markdown and HTML to the reports folder."),
 ]
 RunRef = Annotated[
-    str, typer.Argument(help="A run: its id or the beginning of it, a tag, latest, latest~1.")
+    str,
+    typer.Argument(help="A run: its id or the beginning of it, a tag, a name, latest, latest~1."),
 ]
 
 

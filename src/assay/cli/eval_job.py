@@ -149,11 +149,16 @@ class Job:
         if made.cached:
             note(
                 f"note: run {made.info.run_id} has the answer already and nothing was searched; "
-                "--no-cache runs it again"
+                f"--no-cache runs it again{self._other_name(made.info)}"
             )
         elif made.reused:
             note(f"note: {counted(made.reused, 'query', 'was')} answered before it was cut short")
         return made
+
+    def _other_name(self, info: RunInfo) -> str:
+        if self.name in ("", info.name):
+            return ""
+        return f"; it keeps its name {info.name!r:.80}, and --tag gives it another"
 
     def _say_what_is_absent(self, workspace: Workspace, made: Sequence[Recorded]) -> None:
         """Our own search cannot find what is not in the index; of other engines we know nothing."""

@@ -13,7 +13,7 @@ verbs = typer.Typer()
 @verbs.command("push")
 def push_run(
     ctx: typer.Context,
-    ref: Annotated[str, typer.Argument(help="A run: its id, a tag, latest.")] = "latest",
+    ref: Annotated[str, typer.Argument(help="A run: its id, a tag, a name, latest.")] = "latest",
     tag: Annotated[
         str | None, typer.Option("--tag", help="Give it this tag at the service.")
     ] = None,

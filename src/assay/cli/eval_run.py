@@ -70,7 +70,9 @@ def run(
     by_group: Annotated[
         bool, typer.Option("--by-group", help="Resample queries of one group together.")
     ] = False,
-    name: Annotated[str, typer.Option(help="A name for people.")] = "",
+    name: Annotated[
+        str, typer.Option(help="A name to find the run by; a tag is unique, a name is not.")
+    ] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Tag the run, as in baseline.")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
     cache: Annotated[

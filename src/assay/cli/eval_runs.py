@@ -11,7 +11,8 @@ from assay.counting import share_of
 verbs = typer.Typer()
 
 Ref = Annotated[
-    str, typer.Argument(help="A run: its id or the beginning of it, a tag, latest, latest~1.")
+    str,
+    typer.Argument(help="A run: its id or the beginning of it, a tag, a name, latest, latest~1."),
 ]
 
 

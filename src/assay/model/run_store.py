@@ -1,7 +1,9 @@
 """Where are runs kept, and by which names are they found again?
 
 A reference to a run is its id, the beginning of one (six characters or more), a tag such as
-``baseline``, ``latest``, or ``latest~N`` for the one that came N runs earlier. The newest run is
+``baseline``, the name that a run was given (of several the newest), ``latest``, or ``latest~N`` for
+the one that came N runs earlier; where one word could be several of these, ids and tags come first,
+names last. The newest run is
 the one last asked for: one that answers again, or is taken up again, counts as new.
 ``assay.testing`` has the contract suite that every implementation passes.
 """

@@ -1,4 +1,4 @@
-"""Which run does a word mean: an id, the beginning of one, a tag, ``latest`` or ``latest~2``?"""
+"""Which run does a word mean: an id, the beginning of one, a tag, a name, ``latest~2``?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def find(connection: Connection, ref: str, suite: str | None = None) -> str:
     tagged = connection.execute(select(eval_tags.c.run_id).where(eval_tags.c.tag == ref)).scalar()
     if found := exact or tagged:
         return str(found)
-    return _beginning(connection, ref)
+    return _beginning_or_name(connection, ref)
 
 
 def check_tag(tag: str) -> str:
@@ -52,15 +52,25 @@ def _latest(connection: Connection, back: int, suite: str | None) -> str:
     return str(found)
 
 
-def _beginning(connection: Connection, ref: str) -> str:
-    found: list[str] = []
+def _beginning_or_name(connection: Connection, ref: str) -> str:
+    """An id comes before a name; of several runs of one name the newest is meant."""
+    begun: list[str] = []
     if len(ref) >= SHORTEST_BEGINNING:
         wanted = select(eval_runs.c.run_id).where(
             eval_runs.c.run_id.startswith(ref, autoescape=True)
         )
-        found = list(connection.execute(wanted.limit(2)).scalars())
-    if len(found) == 1:
-        return found[0]
-    if found:
+        begun = list(connection.execute(wanted.limit(2)).scalars())
+    if len(begun) == 1:
+        return begun[0]
+    if ref and (named := _named(connection, ref)) is not None:
+        return named
+    if begun:
         raise UnknownRunError(f"several runs begin with {ref!r}", hint="give more of the id")
-    raise UnknownRunError(f"there is no run {ref!r:.80}", hint="assay eval list shows ids and tags")
+    raise UnknownRunError(
+        f"there is no run {ref!r:.80}", hint="assay eval list shows ids, names and tags"
+    )
+
+
+def _named(connection: Connection, name: str) -> str | None:
+    wanted = select(eval_runs.c.run_id).where(eval_runs.c.name == name)
+    return connection.execute(wanted.order_by(eval_runs.c.seq.desc()).limit(1)).scalar()

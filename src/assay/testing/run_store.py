@@ -162,6 +162,17 @@ def _finds_runs_by_reference(store: RunStore, _: Callable[[], RunStore]) -> None
     store.tag("run-ref-0", "baseline")
     assert store.run("baseline").run_id == "run-ref-0", "a tag names one run"
     assert store.run("run-ref-1").tags == ()
+    store.begin(contract_run("run-named", name="mine"), TEST_SET)
+    assert store.run("mine").run_id == "run-named"
+    store.begin(contract_run("run-named-again", name="mine"), TEST_SET)
+    assert store.run("mine").run_id == "run-named-again", "of one name the newest is meant"
+    store.begin(contract_run("run-odd", name="run-ref-0"), TEST_SET)
+    assert store.run("run-ref-0").run_id == "run-ref-0", "an id comes before a name"
+    store.tag("run-ref-0", "mine")
+    assert store.run("mine").run_id == "run-ref-0", "and so does a tag"
+    store.untag("mine")
+    for run_id in ("run-named", "run-named-again", "run-odd"):
+        store.delete(run_id)
     assert store.renew("run-ref-0").run_id == "run-ref-0"
     for ref, number in (("latest", 0), ("latest~1", 2), ("latest~2", 1)):
         assert store.run(ref).run_id == f"run-ref-{number}", "what was asked for last is the latest"

@@ -159,6 +159,16 @@ def test_the_second_call_is_answered_from_the_store(
     assert call("list", "--tag", "baseline")["runs"][0]["run_id"] == first["run_id"]
 
 
+def test_a_run_is_found_by_its_name(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+    made = call("run", "-t", "small", "--name", "mine")
+    call("run", "-t", "small", "--no-boosts", "--name", "other")
+    assert call("show", "mine")["run_id"] == made["run_id"]
+    assert run(["eval", "compare", "mine", "other"]) == 0
+    capsys.readouterr()
+    assert run(["eval", "run", "-t", "small", "--name", "third"]) == 0
+    assert "it keeps its name 'mine', and --tag gives it another" in capsys.readouterr().err
+
+
 def test_judged_ids_that_are_not_in_the_index_are_named(
     call: Call, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ Ref = Annotated[
     str,
     Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:#~-]{0,127}$",
-        description="A run: its id or the beginning of it, a tag, latest, latest~1.",
+        description="A run: its id or the beginning of it, a tag, a name, latest, latest~1.",
         examples=["latest"],
     ),
 ]
