@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assay.errors import ConflictError
 from assay.evaluation.testset.load import (
     find_test_set,
     load_test_set,
@@ -29,7 +30,7 @@ def split_held_out(
     output: Path | None,
     redraw: bool = False,
 ) -> tuple[list[Path], dict[str, tuple[str, ...]]]:
-    """Store a held-out part in the file, or in ``output``; a shipped set is copied."""
+    """Store a held-out part in the file, or in ``output``, which a shipped set needs."""
     path = find_test_set(name, folder)
     before = read_test_set(path).sound()
     found = hold_out(before, share=share, seed=seed)
@@ -63,7 +64,11 @@ def split_groups(
 
 
 def _own(path: Path, folder: Path, name: str) -> Path:
-    """Where a changed set goes: its own file, unless that belongs to the package or is no file."""
-    if path.is_dir() or shipped_folder() in path.resolve().parents:
-        return folder / f"{name}.yaml"
-    return path
+    """Where a changed set goes: its own file, or the workspace where it is read from a folder."""
+    if shipped_folder().resolve() in path.resolve().parents:
+        raise ConflictError(
+            f"{name} ships with assay: a changed copy in the workspace would hide it",
+            hint=f"--output {folder / f'my_{name}.yaml'} writes one beside it; give it a name of "
+            "its own in the file",
+        )
+    return folder / f"{name}.yaml" if path.is_dir() else path

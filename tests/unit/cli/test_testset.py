@@ -119,6 +119,20 @@ def test_split_is_stored_in_the_set(home: Path, capsys: pytest.CaptureFixture[st
     assert tuple(again["held_out"]) == found.held_out.query_ids
 
 
+def test_a_shipped_set_is_not_hidden_by_its_split(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, said = called(capsys, "split", "test_set_v1", "--seed", "5", "--redraw")
+    assert code == 2
+    assert "test_set_v1 ships with assay" in said
+    target = home / "testsets" / "my_test_set_v1.yaml"
+    assert f"--output {target}" in said
+    assert not (home / "testsets" / "test_set_v1.yaml").exists()
+    options = ("--seed", "5", "--redraw", "--output", str(target))
+    assert called(capsys, "split", "test_set_v1", *options)[0] == 0
+    assert load_test_set(target).held_out_ids != load_test_set("test_set_v1").held_out_ids
+
+
 @pytest.mark.req("M4")
 def test_split_by_group(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = answered(capsys, "split", "fifty", "--by-group", "-o", str(home / "parts"))

@@ -246,7 +246,9 @@ def test_a_test_set_is_split_once_and_its_held_out_part_is_masked(pair: TestClie
     assert hidden not in {query["query_id"] for query in dataset["test_queries"]}
     whole = pair.get("/api/evaluation/dataset/small?held_out=true").json()
     assert whole["total_queries"] == 3
-    assert_problem(pair.post("/v1/testsets/small/split", json={}), 400)
+    assert_problem(pair.post("/v1/testsets/small/split", json={"share": 0.67}), 409)
+    assert pair.get("/v1/testsets/small").json() == shown
+    assert_problem(pair.post("/v1/testsets/test_set_v1/split", json={}), 409)
     assert_problem(pair.post("/v1/testsets/nothing/split", json={}), 404)
 
 

@@ -37,7 +37,8 @@ async def split(
 ) -> JSONResponse:
     """Hold out a part of the queries, or write three sets that share no group of queries.
 
-    A set that has a held-out part keeps it: another draw would let what was held out be seen.
+    A set that has a held-out part keeps it: another draw would let what was held out be seen. A set
+    that ships with assay is not split: a changed copy would hide it.
     """
     del caller
     home = service.config.home
