@@ -115,7 +115,7 @@ class Frame:
             seconds = service.deadline(path)
             await stack.enter_async_context(asyncio.timeout(seconds))
             await inbound.begin()
-            gate = service.gate(path)
+            gate = service.gate(exchange.scope["method"], path)
             if gate is not None:
                 await stack.enter_async_context(gate.slot())
             await self.application(exchange.scope, inbound.receive, exchange.send)

@@ -50,6 +50,8 @@ T = TypeVar("T")
 STREAM_SECONDS = 3_600.0
 WORK_SLOTS, WORK_QUEUE = 4, 64
 EVALUATION_QUEUE = 8
+JOB_SLOTS, JOB_QUEUE = 16, 16
+ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
 RETRY_OPENING_S = 2.0
 _GATES = {
     "/v1/search": "search",
@@ -60,7 +62,10 @@ _GATES = {
     "/v1/score": "evaluation",
     "/v1/classify": "evaluation",
     "/v1/backup": "backup",
+    "/v1/answer": "answer",
 }
+_STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/index"})
+"""What is written here becomes a job; whoever asks waits for it a while, at a gate of its own."""
 _UNGATED = (
     "/healthz",
     "/readyz",
@@ -120,13 +125,15 @@ class Service:
             ),
             "evaluation": Gate("evaluation", self.settings.evaluation_slots, EVALUATION_QUEUE),
             "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
+            "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE),
+            "answer": Gate("answer", ANSWER_SLOTS, ANSWER_QUEUE),
             "backup": Gate("backup", 1, 1),  # a slow reader must not hold up other work
         }
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        """For what reads files or computes; the gate of work has as many slots."""
-        pool = ThreadPoolExecutor(WORK_SLOTS + 4, thread_name_prefix="work")
+        """For what reads files or computes: more than the gates of work and answers have slots."""
+        pool = ThreadPoolExecutor(WORK_SLOTS + ANSWER_SLOTS + 4, thread_name_prefix="work")
         self._stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         return pool
 
@@ -165,10 +172,12 @@ class Service:
             self._fault = None
             return searcher
 
-    def gate(self, path: str) -> Gate | None:
+    def gate(self, method: str, path: str) -> Gate | None:
         """Which line a request stands in; None where it is answered at once."""
         if path.startswith(_UNGATED) or path.endswith("/events"):
             return None
+        if _starts_a_job(method, path):
+            return self.gates["jobs"]
         return self.gates[_GATES.get(path, "work")]
 
     def deadline(self, path: str) -> float:
@@ -244,6 +253,12 @@ class Service:
         """Let go of every file and thread."""
         self.stopping.set()
         self._stack.close()
+
+
+def _starts_a_job(method: str, path: str) -> bool:
+    if method == "DELETE":
+        return path.startswith("/v1/documents/")
+    return method == "POST" and path in _STARTS_JOBS
 
 
 def _not_ready(reason: str) -> ProblemError:
