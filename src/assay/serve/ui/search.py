@@ -6,6 +6,7 @@ again. A second pane answers the same question under another configuration.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,7 @@ EXAMPLES = (
 )
 SPEAKERS = ("PATIENT", "CLINICIAN", "UNKNOWN")
 SIZES = (5, 10, 20, 50)
+_WHOLE = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,7 @@ async def _answered(
 
 def _asked(params: QueryParams) -> Asked:
     k = params.get("k") or "10"
-    if not k.isascii() or not k.isdigit() or not 1 <= int(k[:9]) <= limits.MAX_RESULTS:
+    if not _WHOLE.fullmatch(k) or not 1 <= int(k) <= limits.MAX_RESULTS:
         raise UsageError(f"k: must be a whole number from 1 to {limits.MAX_RESULTS}")
     return Asked(
         q=params.get("q", "").strip(),

@@ -60,6 +60,7 @@ def test_the_first_page_is_search(pages: TestClient) -> None:
         ("/nothing", 404, "There is no such thing here"),
         ("/compare?a=run_a&b=nothing-like-it", 404, "no run"),
         ("/search?q=x&k=0", 400, "whole number"),
+        pytest.param("/search?q=x&k=00000000" + "1" * 5_000, 400, "whole number", id="many digits"),
         ("/search?q=x&rrf_k=many", 400, "whole number"),
         ("/search?q=x&c=bm25&c=telepathy", 400, "telepathy"),
         ("/search?q=x&weighting=own&w_bm25=-1", 400, "weight of bm25"),
