@@ -89,6 +89,11 @@ MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or
 
 # The service
 MAX_BODY_BYTES = _limit("MAX_BODY_BYTES", 16 * _MIB, "the body of one HTTP request")
+SMALL_BODY_BYTES = _limit(
+    "SMALL_BODY_BYTES",
+    64 * _KIB,
+    "the body of a sign-in; what is larger elsewhere needs a slot for uploads while it is held",
+)
 MAX_HEAD_BYTES = _limit("MAX_HEAD_BYTES", 64 * _KIB, "request line and headers together")
 MAX_PARAMETERS = _limit("MAX_PARAMETERS", 100, "parameters in the address of one HTTP request")
 MAX_UPLOAD_QUERIES = _limit("MAX_UPLOAD_QUERIES", 10_000, "queries in one uploaded test set")

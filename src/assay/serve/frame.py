@@ -1,7 +1,7 @@
 """What happens to every request before its route, and to every answer after it?
 
-In this order: a request id; is it addressed to us; who calls; do they ask too often; a slot at the
-gate of this kind of work; a body that is counted; a deadline; a watch for the client to leave. What
+In this order: a request id; is it addressed to us; who calls; do they ask too often; a deadline; a
+body that is counted; a watch for the client to leave; a slot at the gate of this kind of work. What
 ends a request on the way ends in a problem; every end is counted and logged.
 """
 
@@ -13,8 +13,10 @@ from contextlib import AsyncExitStack
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from assay import limits
 from assay.errors import AssayError
 from assay.serve import problems
 from assay.serve.admission import FullError
@@ -27,7 +29,7 @@ from assay.serve.service import Service
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Answered whatever the load and whoever asks."""
 SIGNING = frozenset({"/sign-in", "/sign-out"})
-"""Where a body may come from somebody without a key."""
+"""Where a body may come from somebody without a key; it must be small."""
 
 
 class Frame:
@@ -57,6 +59,8 @@ class Frame:
             await exchange.refuse(problems.busy(f"too many requests wait for {full.gate}"))
         except TimeoutError:
             await exchange.refuse(self._late(exchange))
+        except ClientDisconnect:
+            pass  # left before all of the body was here: nobody to answer
         except asyncio.CancelledError:
             if not exchange.disconnected:
                 raise
@@ -109,12 +113,15 @@ class Frame:
         service = self._service
         task = asyncio.current_task()
         assert task is not None
-        inbound = Inbound(receive, exchange, task.cancel)
+        most = limits.SMALL_BODY_BYTES if path in SIGNING else limits.MAX_BODY_BYTES
+        inbound = Inbound(receive, exchange, task.cancel, most)
         async with AsyncExitStack() as stack:
             stack.callback(inbound.close)
             seconds = service.deadline(path)
             await stack.enter_async_context(asyncio.timeout(seconds))
-            await inbound.begin()
+            if not await inbound.begin():
+                await stack.enter_async_context(service.gates["uploads"].slot())
+                await inbound.rest()
             gate = service.gate(exchange.scope["method"], path)
             if gate is not None:
                 await stack.enter_async_context(gate.slot())

@@ -19,7 +19,9 @@ INTENTS = (
     "tabular", "eligibility", "adverse_events", "results", "methods", "dosage", "indications",
 )  # fmt: skip
 OUTCOMES = ("complete", "failed", "cancelled", "interrupted")
-GATES = ("search", "evaluation", "work", "backup", "jobs", "answer", "rate", "connections")
+GATES = (
+    "search", "evaluation", "work", "backup", "jobs", "answer", "uploads", "rate", "connections",
+)  # fmt: skip
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 STATUSES = ("2xx", "3xx", "4xx", "5xx", "gone")
 OTHER = "other"

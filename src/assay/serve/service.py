@@ -52,6 +52,7 @@ WORK_SLOTS, WORK_QUEUE = 4, 64
 EVALUATION_QUEUE = 8
 JOB_SLOTS, JOB_QUEUE = 16, 16
 ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
+UPLOAD_SLOTS, UPLOAD_QUEUE = 8, 32
 RETRY_OPENING_S = 2.0
 _GATES = {
     "/v1/search": "search",
@@ -127,6 +128,7 @@ class Service:
             "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
             "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE),
             "answer": Gate("answer", ANSWER_SLOTS, ANSWER_QUEUE),
+            "uploads": Gate("uploads", UPLOAD_SLOTS, UPLOAD_QUEUE),  # bodies that fill the memory
             "backup": Gate("backup", 1, 1),  # a slow reader must not hold up other work
         }
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from pathlib import Path
 
 import pytest
 
+from assay import limits
 from assay.serve.app import create_app
-from assay.serve.service import WORK_SLOTS
+from assay.serve.service import UPLOAD_SLOTS, WORK_SLOTS
+from assay.store.keys import KeyStore
 from tests.unit.serve.conftest import MakeService
-from tests.unit.serve.raw import JSON, ask
+from tests.unit.serve.raw import FORM, JSON, ORIGIN, ask
 from tests.unit.serve.small import TEST_SET
 
 
@@ -61,3 +64,79 @@ def test_jobs_can_be_followed_while_others_wait_for_theirs(
         assert {one.status for one in await asyncio.gather(*waiting)} == {202}
 
     asyncio.run(scene())
+
+
+def with_a_key(home: Path) -> tuple[bytes, bytes]:
+    store = KeyStore(home / "assay.db")
+    _, key = store.create("somebody", scopes=["read", "evaluate"])
+    store.close()
+    return (b"authorization", b"Bearer " + key.encode())
+
+
+def test_who_signs_in_slowly_keeps_nobody_from_working(
+    make_service: MakeService, home: Path
+) -> None:
+    key = with_a_key(home)
+    service = make_service(home=home, request_seconds="2")
+    app = create_app(service)
+
+    async def scene() -> None:
+        slow = [
+            asyncio.create_task(
+                ask(app, "POST", "/sign-in", FORM, ORIGIN, pieces=[b"key="], length=100)
+            )
+            for _ in range(WORK_SLOTS)
+        ]
+        await asyncio.sleep(0.2)
+        assert service.gates["work"].active == 0
+        assert (await asyncio.wait_for(ask(app, "GET", "/v1/jobs", key), 1)).status == 200
+        assert {one.status for one in await asyncio.gather(*slow)} == {408}
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("length", [None, 10])
+def test_a_large_body_without_a_key_is_refused(
+    make_service: MakeService, home: Path, length: int | None
+) -> None:
+    with_a_key(home)
+    app = create_app(make_service(home=home))
+    pieces = [b"k" * limits.SMALL_BODY_BYTES, b"k"]
+    refused = asyncio.run(ask(app, "POST", "/sign-in", FORM, ORIGIN, pieces=pieces, length=length))
+    assert (refused.status, refused.json()["code"]) == (413, "too_large")
+
+
+def test_few_large_bodies_are_held_at_once(make_service: MakeService) -> None:
+    service = make_service(request_seconds="1")
+    app = create_app(service)
+    large = [b" " * limits.SMALL_BODY_BYTES, b" "]
+
+    async def scene() -> None:
+        slow = [
+            asyncio.create_task(ask(app, "POST", "/v1/testsets", JSON, pieces=large, length=2**20))
+            for _ in range(UPLOAD_SLOTS + 3)
+        ]
+        await asyncio.sleep(0.2)
+        uploads = service.gates["uploads"]
+        assert (uploads.active, uploads.waiting) == (UPLOAD_SLOTS, 3)
+        assert service.gates["work"].active == 0
+        small = ask(app, "POST", "/v1/compare", JSON, pieces=[b"{}"])
+        assert (await asyncio.wait_for(small, 0.5)).status == 422
+        assert {one.status for one in await asyncio.gather(*slow)} == {408}
+        assert (uploads.active, uploads.waiting) == (0, 0)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("path", ["/v1/evaluate", "/v1/documents", "/v1/testsets", "/v1/compare"])
+def test_who_leaves_before_the_body_is_complete_is_gone(
+    make_service: MakeService, home: Path, log: io.StringIO, path: str
+) -> None:
+    service = make_service(home=home)
+    app = create_app(service)
+    answer = asyncio.run(ask(app, "POST", path, JSON, pieces=[b'{"a"'], length=100, leaves=True))
+    assert answer.status == 0
+    last = json.loads(log.getvalue().splitlines()[-1])
+    assert (last["event"], last["status"], last["gone"]) == ("request", None, True)
+    assert "Traceback" not in log.getvalue()
+    assert all(gate.active == 0 for gate in service.gates.values())
