@@ -238,10 +238,16 @@ class BusyError(StorageError):
 
 
 class SearchUnavailableError(AssayError):
-    """None of the components that were asked answered."""
+    """None of the components that were asked answered; ``component_errors`` names each failure."""
 
     code = "search_unavailable"
     http_status = 503
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, component_errors: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.component_errors = component_errors
 
 
 class EngineError(AssayError):

@@ -74,6 +74,7 @@ def all_failed(answers: Answers) -> SearchUnavailableError:
     return SearchUnavailableError(
         f"no component answered ({', '.join(answers.errors)}): {reasons}",
         hint="assay index info shows what this index has",
+        component_errors=tuple(answers.errors),
     )
 
 

@@ -78,11 +78,15 @@ class Metrics:
                 self._component_seconds.labels(component).observe(seconds[component])
         for component in answer.components_used:
             self._used.labels(_one_of(component, COMPONENTS)).inc()
-        for error in answer.component_errors:
-            component, _, reason = error.partition("_")
-            self._errors.labels(_one_of(component, COMPONENTS), _one_of(reason, REASONS)).inc()
+        self.failed(answer.component_errors)
         for intent in answer.intents:
             self._intents.labels(_one_of(str(intent.get("intent")), INTENTS)).inc()
+
+    def failed(self, component_errors: Iterable[str]) -> None:
+        """Count the components that did not answer, also where none did."""
+        for error in component_errors:
+            component, _, reason = error.partition("_")
+            self._errors.labels(_one_of(component, COMPONENTS), _one_of(reason, REASONS)).inc()
 
     def evaluated(self, outcome: str) -> None:
         """Count one evaluation that came to an end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +178,27 @@ def test_searches_are_counted_and_logged(make_service: MakeService, home: Path) 
     (only,) = log.wordings()
     assert (only.query, only.times) == ("headache of [email]", 2)
     log.close()
+
+
+class Down:
+    """A component that fails."""
+
+    name = "bm25"
+
+    def search(self, *asked: object) -> Any:
+        raise RuntimeError("down")
+
+
+def test_failures_are_counted_also_where_no_component_answers(
+    make_service: MakeService, home: Path
+) -> None:
+    service = make_service(home=home)
+    with client_of(service) as client:
+        search(client, q="headache")
+        searcher = service.workspace.searcher
+        searcher._snapshot = replace(searcher._snapshot, components={"bm25": Down()})
+        assert_problem(client.get("/v1/search", params={"q": "fever"}), 503, "search_unavailable")
+        figures = client.get("/metrics").text
+    assert (
+        'medicalkg_retrieval_component_errors_total{component="bm25",reason="error"} 1.0' in figures
+    )
