@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay import limits
 from assay.config import Configuration
-from assay.errors import AssayError
+from assay.errors import SearchUnavailableError
 from assay.search.cache import Cache
 from assay.serve.admission import Gate, RateLimiter
 from assay.serve.auth import Keyring
@@ -28,6 +27,7 @@ from assay.serve.exchange import Exchange
 from assay.serve.jobs import Jobs
 from assay.serve.logs import LogWriter, service_log
 from assay.serve.metrics import Metrics
+from assay.serve.opening import Opening
 from assay.serve.performing import perform
 from assay.serve.problems import ProblemError
 from assay.serve.quality import QualityCollector, newest_quality
@@ -53,7 +53,6 @@ EVALUATION_QUEUE = 8
 JOB_SLOTS, JOB_QUEUE = 16, 16
 ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
 UPLOAD_SLOTS, UPLOAD_QUEUE = 8, 32
-RETRY_OPENING_S = 2.0
 _GATES = {
     "/v1/search": "search",
     "/v1/search/why": "search",
@@ -118,8 +117,7 @@ class Service:
         self.streams = 0
         self._scheduler = Scheduler(parse_schedule(config.schedule), self.start_scheduled, self.log)
         self._stack.callback(self._scheduler.close)
-        self._opening = threading.Lock()
-        self._fault: tuple[float, str] | None = None
+        self.opening = Opening(self.workspace)
         self.gates = {
             "search": Gate(
                 "search", self.settings.search_slots, self.settings.search_queue, shed=True
@@ -146,7 +144,11 @@ class Service:
     async def search(self, query: str, **options: Any) -> SearchResponse:
         """Search and count it."""
         searcher = await self.searcher()
-        response = await searcher.asearch(query, **options)
+        try:
+            response = await searcher.asearch(query, **options)
+        except SearchUnavailableError as error:
+            self.metrics.failed(error.component_errors)
+            raise
         self.metrics.searched(response)
         return response
 
@@ -159,20 +161,7 @@ class Service:
         ready = self.workspace.__dict__.get("searcher")
         if ready is not None:
             return ready  # type: ignore[no-any-return]
-        return await self.work(self.open_searcher)
-
-    def open_searcher(self) -> Searcher:
-        """Open the index and the models; a failure is remembered for a moment."""
-        with self._opening:
-            if self._fault and time.monotonic() - self._fault[0] < RETRY_OPENING_S:
-                raise _not_ready(self._fault[1])
-            try:
-                searcher = self.workspace.searcher
-            except AssayError as error:
-                self._fault = (time.monotonic(), error.message)
-                raise _not_ready(error.message) from error
-            self._fault = None
-            return searcher
+        return await asyncio.wrap_future(self.opening.begin())
 
     def gate(self, method: str, path: str) -> Gate | None:
         """Which line a request stands in; None where it is answered at once."""
@@ -242,7 +231,7 @@ class Service:
     def _warm_up(self) -> None:
         """Open the index before somebody asks; a bad one is named by ``/readyz``, not here."""
         try:
-            self.open_searcher()
+            self.opening.begin().result()
         except ProblemError as problem:
             self.log.warning("not ready", problem=problem.problem.detail)
         self.when_warm()
@@ -261,13 +250,3 @@ def _starts_a_job(method: str, path: str) -> bool:
     if method == "DELETE":
         return path.startswith("/v1/documents/")
     return method == "POST" and path in _STARTS_JOBS
-
-
-def _not_ready(reason: str) -> ProblemError:
-    return ProblemError(
-        503,
-        "not_ready",
-        f"searches cannot be answered: {reason}",
-        hint="GET /readyz says what is missing",
-        headers={"retry-after": "5"},
-    )

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,3 +93,10 @@ def whole_answer(raw: socket.socket) -> bytes:
     while part := raw.recv(65536):
         parts.append(part)
     return b"".join(parts)
+
+
+def wait_until_ready(service: ServiceProcess, seconds: float = 30.0) -> None:
+    """Until the index is open."""
+    until = time.monotonic() + seconds
+    while (answer := service.client.get("/readyz")).status_code != 200:
+        assert time.monotonic() < until, answer.text

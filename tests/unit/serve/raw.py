@@ -35,6 +35,7 @@ async def ask(
     pieces: Sequence[bytes] = (),
     length: int | None = None,
     leaves: bool = False,
+    query: bytes = b"",
 ) -> Answer:
     """Send the pieces of a body; with ``length`` longer than they are the rest never comes.
 
@@ -62,7 +63,7 @@ async def ask(
     given = [(b"host", b"localhost"), (b"content-length", b"%d" % promised), *headers]
     scope = {
         "type": "http", "method": method, "path": path, "raw_path": path.encode(),
-        "query_string": b"", "headers": given, "client": ("127.0.0.1", 1),
+        "query_string": query, "headers": given, "client": ("127.0.0.1", 1),
         "server": ("localhost", 80), "scheme": "http", "http_version": "1.1", "root_path": "",
     }  # fmt: skip
     await app(scope, receive, send)

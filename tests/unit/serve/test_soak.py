@@ -13,7 +13,7 @@ import pytest
 
 from bench.load import Load
 from bench.serve import usage
-from tests.unit.serve.process import ServiceProcess
+from tests.unit.serve.process import ServiceProcess, wait_until_ready
 
 SECONDS = float(os.environ.get("ASSAY_SOAK_SECONDS", "2"))
 GROWTH_KIB = 24 << 10
@@ -24,7 +24,7 @@ GROWTH_KIB = 24 << 10
 def test_memory_threads_and_files_stay_level(small_home: Path, tmp_path: Path) -> None:
     shutil.copytree(small_home, tmp_path / "home")
     with ServiceProcess(tmp_path / "home") as service:
-        assert service.client.get("/readyz").status_code == 200
+        wait_until_ready(service)
 
         async def ask() -> tuple[dict[str, int], dict[str, int], Counter[int]]:
             load = Load(service.port, seed=3)

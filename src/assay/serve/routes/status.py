@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from assay.serve.problems import Fault, ProblemError
-from assay.serve.readiness import faults
+from assay.serve.readiness import readiness
 from assay.serve.routing import Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
 from assay.serve.wire.status import Alive, Ready
@@ -24,7 +24,7 @@ async def healthz() -> JSONResponse:
 @router.get("/readyz", response_model=Ready, responses=refusals())
 async def readyz(service: ServiceOf) -> JSONResponse:
     """Whether searches can be answered; if not, what is missing."""
-    wrong = await service.work(lambda: faults(service))
+    wrong = await readiness(service)
     if wrong:
         raise ProblemError(
             503,
