@@ -22,6 +22,7 @@ from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
 from assay.serve.runs_exchange import info_of
 from assay.store.run_rows import outcome as read_outcome
+from assay.tasks.revealing import hidden_in
 from assay.workspace import Workspace
 
 PAGE = 1_000
@@ -65,7 +66,13 @@ class RemoteRuns:
 
     def test_set(self, ref: str) -> TestSet:
         """The queries and judgments that the run was made with."""
-        return from_plain(self._known(lambda: self._service.run_test_set(ref)))
+        found = from_plain(self._known(lambda: self._service.run_test_set(ref)))
+        if hidden_in(found) and found.checksum != self.run(ref).test_set_checksum:
+            raise UsageError(
+                f"the held-out queries of the run {ref} are masked for this key",
+                hint="use a key with the scope evaluate",
+            )
+        return found
 
     def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
         """Runs, newest first."""

@@ -28,6 +28,11 @@ def masked(test_set: TestSet, words: str = MASK) -> TestSet:
     )
 
 
+def hidden_in(test_set: TestSet) -> frozenset[str]:
+    """The held-out queries that are really in it: a part of a set names also those it lacks."""
+    return frozenset(query.query_id for query in test_set.held_out_queries)
+
+
 def noted(workspace: Workspace, test_set: TestSet, query_id: str | None = None) -> None:
     """Log a look at held-out queries, where there is a workspace to log it in."""
     looked = test_set.held_out_ids if query_id is None else test_set.held_out_ids & {query_id}

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
 
+from assay.cli.remote_workspace import RemoteRuns
+from assay.client import Client
+from assay.errors import UsageError
+from assay.model.testset import HeldOut
+from assay.serve.runs_exchange import push, unpack
+from assay.serve.service import Service
+from assay.store.keys import KeyStore
 from tests.unit.serve.conftest import MakeService, assert_problem, client_of
 from tests.unit.serve.small import TEST_SET
 
@@ -80,6 +89,67 @@ def test_a_run_travels_to_another_service(
         assert other.get("/v1/runs/run_b/export").json() == packed
         changed = {**packed, "outcomes": packed["outcomes"][:1]}
         assert_problem(other.post("/v1/runs", json=changed), 409, "conflict")
+
+
+@pytest.fixture
+def guarded(
+    pair: TestClient, make_service: MakeService, tmp_path: Path
+) -> Iterator[tuple[Service, TestClient, Callable[[str], Any]]]:
+    """A service with keys and a run of a set whose first query is held out; how a key asks it."""
+    run = unpack(pair.get("/v1/runs/run_b/export").json())
+    held = replace(run.test_set, held_out=HeldOut(1, ("q1",)))
+    info = replace(run.info, run_id="run_h", test_set_checksum=held.checksum)
+    place = tmp_path / "guarded"
+    service = make_service(home=place)
+    push(service.workspace.runs, replace(run, info=info, test_set=held))
+    store = KeyStore(place / "assay.db")
+    keys = {name: store.create(name, [name])[1] for name in ("read", "evaluate", "admin")}
+    store.close()
+    with client_of(service) as client:
+        yield (
+            service,
+            client,
+            lambda name: {"headers": {"authorization": f"Bearer {keys[name]}"}},
+        )
+
+
+def test_held_out_queries_of_a_run_are_for_those_who_may_evaluate(
+    guarded: tuple[Service, TestClient, Callable[[str], Any]],
+) -> None:
+    service, client, key = guarded
+    paths = ("testset", "export", "queries/q1")
+    for path in paths:
+        shown = client.get(f"/v1/runs/run_h/{path}", **key("read"))
+        assert shown.status_code == 200
+        assert "(held out" in shown.text
+        assert '"headache"' not in shown.text
+    assert "diabetes drug" in client.get("/v1/runs/run_h/queries/q2", **key("read")).text
+    assert service.workspace.runs.held_out_uses("small") == ()
+    for looks, path in enumerate(paths, start=1):
+        assert '"headache"' in client.get(f"/v1/runs/run_h/{path}", **key("admin")).text
+        assert len(service.workspace.runs.held_out_uses("small")) == looks
+
+
+def test_a_run_with_masked_queries_is_not_scored_elsewhere(
+    guarded: tuple[Service, TestClient, Callable[[str], Any]],
+) -> None:
+    _, client, key = guarded
+
+    class Far:
+        """What the client of a service has of these two."""
+
+        def __init__(self, name: str) -> None:
+            self._key = key(name)
+
+        def run(self, ref: str) -> Any:
+            return client.get(f"/v1/runs/{ref}", **self._key).json()
+
+        def run_test_set(self, ref: str) -> Any:
+            return client.get(f"/v1/runs/{ref}/testset", **self._key).json()
+
+    with pytest.raises(UsageError, match="held-out queries of the run run_h are masked"):
+        RemoteRuns(cast(Client, Far("read"))).test_set("run_h")
+    assert len(RemoteRuns(cast(Client, Far("admin"))).test_set("run_h").queries) == 3
 
 
 def test_a_run_that_makes_no_sense_is_refused(pair: TestClient) -> None:

@@ -17,7 +17,7 @@ from assay.report.run_page import run_page
 from assay.report.runs import history_json, query_json
 from assay.report.workflow import run_csv, run_markdown
 from assay.serve.problems import ProblemError
-from assay.serve.routes.runs import Limit, Run
+from assay.serve.routes.runs import Limit, Run, shown_to
 from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
 from assay.serve.service import Service
@@ -84,14 +84,21 @@ async def run_scores(
     "/runs/{ref}/queries/{query_id}", response_model=QueryOutcomeAnswer, responses=refusals(404)
 )
 async def run_query(ref: Run, query_id: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """One query of a run: what was judged, what came back, and what happened."""
-    del caller
+    """One query of a run: what was judged, what came back, and what happened.
+
+    A held-out one is masked unless the key has the scope evaluate; then the look is logged.
+    """
+
+    def work() -> dict[str, Any]:
+        _, outcome = query_of_run(service.workspace, ref, query_id)
+        test_set = service.workspace.runs.test_set(ref)
+        return query_json(shown_to(caller, service, test_set, query_id).by_id[query_id], outcome)
+
     try:
-        query, outcome = await service.work(lambda: query_of_run(service.workspace, ref, query_id))
+        return JSONResponse(await service.work(work))
     except UsageError as error:
         hint = "GET /v1/runs/{ref}/queries lists them"
         raise ProblemError(404, "not_found", error.message, hint=hint) from None
-    return JSONResponse(query_json(query, outcome))
 
 
 @router.post("/runs/{ref}/rescore", response_model=Json, responses=refusals(404))

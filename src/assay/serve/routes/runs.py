@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
@@ -12,8 +13,10 @@ from assay.evaluation.compare_runs import compare_runs
 from assay.evaluation.stored_run import StoredRun
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
+from assay.model.testset import TestSet
 from assay.model.testset_json import to_plain
 from assay.report.runs import as_json
+from assay.serve.auth import Caller
 from assay.serve.routing import Admin, Evaluator, Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
 from assay.serve.runs_exchange import outcome_json, pack, push, stored_run, unpack
@@ -34,6 +37,7 @@ from assay.serve.wire.runs import (
 )
 from assay.serve.wire.search import Switch, Whole
 from assay.tasks.gating import gate_runs
+from assay.tasks.revealing import hidden_in, masked, noted
 
 router = new_router("runs", prefix="/v1")
 
@@ -106,22 +110,31 @@ async def run_queries(
 
 @router.get("/runs/{ref}/testset", response_model=Json, responses=refusals(404))
 async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """The queries and judgments that a run was made with."""
-    del caller
+    """The queries and judgments that a run was made with.
+
+    Held-out queries are masked unless the key has the scope evaluate; then the look is logged.
+    """
 
     def work() -> dict[str, Any]:
         runs = service.workspace.runs
-        return to_plain(runs.test_set(runs.run(ref).run_id))
+        return to_plain(shown_to(caller, service, runs.test_set(runs.run(ref).run_id)))
 
     return JSONResponse(await service.work(work))
 
 
 @router.get("/runs/{ref}/export", response_model=PushedRun, responses=refusals(404))
 async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """A whole run, in the form that another service takes."""
-    del caller
-    run = await service.work(lambda: stored_run(service.workspace.runs, ref))
-    return JSONResponse(await service.work(lambda: pack(run)))
+    """A whole run, in the form that another service takes.
+
+    A run with held-out queries needs a key with the scope evaluate, and the look is logged; with
+    another key they are masked, and no service takes that.
+    """
+
+    def work() -> dict[str, Any]:
+        run = stored_run(service.workspace.runs, ref)
+        return pack(replace(run, test_set=shown_to(caller, service, run.test_set)))
+
+    return JSONResponse(await service.work(work))
 
 
 @router.delete("/runs/{ref}", response_model=DeletedAnswer, responses=refusals(404))
@@ -210,6 +223,19 @@ async def gate(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONRe
         )
     )
     return JSONResponse(ruling.to_dict())
+
+
+def shown_to(
+    caller: Caller, service: Service, found: TestSet, query_id: str | None = None
+) -> TestSet:
+    """The test set of a run as this caller may see it; a look at held-out queries is logged."""
+    looked = hidden_in(found) if query_id is None else hidden_in(found) & {query_id}
+    if not looked:
+        return found
+    if not caller.may("evaluate"):
+        return masked(found)
+    noted(service.workspace, found, query_id)
+    return found
 
 
 def _pair(service: Service, a: str, b: str) -> tuple[StoredRun, StoredRun]:
