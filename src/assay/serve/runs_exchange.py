@@ -76,15 +76,19 @@ def unpack(content: Mapping[str, Any]) -> StoredRun:
 
 
 def push(store: RunStore, run: StoredRun) -> bool:
-    """Store a run that was made elsewhere; False where the same one is there already."""
+    """Store a run that was made elsewhere; False where the same one is there already.
+
+    What an interrupted push of the same run has left behind is completed.
+    """
     begun = replace(run.info, status=RunStatus.RUNNING, aggregate={}, finished_at=None)
     try:
         store.begin(begun, run.test_set)
     except ConflictError:
         known = stored_run(store, run.info.run_id)
-        if pack(known)["outcomes"] == pack(run)["outcomes"]:
-            return False
-        raise
+        if not _left_behind(known, run):
+            if pack(known)["outcomes"] == pack(run)["outcomes"]:
+                return False
+            raise
     for start in range(0, len(run.outcomes), BATCH):
         store.append(run.info.run_id, run.outcomes[start : start + BATCH])
     store.finish(
@@ -94,6 +98,18 @@ def push(store: RunStore, run: StoredRun) -> bool:
         finished_at=run.info.finished_at,
     )
     return True
+
+
+def _left_behind(known: StoredRun, run: StoredRun) -> bool:
+    """Whether the stored run is the beginning of this one, and nobody else's work."""
+    same = all(
+        getattr(known.info, name) == getattr(run.info, name)
+        for name in ("test_set_checksum", "config_hash", "cache_key", "created_at", "owner")
+    )
+    if known.info.status is not RunStatus.RUNNING or not same:
+        return False
+    coming = {one.query_id: outcome_json(one) for one in run.outcomes}
+    return all(outcome_json(one) == coming.get(one.query_id) for one in known.outcomes)
 
 
 def info_of(content: Mapping[str, Any]) -> RunInfo:
