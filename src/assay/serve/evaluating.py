@@ -32,7 +32,7 @@ from assay.serve import datasets
 from assay.serve.jobs import Control, Done
 from assay.serve.problems import Fault, ProblemError
 from assay.serve.wire.evaluate import EvaluateParameters, Trigger
-from assay.store.jobs import Job
+from assay.store.jobs import Task
 from assay.store.owner import this_process
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def request_of_dataset(home: Path, name: str) -> dict[str, Any]:
 
 
 def run_evaluation(
-    workspace: Workspace, job: Job, control: Control, busy: Callable[[], bool]
+    workspace: Workspace, job: Task, control: Control, busy: Callable[[], bool]
 ) -> Done:
     """Run the evaluation of a job, or go on with it."""
     request = job.request

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import AssayError, BusyError
 from assay.index.lock import write_lock
 from assay.serve.problems import internal, of_error
-from assay.store.jobs import ENDED, Job, JobState, JobStore
+from assay.store.jobs import ENDED, Job, JobState, JobStore, Task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ class Control:
             raise StoppedError
 
 
-Perform = Callable[[Job, Control], Done]
+Perform = Callable[[Task, Control], Done]
 
 
 class Jobs:
@@ -182,7 +182,7 @@ class Jobs:
             else:
                 self._do(job)
 
-    def _do(self, job: Job) -> None:
+    def _do(self, job: Task) -> None:
         control = Control(self.store, job.job_id)
         with self._news:
             self._running[job.job_id] = control
@@ -200,7 +200,7 @@ class Jobs:
         self._ended(ended)
         self._tell_watchers(ended)
 
-    def _outcome(self, job: Job, control: Control) -> Job:
+    def _outcome(self, job: Task, control: Control) -> Job:
         try:
             control.check()
             done = self._perform(job, control)

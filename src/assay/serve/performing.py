@@ -13,20 +13,20 @@ from assay.ingest import read_corpus
 from assay.serve.evaluating import run_evaluation
 from assay.serve.jobs import Control, Done
 from assay.store.corpus import Written
-from assay.store.jobs import Job
+from assay.store.jobs import Task
 from assay.workspace import Workspace
 
 UPLOAD = "upload.jsonl"
 
 
-def perform(workspace: Workspace, job: Job, control: Control, busy: Callable[[], bool]) -> Done:
+def perform(workspace: Workspace, job: Task, control: Control, busy: Callable[[], bool]) -> Done:
     """Do a job, whatever its kind; ``busy`` says whether people wait for searches."""
     if job.kind == "evaluation":
         return run_evaluation(workspace, job, control, busy)
     return _KINDS[job.kind](workspace, job, control)
 
 
-def _ingest(workspace: Workspace, job: Job, control: Control) -> Done:
+def _ingest(workspace: Workspace, job: Task, control: Control) -> Done:
     """Documents of a request go the way of a file, so that both are read by the same rules."""
     with tempfile.TemporaryDirectory(prefix="assay-upload-") as folder:
         path = Path(folder) / UPLOAD
@@ -41,7 +41,7 @@ def _ingest(workspace: Workspace, job: Job, control: Control) -> Done:
     return _indexed(workspace, written, control)
 
 
-def _delete(workspace: Workspace, job: Job, control: Control) -> Done:
+def _delete(workspace: Workspace, job: Task, control: Control) -> Done:
     written = workspace.store.delete(job.request["doc_ids"])
     return _indexed(workspace, written, control)
 
@@ -53,7 +53,7 @@ def _indexed(workspace: Workspace, written: Written, control: Control) -> Done:
     return Done({**asdict(written), "generation": generation})
 
 
-def _index(workspace: Workspace, job: Job, control: Control) -> Done:
+def _index(workspace: Workspace, job: Task, control: Control) -> Done:
     fresh = job.request["action"] != "update"
     manifest = workspace.update_index(_told(control), fresh=fresh)
     workspace.searcher.refresh()
@@ -73,5 +73,5 @@ def _told(control: Control) -> Callable[[str, int, int], None]:
     return tell
 
 
-Kind = Callable[[Workspace, Job, Control], Done]
+Kind = Callable[[Workspace, Task, Control], Done]
 _KINDS: Mapping[str, Kind] = {"ingest": _ingest, "delete": _delete, "index": _index}

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, null, select, update
 
 from assay import limits
 from assay.counting import counted
@@ -41,12 +41,11 @@ WAITING = (JobState.QUEUED, JobState.RUNNING, JobState.INTERRUPTED)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of work; ``request`` holds all that is needed to do it, also after a restart."""
+    """One piece of work, as it is shown."""
 
     job_id: str
     kind: str
     state: JobState
-    request: Mapping[str, Any]
     owner: str
     done: int
     total: int
@@ -55,6 +54,17 @@ class Job:
     problem: Mapping[str, Any] | None
     created_at: str
     updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Job):
+    """A job with its request, which holds all that is needed to do it, also after a restart."""
+
+    request: Mapping[str, Any]
+
+
+_SHOWN = tuple(column for column in jobs.c if column.name not in {"request", "digest"})
+"""Without the request, which can be as large as an upload."""
 
 
 class JobStore:
@@ -111,16 +121,18 @@ class JobStore:
     def get(self, job_id: str) -> Job:
         """The job with this id."""
         with self._engine.connect() as connection:
-            row = connection.execute(select(jobs).where(jobs.c.job_id == job_id)).one_or_none()
+            row = connection.execute(select(*_SHOWN).where(jobs.c.job_id == job_id)).one_or_none()
         if row is None:
             raise MissingFileError(f"there is no job {job_id!r:.140}")
         return _job(row)
 
     def page(self, limit: int, offset: int) -> tuple[list[Job], int]:
-        """Jobs, newest first, and how many there are in all."""
+        """Jobs without their results, newest first, and how many there are in all."""
+        shown: list[Any] = [column for column in _SHOWN if column is not jobs.c.result]
+        shown.append(null().label("result"))
         with self._engine.connect() as connection:
             rows = connection.execute(
-                select(jobs)
+                select(*shown)
                 .order_by(jobs.c.created_at.desc(), jobs.c.job_id)
                 .limit(limit)
                 .offset(offset)
@@ -128,11 +140,11 @@ class JobStore:
             total = connection.execute(select(func.count()).select_from(jobs)).scalar_one()
         return [_job(row) for row in rows], total
 
-    def take(self) -> Job | None:
+    def take(self) -> Task | None:
         """The next job in line, now running; None where nothing waits."""
         with writing(self._engine) as connection:
             row = connection.execute(
-                select(jobs.c.job_id)
+                select(jobs.c.job_id, jobs.c.request)
                 .where(jobs.c.state == JobState.QUEUED.value)
                 .order_by(jobs.c.created_at, jobs.c.job_id)
                 .limit(1)
@@ -140,7 +152,11 @@ class JobStore:
             if row is None:
                 return None
             _set(connection, row.job_id, state=JobState.RUNNING.value)
-        return self.get(row.job_id)
+        job = self.get(row.job_id)
+        return Task(
+            **{one.name: getattr(job, one.name) for one in fields(job)},
+            request=json.loads(row.request),
+        )
 
     def progress(self, job_id: str, done: int, total: int, run_id: str | None = None) -> None:
         """Note how far a job is."""
@@ -196,7 +212,8 @@ def _known(
     same = jobs.c.job_id == job_id
     if idempotency_key is not None:
         same |= (jobs.c.owner == owner) & (jobs.c.idempotency_key == idempotency_key)
-    return connection.execute(select(jobs).where(same).limit(1)).one_or_none()
+    shown = (*_SHOWN, jobs.c.digest)
+    return connection.execute(select(*shown).where(same).limit(1)).one_or_none()
 
 
 def _other(known: str, asked: str) -> ConflictError:
@@ -239,7 +256,6 @@ def _job(row: Row[Any]) -> Job:
         job_id=row.job_id,
         kind=row.kind,
         state=JobState(row.state),
-        request=json.loads(row.request),
         owner=row.owner,
         done=row.done,
         total=row.total,
