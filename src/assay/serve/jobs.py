@@ -8,6 +8,7 @@ services over one workspace, one works; the others only enter jobs.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 LOOK_EVERY_S = 2.0
+CANCEL_LOOK_S = 0.5
+"""How often running work asks whether somebody, maybe through another service, cancelled it."""
 CLOSE_SECONDS = 10.0
 
 
@@ -46,7 +49,7 @@ class Control:
         self._store = store
         self._job_id = job_id
         self.stop = threading.Event()
-        self.cancelled = False
+        self._look_at = 0.0
 
     def tell(self, done: int, total: int, run_id: str | None = None) -> None:
         """Note the progress; raises ``StoppedError`` where the work should end."""
@@ -54,7 +57,12 @@ class Control:
         self.check()
 
     def check(self) -> None:
-        """Raise where the work should end."""
+        """Raise where the work should end: the service stops, or somebody cancelled the job."""
+        now = time.monotonic()
+        if now >= self._look_at:
+            self._look_at = now + CANCEL_LOOK_S
+            if self._store.cancelling(self._job_id):
+                self.stop.set()
         if self.stop.is_set():
             raise StoppedError
 
@@ -114,17 +122,16 @@ class Jobs:
 
     def cancel(self, job_id: str) -> Job:
         """End a job: at once where it waits, at its next step where it runs."""
+        self.store.cancel(job_id)
         job = self.store.get(job_id)
-        if job.state not in ENDED and not self.store.cancel_waiting(job_id):
+        if job.state in ENDED:
+            self._tell_watchers(job)
+        elif self.store.cancelling(job_id):
             with self._news:
                 control = self._running.get(job_id)
                 if control is not None:
-                    control.cancelled = True
                     control.stop.set()
-        ended = self.store.get(job_id)
-        if ended.state in ENDED:
-            self._tell_watchers(ended)
-        return ended
+        return job
 
     def watch(self, job_id: str) -> Future[Job]:
         """A future that is done when the job has ended."""
@@ -205,8 +212,7 @@ class Jobs:
             control.check()
             done = self._perform(job, control)
         except StoppedError:
-            state = JobState.CANCELLED if control.cancelled else JobState.INTERRUPTED
-            return self.store.end(job.job_id, state)
+            return self.store.end(job.job_id, JobState.INTERRUPTED)  # or cancelled, as it is noted
         except AssayError as error:
             problem = of_error(error)
         except Exception as error:

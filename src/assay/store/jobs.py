@@ -36,7 +36,9 @@ class JobState(StrEnum):
 
 
 ENDED = frozenset({JobState.COMPLETE, JobState.FAILED, JobState.CANCELLED})
-WAITING = (JobState.QUEUED, JobState.RUNNING, JobState.INTERRUPTED)
+_CANCELLING = "cancelling"
+"""The state of a row that runs and is to end: whoever works on it looks; to others it runs."""
+_ACTIVE = (JobState.QUEUED, JobState.RUNNING, JobState.INTERRUPTED, _CANCELLING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +175,10 @@ class JobStore:
         result: Mapping[str, Any] | None = None,
         problem: Mapping[str, Any] | None = None,
     ) -> Job:
-        """Note how a job ended, or that it was interrupted."""
+        """Note how a job ended, or that it was interrupted; one to be cancelled has ended then."""
         with writing(self._engine) as connection:
+            if state is JobState.INTERRUPTED and _cancelling(connection, job_id):
+                state = JobState.CANCELLED
             values: dict[str, Any] = {"state": state.value}
             values |= {} if run_id is None else {"run_id": run_id}
             values |= {} if result is None else {"result": json.dumps(result, allow_nan=False)}
@@ -182,22 +186,34 @@ class JobStore:
             _set(connection, job_id, **values)
         return self.get(job_id)
 
-    def cancel_waiting(self, job_id: str) -> bool:
-        """Cancel a job that has not begun; False where it has."""
+    def cancel(self, job_id: str) -> None:
+        """End a job that waits; one that runs ends when its worker asks ``cancelling``."""
+        waits = [JobState.QUEUED.value, JobState.INTERRUPTED.value]
+        changes = ((waits, JobState.CANCELLED.value), ([JobState.RUNNING.value], _CANCELLING))
         with writing(self._engine) as connection:
-            changed = connection.execute(
-                update(jobs)
-                .where(
-                    jobs.c.job_id == job_id,
-                    jobs.c.state.in_([JobState.QUEUED.value, JobState.INTERRUPTED.value]),
+            for before, after in changes:
+                connection.execute(
+                    update(jobs)
+                    .where(jobs.c.job_id == job_id, jobs.c.state.in_(before))
+                    .values(state=after, updated_at=now())
                 )
-                .values(state=JobState.CANCELLED.value, updated_at=now())
-            )
-        return bool(changed.rowcount)
+
+    def cancelling(self, job_id: str) -> bool:
+        """Whether a job that runs is to end, whichever process was asked to end it."""
+        with self._engine.connect() as connection:
+            return _cancelling(connection, job_id)
 
     def requeue(self) -> int:
-        """Put what was interrupted, by a signal or by a crash, in line again; how many."""
+        """Put what was interrupted, by a signal or by a crash, in line again; how many.
+
+        What was to be cancelled when its worker died has ended.
+        """
         with writing(self._engine) as connection:
+            connection.execute(
+                update(jobs)
+                .where(jobs.c.state == _CANCELLING)
+                .values(state=JobState.CANCELLED.value, updated_at=now())
+            )
             changed = connection.execute(
                 update(jobs)
                 .where(jobs.c.state.in_([JobState.RUNNING.value, JobState.INTERRUPTED.value]))
@@ -224,9 +240,7 @@ def _other(known: str, asked: str) -> ConflictError:
 
 
 def _refuse_too_many(connection: Connection) -> None:
-    waiting = connection.execute(
-        select(func.count()).where(jobs.c.state.in_([state.value for state in WAITING]))
-    ).scalar_one()
+    waiting = connection.execute(select(func.count()).where(jobs.c.state.in_(_ACTIVE))).scalar_one()
     if waiting >= limits.MAX_WAITING_JOBS:
         raise BusyError(
             f"{counted(waiting, 'job', 'waits')} already", hint="try again when some have ended"
@@ -245,6 +259,11 @@ def _forget_old(connection: Connection) -> None:
     connection.execute(delete(jobs).where(jobs.c.job_id.in_(oldest)))
 
 
+def _cancelling(connection: Connection, job_id: str) -> bool:
+    state = connection.execute(select(jobs.c.state).where(jobs.c.job_id == job_id)).scalar()
+    return state == _CANCELLING
+
+
 def _set(connection: Connection, job_id: str, **values: Any) -> None:
     connection.execute(
         update(jobs).where(jobs.c.job_id == job_id).values(updated_at=now(), **values)
@@ -255,7 +274,7 @@ def _job(row: Row[Any]) -> Job:
     return Job(
         job_id=row.job_id,
         kind=row.kind,
-        state=JobState(row.state),
+        state=JobState.RUNNING if row.state == _CANCELLING else JobState(row.state),
         owner=row.owner,
         done=row.done,
         total=row.total,
