@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from assay.errors import AssayError
@@ -66,6 +67,11 @@ async def the_service(request: Request) -> Service:
     """What all routes share."""
     service: Service = request.app.state.service
     return service
+
+
+async def rendered(service: Service, task: Callable[[], Any]) -> JSONResponse:
+    """What a task finds, made into bytes on its thread: a large answer takes seconds to write."""
+    return await service.work(lambda: JSONResponse(task()))
 
 
 ServiceOf = Annotated[Service, Depends(the_service)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
 from assay.cli.remote_workspace import RemoteRuns
@@ -58,6 +60,39 @@ def test_compare_ab_and_gate(pair: TestClient) -> None:
     assert gated["exit_code"] == 3  # a depth of 1 loses more than 5 % of Recall@10
     passed = pair.post("/v1/gate", json={"baseline": "run_a", "current": "run_b"}).json()
     assert passed["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("runs", None),
+        ("runs/run_a", None),
+        ("runs/run_a/queries", None),
+        ("runs/run_a/queries/q1", None),
+        ("runs/run_a/testset", None),
+        ("runs/run_a/export", None),
+        ("runs/run_a/scores", None),
+        ("runs/run_a/report", None),
+        ("history/small", None),
+        ("compare", {"a": "run_a", "b": "run_b"}),
+        ("ab", {"a": "run_a", "b": "run_b"}),
+        ("gate", {"baseline": "run_b", "current": "run_a"}),
+    ],
+)
+def test_large_answers_are_written_beside_the_event_loop(
+    pair: TestClient, monkeypatch: pytest.MonkeyPatch, path: str, body: Any
+) -> None:
+    threads: list[str] = []
+    plain = JSONResponse.render
+
+    def render(self: JSONResponse, content: Any) -> bytes:
+        threads.append(threading.current_thread().name)
+        return plain(self, content)
+
+    monkeypatch.setattr(JSONResponse, "render", render)
+    response = pair.post(f"/v1/{path}", json=body) if body else pair.get(f"/v1/{path}")
+    assert response.status_code == 200, response.text
+    assert [name.startswith("work") for name in threads] == [True]
 
 
 @pytest.mark.parametrize(

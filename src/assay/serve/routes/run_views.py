@@ -18,7 +18,7 @@ from assay.report.runs import history_json, query_json
 from assay.report.workflow import run_csv, run_markdown
 from assay.serve.problems import ProblemError
 from assay.serve.routes.runs import Limit, Run, shown_to
-from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
+from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
 from assay.serve.service import Service
 from assay.serve.wire.base import Id, Json
@@ -77,7 +77,7 @@ async def run_scores(
         )
         return view.to_dict(per_query=per_query)
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, work)
 
 
 @router.get(
@@ -95,7 +95,7 @@ async def run_query(ref: Run, query_id: Id, service: ServiceOf, caller: Reader) 
         return query_json(shown_to(caller, service, test_set, query_id).by_id[query_id], outcome)
 
     try:
-        return JSONResponse(await service.work(work))
+        return await rendered(service, work)
     except UsageError as error:
         hint = "GET /v1/runs/{ref}/queries lists them"
         raise ProblemError(404, "not_found", error.message, hint=hint) from None
@@ -115,7 +115,7 @@ async def rescore(
         before = info.aggregate.get("metrics")
         return {"run_id": info.run_id, "before": before, **result.to_dict()}
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, work)
 
 
 @router.get("/runs/{ref}/report", response_class=Response, responses={**refusals(404), **REPORTS})
@@ -179,10 +179,12 @@ async def suite_history(
 ) -> JSONResponse:
     """How the measures of one test set went from run to run, the oldest first."""
     del caller
-    found = await service.work(
-        lambda: history(service.workspace.runs, suite, measure, part=part, limit=limit)
-    )
-    return JSONResponse(history_json(suite, found.runs, found.measures))
+
+    def work() -> dict[str, Any]:
+        found = history(service.workspace.runs, suite, measure, part=part, limit=limit)
+        return history_json(suite, found.runs, found.measures)
+
+    return await rendered(service, work)
 
 
 def _scoring(

@@ -17,7 +17,7 @@ from assay.model.testset import TestSet
 from assay.model.testset_json import to_plain
 from assay.report.runs import as_json
 from assay.serve.auth import Caller
-from assay.serve.routing import Admin, Evaluator, Reader, ServiceOf, refusals
+from assay.serve.routing import Admin, Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
 from assay.serve.runs_exchange import outcome_json, pack, push, stored_run, unpack
 from assay.serve.service import Service
@@ -61,10 +61,12 @@ async def list_runs(
     """Runs, newest first."""
     del caller
     chosen = RunFilter(suite=suite, status=RunStatus(status) if status else None, tag=tag)
-    page = await service.work(
-        lambda: service.workspace.runs.runs(chosen, limit=limit, offset=offset)
-    )
-    return JSONResponse({"total": page.total, "runs": [as_json(info) for info in page.runs]})
+
+    def work() -> dict[str, Any]:
+        page = service.workspace.runs.runs(chosen, limit=limit, offset=offset)
+        return {"total": page.total, "runs": [as_json(info) for info in page.runs]}
+
+    return await rendered(service, work)
 
 
 @router.post("/runs", response_model=PushAnswer, status_code=201, responses=refusals(409))
@@ -84,7 +86,7 @@ async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> 
 async def show_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
     """One run and its aggregate."""
     del caller
-    return JSONResponse(as_json(await service.work(lambda: service.workspace.runs.run(ref))))
+    return await rendered(service, lambda: as_json(service.workspace.runs.run(ref)))
 
 
 @router.get("/runs/{ref}/queries", response_model=OutcomesAnswer, responses=refusals(404))
@@ -105,7 +107,7 @@ async def run_queries(
         rows = [outcome_json(one) for one in page]
         return {"run_id": run.name, "total": len(run.outcomes), "outcomes": rows}
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, work)
 
 
 @router.get("/runs/{ref}/testset", response_model=Json, responses=refusals(404))
@@ -119,7 +121,7 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
         runs = service.workspace.runs
         return to_plain(shown_to(caller, service, runs.test_set(runs.run(ref).run_id)))
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, work)
 
 
 @router.get("/runs/{ref}/export", response_model=PushedRun, responses=refusals(404))
@@ -134,7 +136,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
         run = stored_run(service.workspace.runs, ref)
         return pack(replace(run, test_set=shown_to(caller, service, run.test_set)))
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, work)
 
 
 @router.delete("/runs/{ref}", response_model=DeletedAnswer, responses=refusals(404))
@@ -181,7 +183,7 @@ async def compare(asked: CompareRequest, service: ServiceOf, caller: Reader) -> 
             strict_chunker_version=asked.strict_chunker_version,
         ).to_dict()
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, work)
 
 
 @router.post("/ab", response_model=Json, responses=refusals(404, 409))
@@ -204,14 +206,15 @@ async def ab_test(asked: AbRequest, service: ServiceOf, caller: Reader) -> JSONR
             **given,
         ).to_dict()
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, work)
 
 
 @router.post("/gate", response_model=Json, responses=refusals(404, 409))
 async def gate(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Hold a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
     del caller
-    ruling = await service.work(
+    return await rendered(
+        service,
         lambda: gate_runs(
             service.workspace,
             asked.baseline,
@@ -220,9 +223,8 @@ async def gate(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONRe
             non_inferiority=asked.non_inferiority,
             alpha=asked.alpha,
             seed=asked.seed,
-        )
+        ).to_dict(),
     )
-    return JSONResponse(ruling.to_dict())
 
 
 def shown_to(
