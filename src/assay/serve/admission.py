@@ -157,11 +157,15 @@ class Gate:
 
 
 class RateLimiter:
-    """A bucket of tokens per caller, filled evenly; the least recent caller is forgotten first."""
+    """A bucket of tokens per caller, filled evenly; the least recent caller is forgotten first.
+
+    A quarter of a minute's tokens, and ten where there are as many, can be taken at once: one page
+    in a browser is several requests.
+    """
 
     def __init__(self, per_minute: int, capacity: int = limits.MAX_PRINCIPALS) -> None:
         self._rate = per_minute / 60
-        self._burst = max(1.0, self._rate)
+        self._burst = min(float(per_minute), max(10.0, per_minute / 4))
         self._capacity = capacity
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 

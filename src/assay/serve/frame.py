@@ -87,7 +87,7 @@ class Frame:
             await exchange.refuse(often or problems.of_http(wrong))
             return
         scope["assay.caller"] = caller
-        often = None if path in OPEN_PATHS else self._asked_too_often(caller.name)
+        often = None if _uncounted(path) else self._asked_too_often(caller.name)
         if often is not None:
             await exchange.refuse(often)
             return
@@ -134,6 +134,11 @@ class Frame:
                 504, "deadline", "the request took too long", "ask for less, or as a job"
             )
         return problems.Problem(408, "slow_body", "the body did not arrive in time", None)
+
+
+def _uncounted(path: str) -> bool:
+    """Whether a request is none of those that a caller has so many of: probes, parts of pages."""
+    return path in OPEN_PATHS or path == "/ui/style.css" or path.startswith("/static/")
 
 
 def _forget_cancellation() -> None:

@@ -81,9 +81,17 @@ def test_the_wait_has_an_end() -> None:
 
 def test_a_rate_is_kept_per_caller() -> None:
     limiter = RateLimiter(per_minute=60)
-    assert limiter.wait_for("a") == 0
+    assert [limiter.wait_for("a") for _ in range(15)] == [0] * 15
     assert 0 < limiter.wait_for("a") <= 1
     assert limiter.wait_for("b") == 0
+
+
+@pytest.mark.parametrize(("per_minute", "burst"), [(1, 1), (5, 5), (20, 10), (120, 30)])
+def test_a_part_of_a_minute_can_be_asked_for_at_once(per_minute: int, burst: int) -> None:
+    limiter = RateLimiter(per_minute)
+    waits = [limiter.wait_for("a") for _ in range(burst + 1)]
+    assert waits[:burst] == [0] * burst
+    assert waits[burst] > 0
 
 
 def test_no_rate_means_no_limit_and_callers_are_forgotten() -> None:

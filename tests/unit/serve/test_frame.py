@@ -217,6 +217,14 @@ def test_a_caller_that_asks_too_often_is_told_to_wait(make_service: MakeService)
         assert int(response.headers["retry-after"]) >= 1
 
 
+def test_parts_of_pages_do_not_count_as_requests(make_service: MakeService) -> None:
+    with client_of(make_service(rate_limit="1")) as client:
+        for path in ("/ui/style.css", "/static/ui.css", "/healthz"):
+            assert client.get(path).status_code == 200
+        assert client.get("/metrics").status_code == 200
+        assert_problem(client.get("/metrics"), 429, "rate_limited")
+
+
 def test_a_log_line_cannot_be_forged(client: TestClient, log: io.StringIO) -> None:
     client.get("/nope%0a{}", headers={"X-Request-ID": 'x"\\n{'})
     client.request("G\u0045T", "/healthz")
