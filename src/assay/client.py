@@ -102,6 +102,10 @@ class Client:
         """Update, compact or rebuild the index, and wait for it."""
         return self._done(self._call("POST", "/v1/index", json={"action": action}), wait_s)
 
+    def documents(self, *, limit: int = 50, offset: int = 0) -> dict[str, Any]:
+        """A page of the documents in the order of their ids."""
+        return self._call("GET", "/v1/documents", params={"limit": limit, "offset": offset})
+
     def document(self, doc_id: str) -> dict[str, Any]:
         """A document with its sections and chunks."""
         return self._call("GET", f"/v1/documents/{quote(doc_id, safe='')}")

@@ -21,24 +21,30 @@ PREVIEW = 300
 @app.command("list")
 def list_documents(
     ctx: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="How many.")] = 50,
     offset: Annotated[int, typer.Option("--offset", min=0, help="How many to pass over.")] = 0,
     json_output: JsonFlag = False,
 ) -> None:
     """List documents by id, with their titles and numbers of chunks."""
-    from dataclasses import asdict
+    config = configuration(ctx)
+    if is_remote(config):
+        from assay.cli.remote import client
 
-    from assay.workspace import Workspace
+        with client(config) as service:
+            found = service.documents(limit=limit, offset=offset)
+    else:
+        from assay.tasks.listing import listed_documents
+        from assay.workspace import Workspace
 
-    with Workspace(configuration(ctx)) as workspace:
-        workspace.require()
-        total = workspace.store.counts()["documents"]
-        page = workspace.store.places.documents(limit=limit, offset=offset)
+        with Workspace(config) as workspace:
+            workspace.require()
+            found = listed_documents(workspace, limit=limit, offset=offset)
     if json_output:
-        emit_json({"total": total, "documents": [asdict(one) for one in page]})
+        emit_json(found)
         return
+    total, page = found["total"], found["documents"]
     if page:
-        rows = [(one.doc_id, str(one.chunks), printable(one.title)) for one in page]
+        rows = [(one["doc_id"], str(one["chunks"]), printable(one["title"])) for one in page]
         emit_columns([("id", "chunks", "title"), *rows])
     if total == 0:
         note("note: no document here yet: assay ingest PATH reads some")

@@ -8,11 +8,11 @@ from assay.config import Configuration, configure
 from assay.errors import UsageError
 
 WITH_SERVER = frozenset({
-    "answer", "backup", "corpus delete", "corpus show", "eval ab", "eval bundle", "eval compare",
-    "eval delete", "eval export", "eval gate", "eval history", "eval list", "eval publish",
-    "eval push", "eval report", "eval run", "eval show", "eval tag", "eval verify-bundle",
-    "index check", "index compact", "index info", "index rebuild", "index update", "search",
-    "testset list",
+    "answer", "backup", "corpus delete", "corpus list", "corpus show", "eval ab", "eval bundle",
+    "eval compare", "eval delete", "eval export", "eval gate", "eval history", "eval list",
+    "eval publish", "eval push", "eval report", "eval run", "eval show", "eval tag",
+    "eval verify-bundle", "index check", "index compact", "index info", "index rebuild",
+    "index update", "search", "testset list",
 })  # fmt: skip
 """What ``assay --server ADDRESS`` can do; every other verb refuses the option."""
 

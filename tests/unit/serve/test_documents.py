@@ -28,6 +28,11 @@ def test_a_document_is_found_once_it_was_sent_and_not_after_it_was_deleted(
     assert written.json()["added"] == 1
     assert found(small, "zolmitriptan") == ["note-1"]
     assert small.get("/v1/documents/note-1").json()["title"] == "A note"
+    listed = small.get("/v1/documents", params={"limit": 2}).json()
+    assert listed["total"] > len(listed["documents"]) == 2
+    rest = small.get("/v1/documents", params={"offset": 2}).json()["documents"]
+    assert {"doc_id": "note-1", "title": "A note", "chunks": 1}.items() <= rest[-1].items()
+    assert_problem(small.get("/v1/documents", params={"limit": 0}), 422)
     again = small.post("/v1/documents", json={"documents": [NOTE]})
     assert again.json()["unchanged"] == 1
     assert small.delete("/v1/documents/note-1").json()["deleted"] == 1

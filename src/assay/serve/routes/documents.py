@@ -13,12 +13,13 @@ from assay.encode.shelf import shelf_of
 from assay.errors import MissingFileError
 from assay.serve.answers import safe_table
 from assay.serve.job_answers import answered, idempotency_key, new_job_id, wants_waiting
-from assay.serve.routing import Admin, Reader, ServiceOf, refusals
+from assay.serve.routing import Admin, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
 from assay.serve.service import Service
 from assay.serve.wire.base import Id, Json
 from assay.serve.wire.documents import (
     CheckAnswer,
+    DocumentsAnswer,
     IndexRequest,
     IndexWritten,
     IngestRequest,
@@ -30,7 +31,9 @@ from assay.serve.wire.documents import (
     WrittenAnswer,
 )
 from assay.serve.wire.jobs import JobBody
+from assay.serve.wire.paging import Limit, Offset
 from assay.store.jobs import Job
+from assay.tasks.listing import listed_documents
 
 router = new_router("documents", prefix="/v1")
 
@@ -43,6 +46,19 @@ async def ingest(
 ) -> JSONResponse:
     """Store documents and make them searchable; an unchanged one is a no-op."""
     return await _done(service, request, "ingest", asked.model_dump(), caller.name)
+
+
+@router.get("/documents", response_model=DocumentsAnswer, responses=refusals())
+async def list_documents(
+    service: ServiceOf, caller: Reader, limit: Limit = 50, offset: Offset = 0
+) -> JSONResponse:
+    """Documents by id, with their titles and numbers of chunks."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        return listed_documents(service.workspace, limit=limit, offset=offset)
+
+    return await rendered(service, work)
 
 
 @router.get("/documents/{doc_id}", response_model=Json, responses=refusals(404))

@@ -17,11 +17,12 @@ from assay.report.run_page import run_page
 from assay.report.runs import history_json, query_json
 from assay.report.workflow import run_csv, run_markdown
 from assay.serve.problems import ProblemError
-from assay.serve.routes.runs import Limit, Run, shown_to
+from assay.serve.routes.runs import Run, shown_to
 from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
 from assay.serve.service import Service
 from assay.serve.wire.base import Id, Json
+from assay.serve.wire.paging import Limit
 from assay.serve.wire.runs import HistoryAnswer, MeasureText, QueryOutcomeAnswer, RescoreRequest
 from assay.serve.wire.search import Switch
 from assay.tasks.history import history

@@ -22,6 +22,7 @@ from assay.serve.routing import router as new_router
 from assay.serve.runs_exchange import outcome_json, pack, push, stored_run, unpack
 from assay.serve.service import Service
 from assay.serve.wire.base import Id, Json
+from assay.serve.wire.paging import Limit, Offset
 from assay.serve.wire.runs import (
     AbRequest,
     CompareRequest,
@@ -35,15 +36,13 @@ from assay.serve.wire.runs import (
     RunsAnswer,
     TagAnswer,
 )
-from assay.serve.wire.search import Switch, Whole
+from assay.serve.wire.search import Switch
 from assay.tasks.gating import gate_runs
 from assay.tasks.revealing import hidden_in, masked, noted
 
 router = new_router("runs", prefix="/v1")
 
 Run = Annotated[Ref, Path()]
-Limit = Annotated[int, Whole, Query(ge=1, le=1_000, description="How many.")]
-Offset = Annotated[int, Whole, Query(ge=0, le=10_000_000, description="How many to pass over.")]
 
 
 @router.get("/runs", response_model=RunsAnswer, responses=refusals())

@@ -26,6 +26,22 @@ class IngestRequest(Wire):
     profile: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,40}$")] = "auto"
 
 
+class DocumentRow(Answer):
+    """One document in a list."""
+
+    doc_id: str
+    title: str
+    source: str
+    chunks: int
+
+
+class DocumentsAnswer(Answer):
+    """A page of the documents in the order of their ids."""
+
+    total: int
+    documents: list[DocumentRow]
+
+
 class WrittenAnswer(Answer):
     """What was written; the index has it already."""
 
