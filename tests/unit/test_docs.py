@@ -106,6 +106,7 @@ def test_every_command_of_the_pages_can_be_typed(page: str, line: str) -> None:
         context = command.make_context(name, rest, parent=context)
         if not hasattr(command, "commands"):
             return
+    assert not rest, f"{page}: {line}"
 
 
 def test_hints_to_let_a_rule_decide_name_all_it_needs() -> None:

@@ -7,13 +7,11 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.opening import is_remote, refuse_with_server
-from assay.cli.options import JsonFlag, configuration
+from assay.cli.options import DEGRADED, JsonFlag, configuration
 from assay.cli.search import tell_if_empty
 
 if TYPE_CHECKING:
     from assay.config import Configuration
-
-DEGRADED = 4
 
 
 def command(

@@ -7,7 +7,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.eval_options import Margin, Measures, Resamples, Seed
-from assay.cli.options import JsonFlag, configuration
+from assay.cli.options import DEGRADED, JsonFlag, configuration
 
 verbs = typer.Typer()
 
@@ -75,7 +75,7 @@ def compare(
     else:
         show_tables(compare_tables(report), config.color)
         emit_text(counts_line(report))
-    return 4 if report.degraded else 0
+    return DEGRADED if report.degraded else 0
 
 
 @verbs.command("ab")
@@ -144,7 +144,7 @@ def ab_test(
         show_tables(ab_tables(result), config.color)
         emit_text(counts_line(result.compared))
         emit_text(result.verdict)
-    return 4 if result.compared.degraded else 0
+    return DEGRADED if result.compared.degraded else 0
 
 
 @verbs.command("gate")

@@ -10,6 +10,7 @@ from typing import Literal
 from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
+from assay.cli.options import DEGRADED
 from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.counting import counted
@@ -32,7 +33,6 @@ from assay.store.owner import this_process
 from assay.tasks.viewing import view_of
 from assay.workspace import Workspace
 
-DEGRADED = 4
 CROSS_MODE = "cross-mode"
 
 

@@ -16,6 +16,9 @@ WITH_SERVER = frozenset({
 })  # fmt: skip
 """What ``assay --server ADDRESS`` can do; every other verb refuses the option."""
 
+DEGRADED = 4
+"""The exit code of an answer, or of a run, that some component had no part in."""
+
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
 
 

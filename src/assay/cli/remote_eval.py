@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.console import emit_json, note
 from assay.cli.opening import refuse_with_server
+from assay.cli.options import DEGRADED
 from assay.cli.remote import client
 from assay.errors import UsageError
 from assay.evaluation.scores import shown
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from assay.cli.eval_job import Job
 
-DEGRADED = 4
 KEPT = 100
 MAX_ERRORS = 10
 

@@ -7,7 +7,7 @@ import typer
 from assay.cli import search_options
 from assay.cli.console import emit_json, emit_text, note, stdout_console
 from assay.cli.opening import is_remote, refuse_with_server
-from assay.cli.options import JsonFlag, configuration
+from assay.cli.options import DEGRADED, JsonFlag, configuration
 from assay.cli.search_options import switch
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from assay.search.response import SearchHit, SearchResponse
     from assay.workspace import Workspace
 
-DEGRADED = 4
 MOST_SECTIONS = 30  # that a note names
 
 

@@ -77,7 +77,7 @@ def test_empty_pictures_are_pictures() -> None:
         trend([], name=""),
         trend([TrendPoint("a", "1", 0.5)], name=""),
     ):
-        drawn(picture)
+        assert drawn(picture).get("viewBox")
 
 
 def test_a_trend_shows_its_threshold_and_why_runs_cannot_be_compared() -> None:
