@@ -24,7 +24,7 @@ class Scores:
     """The scores of many queries in one array, those of a query together.
 
     ``descending`` are the same scores with each query's in order; ``messy`` tells which had to be
-    put in order.
+    put in order. ``falling`` says that none rises, not even from one query to the next.
     """
 
     score: FloatArray
@@ -32,12 +32,15 @@ class Scores:
     sizes: IntArray
     descending: FloatArray
     messy: BoolArray
+    falling: bool = False
 
     @classmethod
     def of(cls, score: FloatArray, starts: IntArray, sizes: IntArray) -> Scores:
         """The scores as they come."""
         messy = np.zeros(len(starts), dtype=np.bool_)
         rising = score[1:] > score[:-1]
+        if not rising.any():
+            return cls(score, starts, sizes, score, messy, falling=True)
         rising[starts[(starts > 0) & (starts < len(score))] - 1] = False
         if not rising.any():
             return cls(score, starts, sizes, score, messy)
@@ -82,6 +85,10 @@ class Scores:
         """For each hit: how many scores of its query are greater (or equal)?"""
         first = self.starts[query]
         low, high = first, first + self.sizes[query]
+        if self.falling:
+            rising = self.descending[::-1]
+            below = np.searchsorted(rising, score, side="left" if or_equal else "right")
+            return np.clip(len(rising) - below, low, high) - first
         last = len(self.descending) - 1
         for _ in range(int(self.sizes.max(initial=0)).bit_length()):
             middle = (low + high) >> 1

@@ -83,15 +83,17 @@ class _Reader:
     def blocks(self) -> Iterator[TextRows]:
         """The rows in blocks that never part a query; what a block holds is forgotten after it."""
         held: bytes | memoryview = b""  # the last query so far, which may go on
+        held_lines = 0
         total, line = self._origin.size(), 1
         self._step = limits.STREAM_CHUNK_BYTES
         with self._origin.open() as stream:
             for data in pieces(stream, lambda: self._step):
                 refuse_long_lines(data, self._origin.name, line)
-                rows = self._rows(held, data, line)
-                line += _lines(data)
+                rows, as_is = self._rows(held, data, line)
+                line += len(rows) - held_lines if rows and as_is else _lines(data)
                 if rows is not None:
                     last = int(rows.starts[-1])
+                    held_lines = len(rows) - last
                     held = rows.text.part(int(rows.query.start[last]), rows.text.size)
                     if last:
                         self._step = limits.STREAM_CHUNK_BYTES
@@ -100,7 +102,7 @@ class _Reader:
                         self._double(len(held))
                 if self._progress is not None:
                     self._progress(stream.consumed(), total)
-        rows = self._rows(held, b"", line)
+        rows, _ = self._rows(held, b"", line)
         if rows is not None:
             yield rows
 
@@ -118,7 +120,7 @@ class _Reader:
                         "and the file is too large to sort",
                         hint="sort it first: LC_ALL=C sort -s -k1,1",
                     )
-        rows = self._rows(b"", b"".join(parts), 1, floats=True)
+        rows, _ = self._rows(b"", b"".join(parts), 1, floats=True)
         assert rows is not None  # there were rows that did not stand together
         return rows
 
@@ -132,8 +134,8 @@ class _Reader:
 
     def _rows(
         self, held: bytes | memoryview, data: bytes, line: int, *, floats: bool = False
-    ) -> TextRows | None:
-        """The rows of what was held and what came; None where there are none."""
+    ) -> tuple[TextRows | None, bool]:
+        """The rows of what was held and what came, if any, and whether each line is one."""
         plain = data.removeprefix(UTF8_MARK) if line == 1 else data
         floats = floats or self._float32
         ways: tuple[Callable[[], bytes], ...] = (
@@ -141,13 +143,13 @@ class _Reader:
             lambda: _evened_out(plain),
             lambda: self._rewritten(data, line),
         )
-        for way in ways:
+        for at, way in enumerate(ways):
             text = Text(held, way())
             if not text.size:
-                return None
+                return None, False
             rows = text_rows(text, floats=floats)
             if rows is not None:
-                return self._in_float32(rows) if self._float32 else rows
+                return (self._in_float32(rows) if self._float32 else rows), at == 0
         raise IrregularTextError
 
     def _rewritten(self, data: bytes, line: int) -> bytes:
