@@ -100,6 +100,9 @@ def main() -> int:
             print(table(name, rows[name]), flush=True)
     if options.write and rows:
         write_part("reproduce.congruence", report(rows, options.shards))
+    if not rows:
+        print("nothing was compared")
+        return 1
     wrong = [f"{name} {row.name}" for name, found in rows.items() for row in found if not row.sound]
     print(f"too far apart: {', '.join(wrong)}" if wrong else "both engines are congruent")
     return 1 if wrong else 0
