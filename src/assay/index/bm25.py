@@ -22,7 +22,7 @@ from typing import Any
 from assay import limits
 from assay.errors import CorruptError
 from assay.model.document import Chunk, KeyedChunk
-from assay.model.query import Filters, Hit, filter_values
+from assay.model.query import Filters, Hit, best_hits, filter_values
 
 NAME = "bm25"
 ANALYZER = "english"
@@ -120,13 +120,10 @@ class Bm25:
             if settled or limit >= self._searcher.num_docs:
                 break
             limit *= 4
-        values = self._searcher.fast_field_values("key", [address for _, address in found])
-        keys = [int(value) for value in values if value is not None]
-        hits = [
-            Hit(key, self._chunk_ids[key], score)
-            for (score, _), key in zip(found, keys, strict=True)
-        ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+        keys = self._searcher.fast_field_values("key", [address for _, address in found])
+        ids = self._chunk_ids
+        hits = (Hit(key, ids[key], score) for (score, _), key in zip(found, keys, strict=True))
+        return best_hits(hits, k)
 
 
 def _searcher(folder: Path) -> Any:

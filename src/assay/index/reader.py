@@ -29,7 +29,7 @@ from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
 from assay.model.arrays import BoolArray
 from assay.model.document import ChunkLabels
-from assay.model.query import Component, Filters, Hit
+from assay.model.query import Component, Filters, Hit, best_hits
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 DEAD = "dead.npy"
@@ -200,7 +200,7 @@ def _merge(
                     segment.columns.keys[rows].tolist(), rows.tolist(), scores.tolist(), strict=True
                 )
             ]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+    return best_hits(hits, k)
 
 
 def open_generation(folder: Path, *, verified: bool = True) -> Generation:

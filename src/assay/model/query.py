@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Protocol
+from operator import attrgetter
+from typing import NamedTuple, Protocol
 
 from assay.errors import EngineError
 from assay.model.document import Chunk, IngestionMode, SpeakerRole
@@ -52,13 +53,22 @@ def filter_values(chunk: Chunk) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One answer of a component: a chunk and the component's own score."""
 
     key: int
     chunk_id: str
     score: float
+
+
+def best_hits(hits: Iterable[Hit], k: int) -> list[Hit]:
+    """The k best, by score descending and chunk id ascending."""
+    found = sorted(hits, key=_CHUNK_ID)
+    found.sort(key=_SCORE, reverse=True)  # equal scores stay in the order of their ids
+    return found[:k]
+
+
+_CHUNK_ID, _SCORE = attrgetter("chunk_id"), attrgetter("score")
 
 
 class PartialAnswerError(EngineError):

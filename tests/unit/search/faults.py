@@ -46,7 +46,7 @@ class Faulty:
             return []
         hits = self._inner.search(query, k, filters)
         if fault == "nan":
-            hits[0] = replace(hits[0], score=math.nan)
+            hits[0] = hits[0]._replace(score=math.nan)
         if fault == "partial":
             raise PartialAnswerError("1 of 3 shards did not answer", hits[::2])
         return hits
