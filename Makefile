@@ -23,7 +23,7 @@ endef
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
-	bench-score bench-eval bench-index bench-search bench-cluster congruence bench-serve soak \
+	bench-score bench-eval bench-encode bench-index bench-search bench-cluster congruence bench-serve soak \
 	schema test-cluster crash fuzz reproduce lock clean
 
 help: ## list the targets
@@ -73,7 +73,12 @@ reproduce: setup ## run every experiment and compare its figures
 fuzz: setup ## feed broken inputs to every parser, ten minutes in all
 	@$(PY) -m tests.fuzz --seconds 20
 
-bench: bench-score bench-index bench-search bench-eval ## run every benchmark
+BENCHMARKS := score index encode search evaluate serve
+bench: setup-bench ## run every benchmark and write BENCHMARKS.md (some two hours)
+	@for part in $(BENCHMARKS); do $(PY) -m bench.$$part --write || exit 1; done
+
+bench-encode: setup ## time the encoders beside the bare onnxruntime session
+	@$(PY) -m bench.encode
 
 bench-serve: setup ## time the HTTP service, also at four times the load it can bear
 	@$(PY) -m bench.serve --write

@@ -1,8 +1,8 @@
 """How good and how fast are the encoders?
 
-    python -m bench.encode                   everything
-    python -m bench.encode speed             passages per second, ms per query, nothing else
-    python -m bench.encode quality scifact   nDCG@10 on one collection
+    python -m bench.encode             everything
+    python -m bench.encode speed       passages per second, ms per query, nothing else
+    python -m bench.encode quality     nDCG@10 of exact search, nothing else
 
 Quality: exact search over all passages of a BEIR collection, title and text, 256 tokens, scored by
 ``assay.score``. Vectors are kept in ``bench/work/vectors``, so a second run costs seconds.
@@ -14,6 +14,7 @@ threads. Rounds alternate and CPU time is reported beside the clock, since machi
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
@@ -41,10 +42,13 @@ from assay.encode.shelf import Shelf, shelf
 from assay.encode.splade import OnnxSplade
 from assay.encode.tokens import TokenRow
 from assay.model.vectors import DenseMatrix, SparseVector
+from bench.document import write_part
+from bench.encode_report import render
 from bench.machine import describe
 
 HERE = Path(__file__).resolve().parent
 WORK = HERE / "work"
+KEPT = WORK / "encode.json"
 DATA = Path(os.environ.get("ASSAY_SHARED_DATA", HERE.parents[1] / "shared" / "data"))
 COLLECTIONS = ("nfcorpus", "scifact")
 MODELS = ("bge-small-en-v1.5", "all-minilm-l6-v2", "all-minilm-l6-v2-fp32", "splade-tiny")
@@ -53,40 +57,39 @@ DEPTH = 100
 PASSAGES, QUERIES, ROUNDS, BATCH = 64, 50, 5, 32
 
 Texts = dict[str, str]
-Rows = list[dict[str, Any]]
 
 
-def main(arguments: list[str]) -> None:
-    """Run what the command line names and write it down."""
+def main() -> None:
+    """Run what the command line names; what it leaves out is taken from the last time."""
+    options = _options()
+    kept = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
     here = shelf()
-    wanted = [name for name in arguments if name in COLLECTIONS] or list(COLLECTIONS)
-    report: dict[str, Any] = {"machine": describe(), "threads": thread_count(0)}
-    if "speed" not in arguments:
+    report = {**kept, "machine": describe(("assay", "onnxruntime")), "threads": thread_count(0)}
+    present = [model for model in MODELS if here.find(CARDS[model])]
+    if options.part in ("all", "quality"):
         report["quality"] = [
-            quality(model, collection, here)
-            for collection in wanted
-            for model in MODELS
-            if here.find(CARDS[model])
+            quality(model, name, here) for name in COLLECTIONS for model in present
         ]
-        show(report["quality"])
-    if "quality" not in arguments:
-        report["speed"] = [speed(model, here) for model in MODELS if here.find(CARDS[model])]
+    if options.part in ("all", "speed"):
+        report["speed"] = [speed(model, here) for model in present]
         report["rerank"] = [rerank_speed(here)]
-        show(report["speed"])
-        show(report["rerank"])
-    WORK.mkdir(exist_ok=True)
-    (WORK / "encode.json").write_text(json.dumps(report, indent=1) + "\n")
+    KEPT.parent.mkdir(exist_ok=True)
+    KEPT.write_text(json.dumps(report, indent=1) + "\n")
+    text = render(report)
+    print(text)
+    if options.write:
+        write_part("bench.encode", text)
 
 
-def show(rows: Rows) -> None:
-    """Rows as aligned columns."""
-    if not rows:
-        return
-    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
-    print()
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.encode",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("part", nargs="?", choices=("all", "speed", "quality"), default="all")
+    parser.add_argument("--write", action="store_true", help="write into BENCHMARKS.md")
+    return parser.parse_args()
 
 
 def read_texts(path: Path) -> Texts:
@@ -208,8 +211,8 @@ def speed(name: str, here: Shelf) -> dict[str, Any]:
         "model": name,
         "tokens/passage": round(sum(len(row.ids) for row in rows) / len(rows)),
         "passages/s": round(PASSAGES / clock["ours"], 1),
-        "of bare, clock": f"{clock['bare'] / clock['ours']:.0%}",
-        "of bare, cpu": f"{cpu['bare'] / cpu['ours']:.0%}",
+        "of rows, clock": f"{clock['bare'] / clock['ours']:.0%}",
+        "of rows, cpu": f"{cpu['bare'] / cpu['ours']:.0%}",
         "of batches, clock": f"{clock['batches'] / clock['ours']:.0%}"
         if "batches" in clock
         else "",
@@ -285,4 +288,4 @@ def rerank_speed(here: Shelf) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
