@@ -58,10 +58,17 @@ def check_bundle(workspace: Workspace, folder: Path) -> Checked:
     try:
         recipe = bundle.Recipe.from_dict(stated["recipe"])
         names = list(stated["runs"])
+        form = stated["form"]
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(
             f"not a bundle of ours: {error}", source=str(folder / bundle.MASTER)
         ) from None
+    if form not in bundle.FORMS:
+        raise FormatError(
+            f"a bundle of form {form!r:.40}, and this version knows {bundle.FORMS}",
+            source=str(folder / bundle.MASTER),
+            hint="check it with the version that wrote it, or a newer one",
+        )
     runs = []
     for name in names:
         try:
@@ -70,7 +77,7 @@ def check_bundle(workspace: Workspace, folder: Path) -> Checked:
             problems.append(f"the run {name} cannot be read: {error.message}")
     if len(runs) < len(names):
         return Checked(0, problems)
-    computed = json.loads(bundle.as_text(bundle.master(runs, recipe)))
+    computed = json.loads(bundle.as_text(bundle.master(runs, recipe, form)))
     problems += bundle.differences(stated, computed)
     return Checked(len(computed["metrics"]), problems)
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
+from assay.evaluation.scores import rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.stats.shares import share_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from assay.measures.answers import AnswerRecord
     from assay.measures.classification import Outcome
+    from assay.stats.interval import Interval
 
 ANSWER_MEASURES = "CitationCoverage Groundedness RefusalCorrectness EmptyResultRate"
 
@@ -27,3 +30,26 @@ def score_answers(
             raise UsageError(f"{measure} is not a measure of answers", hint=ANSWER_MEASURES)
         results[measure] = measure.definition.answer(records)
     return results
+
+
+def answer_interval(outcome: Outcome, level: float) -> Interval:
+    """Between which two values the true share lies; each answer counts by itself."""
+    return share_interval(outcome.value, outcome.n or 0, level)
+
+
+def answers_to_dict(answers: Mapping[Measure, Outcome], level: float) -> dict[str, Any]:
+    """JSON-ready."""
+    return {
+        measure.key: {
+            "value": rounded(found.value),
+            "ci": ends(answer_interval(found, level)),
+            "reason": found.reason,
+            "n": found.n,
+        }
+        for measure, found in answers.items()
+    }
+
+
+def ends(interval: Interval) -> list[float | None] | None:
+    """Both ends, as they are written down; None where there are none."""
+    return [rounded(interval.low), rounded(interval.high)] if interval.defined else None

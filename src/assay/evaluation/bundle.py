@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.answering import ANSWER_MEASURES, score_answers
+from assay.evaluation.answering import ANSWER_MEASURES, answer_interval, ends, score_answers
 from assay.evaluation.run_report import provenance
 from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.sampling import Sampling
@@ -32,7 +32,8 @@ from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 
-FORM = 1
+FORM = 2
+FORMS = (1, FORM)  # the first had no intervals for measures of answers
 MASTER = "metrics_master.json"
 MANIFEST = "MANIFEST.sha256"
 NO_INTERVAL = "no interval is computed for measures of answers"
@@ -77,11 +78,11 @@ def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling) -> Recipe:
     return Recipe(" ".join(measures), sampling)
 
 
-def master(runs: Sequence[StoredRun], recipe: Recipe) -> dict[str, Any]:
+def master(runs: Sequence[StoredRun], recipe: Recipe, form: int = FORM) -> dict[str, Any]:
     """The content of ``metrics_master.json``: the same runs in any order give the same bytes."""
     runs = [run for _, run in sorted({run.name: run for run in runs}.items())]
     return {
-        "form": FORM,
+        "form": form,
         "recipe": recipe.to_dict(),
         "runs": {
             run.name: {
@@ -97,7 +98,7 @@ def master(runs: Sequence[StoredRun], recipe: Recipe) -> dict[str, Any]:
             }
             for run in runs
         },
-        "metrics": [entry for run in runs for entry in _entries(run, recipe)],
+        "metrics": [entry for run in runs for entry in _entries(run, recipe, form)],
     }
 
 
@@ -143,7 +144,7 @@ def _differences(stated: Any, computed: Any, place: str) -> Iterable[str]:
         yield f"{place} is {_short(stated)} in the bundle, {_short(computed)} from the runs"
 
 
-def _entries(run: StoredRun, recipe: Recipe) -> list[dict[str, Any]]:
+def _entries(run: StoredRun, recipe: Recipe, form: int) -> list[dict[str, Any]]:
     asked = parse_measures(recipe.measures)
 
     def family(kind: Family) -> list[Measure]:
@@ -164,6 +165,7 @@ def _entries(run: StoredRun, recipe: Recipe) -> list[dict[str, Any]]:
     if answers := family(Family.ANSWER):
         records = answer_records(run.test_set, run.outcomes)
         for measure, outcome in score_answers(records, answers).items():
+            between = ends(answer_interval(outcome, recipe.sampling.level)) if form > 1 else None
             found.append(
                 {
                     "run": run.name,
@@ -172,8 +174,8 @@ def _entries(run: StoredRun, recipe: Recipe) -> list[dict[str, Any]]:
                     "protocol": "answers",
                     "split": run.info.part,
                     "value": rounded(outcome.value),
-                    "reason": outcome.reason or NO_INTERVAL,
-                    "ci": None,
+                    "reason": outcome.reason or (None if between else NO_INTERVAL),
+                    "ci": between,
                     "n": outcome.n,
                     "seed": recipe.sampling.seed,
                 }
@@ -194,9 +196,7 @@ def _of(run: StoredRun, scores: Scores, protocol: str, group: str) -> list[dict[
                 "split": run.info.part,
                 "value": rounded(found.mean),
                 "reason": found.reason or (None if interval.defined else interval.reason),
-                "ci": (
-                    [rounded(interval.low), rounded(interval.high)] if interval.defined else None
-                ),
+                "ci": ends(interval),
                 "n": found.n,
                 "seed": scores.sampling.seed,
             }

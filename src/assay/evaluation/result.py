@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from assay.counting import share_of
-from assay.evaluation.answering import ANSWER_MEASURES, score_answers
+from assay.evaluation.answering import ANSWER_MEASURES, answers_to_dict, score_answers
 from assay.evaluation.matching import Rule
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
@@ -137,10 +137,7 @@ class EvaluationResult:
             },
             "cached": self.cached,
             "aggregates": plain["aggregates"],
-            "answers": {
-                m.key: {"value": rounded(found.value), "reason": found.reason, "n": found.n}
-                for m, found in self.answers.items()
-            },
+            "answers": answers_to_dict(self.answers, self.scores.sampling.level),
             "latency_ms": self.latency.to_dict(),
             "total_queries": len(self.test_set.queries),
             "scored_queries": len(self.scores.queries),

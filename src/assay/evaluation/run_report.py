@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.answering import score_answers
+from assay.evaluation.answering import answers_to_dict, score_answers
 from assay.evaluation.compare_runs import state_warnings
 from assay.evaluation.insights import Group, Insight, Target, insights
 from assay.evaluation.run_scores import query_field, run_scores
@@ -69,6 +69,7 @@ class RunReport:
             },
             "metrics": {**plain["metrics"], **told["metrics"], **answers},
             "aggregates": {**plain["aggregates"], **told["aggregates"]},
+            "answers": answers_to_dict(self.answers, self.scores.sampling.level),
             **{
                 f"per_{name}": {
                     group: {

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.counting import counted
+from assay.evaluation.answering import answer_interval
 from assay.evaluation.components import HYBRID, ComponentReport
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
@@ -215,9 +216,13 @@ def _answers(result: EvaluationResult) -> Table:
     """How good the answers are, and whether they are refused where they should be."""
     refusals = sum(query.expect is Expect.REFUSAL for query in result.test_set.queries)
     told = f"RefusalCorrectness looks at {counted(refusals, 'query')} that should be refused"
+    level = result.scores.sampling.level
     return Table(
-        ("measure", "value"),
-        tuple((str(measure), shown(found.value)) for measure, found in result.answers.items()),
+        ("measure", "value", f"{level:.0%} CI", "n"),
+        tuple(
+            (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
+            for m, found in result.answers.items()
+        ),
         title="answers",
         notes=(
             *(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),

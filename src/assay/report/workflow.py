@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.evaluation.answering import answer_interval
 from assay.evaluation.insights import Insight
 from assay.evaluation.run_report import RunReport
 from assay.evaluation.scores import Scores, shown
@@ -79,7 +80,7 @@ def run_markdown(report: RunReport) -> str:
         for part in _parts(report)
         for m in part.measures
     }
-    overall |= {str(m): shown(outcome.value) for m, outcome in report.answers.items()}
+    overall |= {row[0]: f"{row[1]} {_ends(row[2])}".strip() for row in _answer_rows(report)}
     speakers = {
         who: {
             **{str(m): shown(part[m]) for m in _speaker_measures(report)},
@@ -120,7 +121,7 @@ def run_tables(report: RunReport) -> list[Table]:
         for part in _parts(report)
         for m in part.measures
     ]
-    rows += [(str(m), shown(outcome.value), "—", "") for m, outcome in report.answers.items()]
+    rows += _answer_rows(report)
     tables = [
         Table(
             ("measure", "mean", f"{level} CI", "n"),
@@ -150,6 +151,15 @@ def _group_table(report: RunReport, name: str, title: str) -> Table:
 def _speaker_measures(report: RunReport) -> list[str]:
     known = [str(m) for m in report.scores.measures]
     return [name for name in SPEAKER_MEASURES if name in known] or known[:2]
+
+
+def _answer_rows(report: RunReport) -> list[tuple[str, str, str, str]]:
+    """Measure, share, interval and how many answers it is of."""
+    level = report.scores.sampling.level
+    return [
+        (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
+        for m, found in report.answers.items()
+    ]
 
 
 def _ends(interval: str) -> str:

@@ -246,3 +246,14 @@ def test_what_is_no_bundle_is_refused(
     Path("paper/MANIFEST.sha256").write_text("")
     Path("paper/metrics_master.json").write_text(content)
     assert cli(["eval", "verify-bundle", "paper"]) == 2
+
+
+def test_a_bundle_of_a_form_to_come_is_refused_by_name(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "bundle", "worse", "--out", "paper"]) == 0
+    place = Path("paper/metrics_master.json")
+    place.write_text(place.read_text(encoding="utf-8").replace('"form": 2', '"form": 9'), "utf-8")
+    capsys.readouterr()
+    assert cli(["eval", "verify-bundle", "paper"]) == 2
+    assert "form 9" in capsys.readouterr().err

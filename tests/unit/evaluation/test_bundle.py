@@ -11,7 +11,7 @@ from tests.unit.evaluation.stored import golden, outcome, stored, suite
 
 
 @pytest.mark.req("M6")
-def test_measures_of_answers_count_what_they_look_at_and_say_why_there_is_no_interval() -> None:
+def test_measures_of_answers_count_what_they_look_at_and_have_an_interval() -> None:
     queries = [golden(f"q{at}", "d") for at in range(8)]
     queries += [golden(f"r{at}", expect=Expect.REFUSAL) for at in range(2)]
     outcomes = [
@@ -29,8 +29,11 @@ def test_measures_of_answers_count_what_they_look_at_and_say_why_there_is_no_int
     }
     for entry in entries.values():
         assert entry["ci"] is not None or entry["reason"]
-    assert "no interval" in entries["RefusalCorrectness"]["reason"]
+    assert entries["RefusalCorrectness"]["ci"] == [0.3424, 1.0]
     assert "must_contain" in entries["Groundedness"]["reason"]
+    before = {e["measure"]: e for e in master([run], recipe, form=1)["metrics"]}
+    assert before["RefusalCorrectness"]["ci"] is None
+    assert "no interval" in before["RefusalCorrectness"]["reason"]
 
 
 @pytest.mark.req("M6")

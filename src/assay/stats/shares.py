@@ -1,0 +1,33 @@
+"""Between which two values does a true share lie, when so many of n were counted?
+
+Wilson's score interval (Wilson 1927): with z = Φ⁻¹((1 + level)/2) and the share p of n,
+
+    (p + z²/2n ± z √(p (1 - p)/n + z²/4n²)) / (1 + z²/n)
+
+It has a width also where all or none were counted, and never leaves [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from assay.stats.defaults import DEFAULT_LEVEL
+from assay.stats.inputs import check_share
+from assay.stats.interval import Interval
+
+METHOD = "wilson"
+
+
+def share_interval(share: float | None, n: int, level: float = DEFAULT_LEVEL) -> Interval:
+    """The interval of a share of n things that do not depend on each other."""
+    check_share(level, "level")
+    if share is None or n < 1:
+        return Interval(
+            low=None, high=None, level=level, method=METHOD, n=0, reason="there is nothing to count"
+        )
+    z = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    spread = z * math.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
+    middle, scale = share + z * z / (2.0 * n), 1.0 + z * z / n
+    low, high = max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
+    return Interval(low=min(low, share), high=max(high, share), level=level, method=METHOD, n=n)
