@@ -125,10 +125,16 @@ def ab(
         b=other,
         contrasts=contrast_pairs([(one, other)], alpha, margin),
         by_type=_by_type(one, other, query_field(queries, "query_type"), alpha, margin),
-        latency=latency_change(a, b, [query.query_id for query in queries], sampling),
+        latency=latency_change(a, b, [query.query_id for query in queries], sampling, _groups(one)),
         alpha=alpha,
         margin=margin,
     )
+
+
+def _groups(scores: Scores) -> dict[str, str] | None:
+    if scores.clusters is None:
+        return None
+    return dict(zip(scores.queries, scores.clusters, strict=True))
 
 
 def _by_type(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from assay.evaluation.sampling import Sampling
 from assay.evaluation.stored_run import StoredRun
 from assay.model.arrays import FloatArray
 from assay.stats.bootstrap import bootstrap_mean
+from assay.stats.clustering import cluster_shares
 from assay.stats.interval import Interval
 from assay.stats.wilcoxon import wilcoxon
 
@@ -34,7 +35,8 @@ class LatencyChange:
     """Both runs' times and b − a; ``interval`` is that of the mean difference.
 
     ``median_change`` and ``p`` (Wilcoxon) look at single queries, so that one that had to wait for
-    a cold start does not decide.
+    a cold start does not decide. Where queries come in groups, those are the unit of ``interval``
+    and ``p``.
     """
 
     n: int
@@ -61,16 +63,24 @@ class LatencyChange:
 
 
 def latency_change(
-    a: StoredRun, b: StoredRun, queries: Iterable[str], sampling: Sampling | None = None
+    a: StoredRun,
+    b: StoredRun,
+    queries: Iterable[str],
+    sampling: Sampling | None = None,
+    groups: Mapping[str, str] | None = None,
 ) -> LatencyChange:
-    """The times of queries that succeeded and were timed in both runs, side by side."""
+    """The times of queries that succeeded and were timed in both runs, side by side.
+
+    ``groups`` tells which queries belong together; one that is not in it stands alone.
+    """
     sampling = sampling or Sampling()
-    pairs = [
-        (one, other)
+    timed = [
+        (query, one, other)
         for query in queries
         if (one := _time(a, query)) is not None and (other := _time(b, query)) is not None
     ]
-    times = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    clusters = None if groups is None else [groups.get(query, query) for query, _, _ in timed]
+    times = np.array([pair for _, *pair in timed], dtype=np.float64).reshape(-1, 2)
     before, after = _times(times[:, 0]), _times(times[:, 1])
     return LatencyChange(
         n=len(times),
@@ -83,14 +93,22 @@ def latency_change(
         ),
         interval=bootstrap_mean(
             times[:, 1] - times[:, 0],
+            clusters=clusters,
             method=sampling.method,
             level=sampling.level,
             resamples=sampling.resamples,
             seed=sampling.seed,
         ),
         median_change=float(np.median(times[:, 1] - times[:, 0])) if len(times) else None,
-        p=wilcoxon(times[:, 0], times[:, 1]).p,
+        p=_p(times, clusters),
     )
+
+
+def _p(times: FloatArray, clusters: list[str] | None) -> float | None:
+    """How likely such a difference is where there is none; of groups, their shares are compared."""
+    if clusters:
+        times, _ = cluster_shares(times, np.ones(times.shape, dtype=np.bool_), clusters)
+    return wilcoxon(times[:, 0], times[:, 1]).p
 
 
 def _time(run: StoredRun, query: str) -> float | None:

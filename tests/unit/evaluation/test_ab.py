@@ -128,3 +128,17 @@ def test_latency_without_times_is_undefined() -> None:
     assert change.n == 0
     assert change.difference.mean is None
     assert change.interval.low is None
+
+
+def test_queries_of_one_group_do_not_make_a_change_of_latency_certain() -> None:
+    run = ranks("a", draw(1, 60))
+    names = [out.query_id for out in run.outcomes]
+    alone = latency_change(run, slower(run, 5.0), names)
+    groups = {name: f"interview-{at % 3}" for at, name in enumerate(names)}
+    together = latency_change(run, slower(run, 5.0), names, groups=groups)
+    assert alone.p is not None
+    assert alone.p < 0.001
+    assert together.p == pytest.approx(0.25)  # the least that three groups can give
+    assert (together.interval.clusters, alone.interval.clusters) == (3, None)
+    assert together.difference == alone.difference
+    assert latency_change(run, run, [], groups={}).n == 0
