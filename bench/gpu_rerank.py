@@ -31,7 +31,7 @@ ROUNDS = 30
 def main() -> None:
     tokenizer = Path(sys.argv[1]).read_text()
     with tempfile.TemporaryDirectory() as folder:
-        _random_model(Path(folder), tokenizer)
+        random_model(Path(folder), tokenizer)
         started = time.perf_counter()
         reranker: Any = open_reranker(folder, Shelf(), gpu=True, max_tokens=256)
         print(f"opened and recorded in {time.perf_counter() - started:.1f} s")
@@ -45,7 +45,8 @@ def main() -> None:
             print(f"  largest difference of scores: {np.abs(scores[0] - scores[1]).max():.1e}")
 
 
-def _random_model(folder: Path, tokenizer: str) -> None:
+def random_model(folder: Path, tokenizer: str) -> None:
+    """A folder as a hub would lay it out, with weights that mean nothing."""
     transformers = needed("transformers", "gpu")
     needed("torch", "gpu").manual_seed(0)
     config = transformers.XLMRobertaConfig(
