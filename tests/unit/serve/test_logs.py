@@ -43,9 +43,12 @@ def test_a_reader_that_stops_reading_holds_up_nobody() -> None:
             writer.close()
 
 
-def test_a_closed_stream_is_no_defect() -> None:
+def test_a_closed_stream_does_not_end_the_thread_that_writes() -> None:
     stream = io.StringIO()
     writer = LogWriter(stream)
     stream.close()
-    service_log(writer).info("nobody reads this")
+    for _ in range(3):
+        service_log(writer).info("nobody reads this")
     writer.close()
+    assert writer._dropped == 3
+    assert not writer._thread.is_alive()
