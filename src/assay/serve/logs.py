@@ -54,8 +54,9 @@ class LogWriter:
         while (text := self._lines.get()) is not None:
             try:
                 if self._dropped and not self._lines.full():
-                    lost, self._dropped = self._dropped, 0
+                    lost = self._dropped
                     self._stream.write(json.dumps({"event": "lines lost", "lines": lost}) + "\n")
+                    self._dropped -= lost
                 self._stream.write(text)
                 self._stream.flush()
             except (OSError, ValueError):  # nobody reads, or the stream was closed
