@@ -1,8 +1,9 @@
 """What do drug labels (HL7 Structured Product Labeling) say, section by section?
 
 A section's label comes from its LOINC code; an unclassified section takes that of the section it
-stands in. The set id names the label whatever its version, so it is the document's id. Highlights
-(``excerpt``) repeat the sections and are left out.
+stands in. Where a section has a title and nothing below it, the title is its text: some labels list
+contraindications so. The set id names the label whatever its version, so it is the document's id.
+Highlights (``excerpt``) repeat the sections and are left out.
 """
 
 from __future__ import annotations
@@ -71,6 +72,9 @@ def _section(section: Element, parent: str, composer: Composer, place: Place) ->
     title = one_line(section.find("title"), TITLE)
     label = _label_of(section, title, parent)
     text = section.find("text")
+    if _is_title_only(section, text):
+        composer.add(title, label, name=title)
+        return
     with composer.under(title):
         composer.add(plain(text, READING), label)
         for table in text.iter("table") if text is not None else ():
@@ -78,6 +82,16 @@ def _section(section: Element, parent: str, composer: Composer, place: Place) ->
                 _table(table, label, composer, place)
         for inner in _sections(section):
             _section(inner, label, composer, place)
+
+
+def _is_title_only(section: Element, text: Element | None) -> bool:
+    """Is the title all that it says, as in ``4.2 Hypersensitivity to any component``?"""
+    if next(_sections(section), None) is not None:
+        return False
+    if text is None:
+        return True
+    said = "".join(map(str, text.itertext())).strip()
+    return not said and next(text.iter("renderMultiMedia"), None) is None  # else it titles a picture
 
 
 def _label_of(section: Element, title: str, parent: str) -> str:

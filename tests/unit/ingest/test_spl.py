@@ -57,6 +57,25 @@ def test_a_label_without_product_keeps_its_title(tmp_path: Path) -> None:
     assert parts(document) == [("indications", "Uses", "Uses\nFor itch.")]
 
 
+def test_a_title_with_nothing_below_it_is_text(tmp_path: Path) -> None:
+    """Labels list contraindications in titles; a title above a picture says nothing by itself."""
+    path = tmp_path / "a.xml"
+    path.write_text(
+        "<document><component><structuredBody><component><section><code code='34070-3'/>"
+        "<title>4 CONTRAINDICATIONS</title>"
+        "<component><section><title>4.1 Liver disease</title></section></component>"
+        "<component><section><title>4.2 Hypersensitivity</title><text><paragraph/></text>"
+        "</section></component></section></component>"
+        "<component><section><title>Carton</title><text><renderMultiMedia/></text></section>"
+        "</component></structuredBody></component></document>"
+    )
+    above = "4 CONTRAINDICATIONS"
+    assert parts(only("spl", path)) == [
+        ("contraindications", f"{above} > 4.1 Liver disease", f"{above}\n4.1 Liver disease"),
+        ("contraindications", f"{above} > 4.2 Hypersensitivity", "4.2 Hypersensitivity"),
+    ]
+
+
 def test_other_xml_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
     path.write_text("<document/>")
