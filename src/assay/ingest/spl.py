@@ -91,7 +91,9 @@ def _is_title_only(section: Element, text: Element | None) -> bool:
     if text is None:
         return True
     said = "".join(map(str, text.itertext())).strip()
-    return not said and next(text.iter("renderMultiMedia"), None) is None  # else it titles a picture
+    return (
+        not said and next(text.iter("renderMultiMedia"), None) is None
+    )  # else it titles a picture
 
 
 def _label_of(section: Element, title: str, parent: str) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import accumulate, chain
+from typing import TypeAlias
 
 from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.tables import Cell, Table
-from assay.ingest.xml_input import Element, Reading, markup, one_line
+from assay.ingest.xml_input import Element, Reading, children, markup, one_line
 
+_Row: TypeAlias = tuple[Cell, ...]
 _NUMBERS = re.compile(r"[\d.,%()±<>=/–−\s-]+")
 
 
@@ -22,28 +26,42 @@ def xml_table(
     notes: tuple[str, ...] = (),
 ) -> Table:
     """The table; where nothing is marked as its head, the first row is, if it looks like one."""
-    heads: list[tuple[Cell, ...]] = []
-    body: list[tuple[Cell, ...]] = []
-    feet: list[tuple[Cell, ...]] = []
+    parts: dict[str, list[_Row]] = {"thead": [], "tbody": [], "tfoot": []}
     cells = 0
-    for part, row in _rows(table):
-        found = tuple(_cell(cell, reading) for cell in row if cell.tag in {"td", "th"})
-        cells += len(found)
-        if cells > limits.MAX_TABLE_CELLS:
-            raise place.too_large(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
-        if any(cell.text for cell in found):
-            (heads if part == "thead" else feet if part == "tfoot" else body).append(found)
-    rows = (*heads, *body, *feet)
-    return Table(rows, len(heads) or _guessed_head(rows), caption, notes)
+    for part, elements in _parts(table):
+        rows: list[_Row] = []
+        for element in elements:
+            row = tuple(_cell(cell, reading) for cell in children(element, "td", "th"))
+            rows.append(row)
+            cells += len(row)
+            if cells > limits.MAX_TABLE_CELLS:
+                raise place.too_large(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
+        parts[part] += _filled(rows)
+    found = tuple(chain.from_iterable(parts.values()))
+    return Table(found, len(parts["thead"]) or _guessed_head(found), caption, notes)
 
 
-def _rows(table: Element) -> Iterator[tuple[str, Element]]:
-    """Each row with the part it stands in; tables within cells are left to the cell's text."""
-    for child in table:
-        if child.tag == "tr":
-            yield "tbody", child
-        elif child.tag in {"thead", "tbody", "tfoot"}:
-            yield from ((child.tag, row) for row in child if row.tag == "tr")
+def _parts(table: Element) -> Iterator[tuple[str, list[Element]]]:
+    """The rows of each part; tables within cells are left to the cell's text."""
+    yield "tbody", list(children(table, "tr"))
+    for part in children(table, "thead", "tbody", "tfoot"):
+        yield str(part.tag), list(children(part, "tr"))
+
+
+def _filled(rows: list[_Row]) -> list[_Row]:
+    """The rows that say something or reach below; a cell spans only these, and no further part."""
+    kept = [any(cell.text or cell.rows > 1 for cell in row) for row in rows]
+    before = [0, *accumulate(kept)]
+    return [
+        tuple(
+            replace(cell, rows=before[min(at + cell.rows, len(rows))] - before[at])
+            if cell.rows > 1
+            else cell
+            for cell in row
+        )
+        for at, row in enumerate(rows)
+        if kept[at]
+    ]
 
 
 def _cell(cell: Element, reading: Reading) -> Cell:
@@ -63,7 +81,7 @@ def _span(value: str | None) -> int:
     return min(max(int(value), 1), 1000)
 
 
-def _guessed_head(rows: tuple[tuple[Cell, ...], ...]) -> int:
+def _guessed_head(rows: tuple[_Row, ...]) -> int:
     """How many rows at the top name the columns, in a table without ``thead``."""
     marked = 0
     while marked < len(rows) - 1 and all(cell.head for cell in rows[marked]):

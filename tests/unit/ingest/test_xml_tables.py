@@ -7,7 +7,7 @@ import pytest
 from assay import limits
 from assay.errors import LimitError
 from assay.ingest.entry import Place
-from assay.ingest.tables import Table
+from assay.ingest.tables import Table, table_markup, table_text
 from assay.ingest.xml_input import Reading, parse_xml
 from assay.ingest.xml_tables import xml_table
 
@@ -64,3 +64,19 @@ def test_cells_have_a_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_TABLE_CELLS", 3)
     with pytest.raises(LimitError, match="cells"):
         table("<table>" + "<tr><td>a</td><td>b</td></tr>" * 2 + "</table>")
+
+
+def test_what_spans_rows_ends_with_its_part_and_passes_over_rows_that_are_dropped() -> None:
+    """Else the cells of the next row would stand in the wrong columns."""
+    found = table(
+        "<table><thead><tr><th rowspan='3'>Arm</th><th>n</th></tr><tr><th/></tr></thead>"
+        "<tbody><tr><td rowspan='2'>A</td><td>1</td></tr><tr><td/></tr>"
+        "<tr><td>B</td><td>2</td></tr></tbody></table>"
+    )
+    assert table_text(found, HERE) == "Arm | n\n\nA | 1\nB | 2"
+    assert "rowspan" not in table_markup(found, HERE)
+
+
+def test_an_empty_cell_that_reaches_below_keeps_its_column() -> None:
+    found = table("<table><tr><td rowspan='2'/><td/></tr><tr><td>x</td></tr></table>")
+    assert table_text(found, HERE) == "| x"
