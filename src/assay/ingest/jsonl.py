@@ -1,4 +1,7 @@
-"""What documents, or ready-made chunks, does a JSON-lines file hold?"""
+"""What documents, or ready-made chunks, does a JSON-lines file hold?
+
+A file of another name may also be one such object, an array, or ``{"documents": [...]}``.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from pathlib import Path
 
 from assay.ingest.documents import document_entry
 from assay.ingest.entry import Entry
-from assay.ingest.json_rows import line_rows
+from assay.ingest.json_rows import file_rows, line_rows
 from assay.ingest.ready_made import chunk_entries
-from assay.ingest.walking import corpus_files
+from assay.ingest.walking import corpus_files, suffix
 from assay.ingest.watch import Watch
 
 SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -19,7 +22,8 @@ SUFFIXES = frozenset({".jsonl", ".ndjson"})
 def read_jsonl(path: Path, watch: Watch) -> Iterator[Entry]:
     """The rows of a file, or of every such file in a folder; the first tells of which kind."""
     for file in corpus_files(path, SUFFIXES, watch):
-        rows = line_rows(file, watch)
+        lines = suffix(file) in SUFFIXES
+        rows = line_rows(file, watch) if lines else file_rows(file, watch, "documents")
         first = next(rows, None)
         if first is None:
             watch.note(f"{file}: empty")

@@ -1,7 +1,8 @@
 """Which parts of the corpus at this path does which reader read, and what is left out?
 
-A folder whose files all have one format is one part. In a folder of several formats every folder
-and file below it is a part of its own. Text files beside other formats (a README, say) are left
+A folder whose files all have one format is one part, beside files of that format under unusual
+names and collections (BEIR), which are parts of their own, as are every folder and file below a
+folder of several formats. Text files beside other formats (a README, say) are left
 out, as is what has no format that we know; both are noted.
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 from assay.errors import InputError
 from assay.ingest import beir
 from assay.ingest.detect import detect, format_of
-from assay.ingest.readers import READERS
+from assay.ingest.readers import READERS, Reader
 from assay.ingest.walking import suffix, walk
 from assay.ingest.watch import Watch
 
@@ -65,11 +66,24 @@ def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> list[Part]:
         found = [part for part in found if part not in beside]
         kinds = {part.format for part in found}
     if len(kinds) == 1:
-        reader = READERS[kinds.pop()]
-        unknown = [file for file in unknown if suffix(file) not in reader.suffixes]
-        found = [Part(reader.name, folder)]
+        found, unknown = _as_one(folder, found, unknown)
     _tell(folder, unknown, "of no corpus format that we know", watch)
     return found
+
+
+def _as_one(folder: Path, found: list[Part], unknown: list[Path]) -> tuple[list[Part], list[Path]]:
+    """The whole folder as one part, beside what its reader would not look for there."""
+    reader = READERS[found[0].format]
+    own = [part for part in found if not _fits(part.path, reader)]
+    if len(own) == len(found):
+        return found, unknown
+    rest = [file for file in unknown if suffix(file) not in reader.suffixes]
+    return [Part(reader.name, folder), *own], rest
+
+
+def _fits(path: Path, reader: Reader) -> bool:
+    """Does this reader find the file, or what is in the folder, by its suffix?"""
+    return bool(reader.suffixes) and (path.is_dir() or suffix(path) in reader.suffixes)
 
 
 def _tell(folder: Path, files: list[Path], why: str, watch: Watch) -> None:

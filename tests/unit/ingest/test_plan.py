@@ -65,6 +65,33 @@ def test_a_collection_is_one_part_whatever_lies_beside_it(tmp_path: Path) -> Non
     assert planned(tmp_path)[0] == [("spl", "b.xml"), ("beir", "c")]
 
 
+def test_collections_beside_each_other_are_parts(tmp_path: Path) -> None:
+    put(tmp_path / "c" / "corpus.jsonl", '{"_id": "a", "text": "x"}\n')
+    put(tmp_path / "d" / "corpus.jsonl", '{"_id": "b", "text": "y"}\n')
+    assert planned(tmp_path)[0] == [("beir", "c"), ("beir", "d")]
+    assert [document.doc_id for document, _ in read_corpus(tmp_path)] == ["a", "b"]
+
+
+def test_files_of_the_format_under_other_names_are_read(tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", '{"_id": "a", "text": "x"}\n')
+    put(tmp_path / "b.json", '[{"_id": "b", "text": "y"}]')
+    put(tmp_path / "sub" / "c.json", '{\n "_id": "c",\n "text": "z"\n}')
+    put(tmp_path / "sub" / "package.json", "{}")
+    parts, notes = planned(tmp_path)
+    assert parts == [("jsonl", "."), ("jsonl", "b.json"), ("jsonl", "sub/c.json")]
+    assert "package.json" in notes[0]
+    assert [document.doc_id for document, _ in read_corpus(tmp_path)] == ["a", "b", "c"]
+
+
+def test_ids_do_not_depend_on_what_else_is_there(tmp_path: Path) -> None:
+    put(tmp_path / "a" / "notes.txt", "Notes of a.")
+    put(tmp_path / "b" / "notes.txt", "Notes of b.")
+    alone = [document.doc_id for document, _ in read_corpus(tmp_path)]
+    put(tmp_path / "c" / "talk.vtt", VTT)
+    assert [document.doc_id for document, _ in read_corpus(tmp_path)] == [*alone, "c.talk"]
+    assert alone == ["a.notes", "b.notes"]
+
+
 def test_broken_files_of_the_format_are_not_left_out(tmp_path: Path) -> None:
     """The reader refuses them with their place, which is better than a note."""
     put(tmp_path / "a.json", json.dumps(STUDY))
