@@ -56,7 +56,7 @@ def read_documents(
     skip_empty: bool = False,
 ) -> Iterator[Entry]:
     """Each document of the corpus as its reader found it, checked and without repetitions."""
-    watch = Watch(progress)
+    watch = Watch(progress, Path(path))
     parts = plan(Path(path), watch) if format == "auto" else [Part(format, Path(path))]
     seen: dict[str, tuple[bytes, Place]] = {}
     segments: dict[str, Place] = {}

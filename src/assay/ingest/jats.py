@@ -57,7 +57,7 @@ def read_jats(path: Path, watch: Watch) -> Iterator[Entry]:
             )
         for article in articles:
             place = Place(str(file), local_line(article))
-            yield Entry(_article(article, place, id_of(file, path)), place)
+            yield Entry(_article(article, place, id_of(file, path, watch)), place)
 
 
 def _article(article: Element, place: Place, fallback: str) -> Document:

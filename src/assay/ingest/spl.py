@@ -43,7 +43,7 @@ def read_spl(path: Path, watch: Watch) -> Iterator[Entry]:
         body = root.find("component/structuredBody")
         if root.tag != "document" or body is None:
             raise place.bad(f"a drug label (SPL) is expected, and the root is <{root.tag!s:.40}>")
-        yield Entry(_label(root, body, place, id_of(file, path)), place)
+        yield Entry(_label(root, body, place, id_of(file, path, watch)), place)
 
 
 def _label(root: Element, body: Element, place: Place, fallback: str) -> Document:

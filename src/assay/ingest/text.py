@@ -48,7 +48,7 @@ def read_text(path: Path, watch: Watch) -> Iterator[Entry]:
             raise place.too_large(f"more than {limits.MAX_SECTIONS:,} headings")
         title = next((heading.words for heading in found if heading.level == 1), "")
         document = Document(
-            doc_id=place.checked_id(id_of(file, path)),
+            doc_id=place.checked_id(id_of(file, path, watch)),
             text=text,
             title=title[: limits.MAX_TITLE_CHARS],
             sections=_sections(text, found),

@@ -55,7 +55,7 @@ def read_transcript(path: Path, watch: Watch) -> Iterator[Entry]:
     """The interviews of a JSON or WebVTT file, or of every such file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
         if head(file, 6) == b"WEBVTT" or suffix(file) == ".vtt":
-            yield _vtt_entry(file, id_of(file, path), watch)
+            yield _vtt_entry(file, id_of(file, path, watch), watch)
         else:
             yield from _json_entries(file, watch)
 

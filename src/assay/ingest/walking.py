@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from assay import limits
-from assay.errors import InputError, LimitError
+from assay.errors import InputError, LimitError, MissingFileError
 from assay.ingest.opening import absent
 from assay.ingest.watch import Watch
 
@@ -32,8 +33,12 @@ def stem(path: Path) -> str:
     return os.path.splitext(name)[0]
 
 
-def id_of(path: Path, root: Path) -> str:
-    """An id made from where the file stands below ``root``; it may still be refused as an id."""
+def id_of(path: Path, folder: Path, watch: Watch) -> str:
+    """An id made from where the file stands in the corpus, or else in the folder that is read.
+
+    What else the corpus holds does not change it. It may still be refused as an id.
+    """
+    root = watch.root or folder
     above = path.relative_to(root).parent.parts if path != root else ()
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", ".".join([*above, stem(path)])).strip("-.")
 
@@ -59,9 +64,9 @@ def walk(folder: Path, watch: Watch) -> list[Path]:
     """Every plain file below the folder that is not hidden; links that lead outside are left."""
     root = folder.resolve()
     found: list[Path] = []
-    for file in _files(folder):
+    for file in _files(folder, watch):
         if file.is_symlink() and not file.resolve().is_relative_to(root):
-            watch.note(f"{file}: a link that leads out of the folder, left out")
+            watch.note_once(f"{file}: a link that leads out of the folder, left out")
         elif file.is_file():
             found.append(file)
         if len(found) > limits.MAX_CORPUS_FILES:
@@ -71,7 +76,17 @@ def walk(folder: Path, watch: Watch) -> list[Path]:
     return sorted(found, key=lambda file: file.relative_to(folder).as_posix())
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for above, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+def _files(folder: Path, watch: Watch) -> Iterator[Path]:
+    for above, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for link in (Path(above, name) for name in folders):
+            if link.is_symlink():
+                watch.note_once(f"{link}: a link to a folder, left out")
         yield from (Path(above, name) for name in names if not name.startswith("."))
+
+
+def _refuse(problem: OSError) -> NoReturn:
+    raise MissingFileError(
+        f"{problem.filename} cannot be read: {problem.strerror}",
+        hint="make it readable, or move it out of the corpus",
+    )

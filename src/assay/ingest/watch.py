@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 
@@ -22,9 +23,13 @@ Report: TypeAlias = Callable[[Progress], None]
 
 
 class Watch:
-    """Counts what one pass over a corpus reads, and reports it after every document."""
+    """Counts what one pass over a corpus reads, and reports it after every document.
 
-    def __init__(self, report: Report | None = None) -> None:
+    ``root`` is where the corpus begins: a file that brings no id is named by its way from there.
+    """
+
+    def __init__(self, report: Report | None = None, root: Path | None = None) -> None:
+        self.root = root
         self._report = report
         self._source = ""
         self._documents = 0

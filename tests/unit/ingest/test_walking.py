@@ -20,8 +20,10 @@ def test_suffix_and_stem_look_through_compression() -> None:
 
 
 def test_ids_come_from_where_a_file_stands() -> None:
-    assert walking.id_of(Path("c/x/My notes.txt"), Path("c")) == "x.My-notes"
-    assert walking.id_of(Path("c/a.txt"), Path("c/a.txt")) == "a"
+    notes = Path("c/x/My notes.txt")
+    assert walking.id_of(notes, Path("c"), Watch()) == "x.My-notes"
+    assert walking.id_of(notes, Path("c/x"), Watch(root=Path("c"))) == "x.My-notes"
+    assert walking.id_of(Path("c/a.txt"), Path("c/a.txt"), Watch()) == "a"
 
 
 def test_files_come_sorted_and_hidden_ones_do_not(tmp_path: Path) -> None:
@@ -48,6 +50,35 @@ def test_links_out_of_the_folder_are_left_with_a_note(tmp_path: Path) -> None:
     found = walking.walk(folder, Watch(seen.append))
     assert [file.name for file in found] == ["inside.txt", "own.txt"]
     assert "leads out of the folder" in seen[0].note
+
+
+def test_linked_folders_are_left_with_a_note(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.txt").write_text("a")
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "own.txt").write_text("own")
+    (folder / "linked").symlink_to(tmp_path / "outside")
+    seen: list[Progress] = []
+    watch = Watch(seen.append)
+    assert walking.walk(folder, watch) == walking.walk(folder, watch) == [folder / "own.txt"]
+    assert [step.note for step in seen] == [f"{folder / 'linked'}: a link to a folder, left out"]
+
+
+def test_a_folder_that_cannot_be_listed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed").mkdir()
+    listing = os.scandir
+
+    def refusing(path: str) -> object:
+        if path.endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return listing(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(MissingFileError, match=r"closed cannot be read: Permission denied"):
+        walking.walk(tmp_path, Watch())
 
 
 def test_what_is_missing_or_too_much_is_said(
