@@ -1,12 +1,17 @@
 """How do documents get into the workspace?"""
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
 from assay.counting import counted
+
+if TYPE_CHECKING:
+    from assay.workspace import Workspace
 
 
 def command(
@@ -21,6 +26,9 @@ def command(
     index: Annotated[
         bool, typer.Option("--index/--no-index", help="Bring the index up to date afterwards.")
     ] = True,
+    skip_empty: Annotated[
+        bool, typer.Option("--skip-empty", help="Leave out documents without text, with a note.")
+    ] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Read documents into the workspace and make them searchable."""
@@ -34,8 +42,9 @@ def command(
     with Workspace(config) as workspace, staged_progress(config.color) as progress:
         if index:  # a model that is not here should be known before anything is read
             workspace.open_encoders()
-        documents = read_corpus(path, format_, profile, tell_notes())
-        written = workspace.ingest(documents, progress)
+        documents = read_corpus(path, format_, profile, tell_notes(), skip_empty=skip_empty)
+        with _telling_what_is_stored(workspace):
+            written = workspace.ingest(documents, progress)
         generation = workspace.update_index(progress).generation if index else None
     if json_output:
         emit_json({"home": str(config.home), **asdict(written), "generation": generation})
@@ -46,3 +55,20 @@ def command(
     )
     if generation is None:
         note("note: not indexed yet: assay index update")
+
+
+@contextmanager
+def _telling_what_is_stored(workspace: "Workspace") -> Iterator[None]:
+    """Say, where reading stops half-way, what was stored by then: it is not indexed."""
+    from assay.errors import InputError, MissingFileError
+
+    before = workspace.store.last_change()
+    try:
+        yield
+    except (InputError, MissingFileError, KeyboardInterrupt):
+        if stored := workspace.store.last_change() - before:
+            note(
+                f"note: stopped with {counted(stored, 'document')} stored and not indexed: "
+                "run it again for the rest, or assay index update"
+            )
+        raise

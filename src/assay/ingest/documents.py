@@ -2,9 +2,10 @@
 
 A row has an id (``doc_id``, ``_id`` or ``id``), ``text`` or ``sections``, and may have ``title``,
 ``source`` and ``metadata``. A section is either a stretch of the text (``start``, ``end``) or
-brings its own ``text``. Where metadata names a ``section`` (or a LOINC code) or a ``speaker``, the
-whole row is that section or that speaker's, as in corpora whose rows are parts of trials, labels or
-interviews.
+brings its own ``text``. Where the text is empty the title takes its place, as for papers of which
+a collection has no abstract. Where metadata names a ``section`` (or a LOINC code) or a
+``speaker``, the whole row is that section or that speaker's, as in corpora whose rows are parts of
+trials, labels or interviews.
 """
 
 from __future__ import annotations
@@ -30,10 +31,14 @@ def document_entry(row: Row, place: Place, watch: Watch, source: str) -> Entry:
     """The document that one row describes."""
     doc_id = fields.doc_id(row, place)
     text, sections = _content(row, doc_id, place)
+    title = fields.short(row, ("title",), place)
+    if title and not text.strip():
+        watch.note_once(f"{place.source}: what has a title and no text has the title as its text")
+        text, sections = title, ()
     document = Document(
         doc_id=doc_id,
         text=text,
-        title=fields.short(row, ("title",), place),
+        title=title,
         sections=sections,
         source=_source(row, place) or source,
         profile="registry" if TRIAL_ID.match(doc_id) else "text",

@@ -75,6 +75,17 @@ def test_documents_without_text_are_refused_by_name(tmp_path: Path, text: str) -
     assert "the document b has no text: skipped" in notes[-1]
 
 
+def test_a_title_stands_in_for_an_empty_text(tmp_path: Path) -> None:
+    """Collections of abstracts hold papers that have none, and judgments name them."""
+    rows = [{"id": name, "title": f"Paper {name}", "text": ""} for name in "ab"]
+    notes: list[str] = []
+    found = list(
+        read_corpus(corpus(tmp_path, *rows), progress=lambda seen: notes.append(seen.note))
+    )
+    assert [chunk.text for _, (chunk,) in found] == ["Paper a", "Paper b"]
+    assert len([note for note in notes if "has a title and no text" in note]) == 1
+
+
 def test_only_stopwords_are_allowed(tmp_path: Path) -> None:
     ((_, (chunk,)),) = read_corpus(corpus(tmp_path, {"id": "a", "text": "the of and"}))
     assert chunk.text == "the of and"

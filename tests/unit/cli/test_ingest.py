@@ -1,0 +1,70 @@
+"""The commands ingest and corpus: what is read, what is told, and what is deleted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import run
+from assay.workspace import indexing
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ASSAY_MODELS", str(tmp_path))
+    monkeypatch.setenv("ASSAY_DENSE_MODEL", "none")
+    monkeypatch.setenv("ASSAY_SPLADE_MODEL", "none")
+    monkeypatch.chdir(tmp_path)
+
+
+def written(rows: list[dict[str, str]]) -> str:
+    Path("docs.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return "docs.jsonl"
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(list(arguments))
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+def test_documents_without_text_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    path = written([{"id": "a", "text": "words"}, {"id": "b", "text": " "}])
+    code, _, problem = said(capsys, "ingest", path)
+    assert code == 2
+    assert "docs.jsonl:2: the document b has no text" in problem
+    assert "--skip-empty" in problem
+    code, shown, notes = said(capsys, "ingest", path, "--skip-empty")
+    assert (code, shown) == (0, "1 added, 0 replaced, 0 unchanged; 1 chunk written\n")
+    assert "the document b has no text: skipped" in notes
+
+
+def test_what_was_stored_before_an_error_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "BATCH_DOCUMENTS", 2)
+    path = written([{"id": f"d{n}", "text": f"words {n}"} for n in range(5)] + [{"id": "x"}])
+    code, _, problem = said(capsys, "ingest", path)
+    assert code == 2
+    assert "note: stopped with 4 documents stored and not indexed" in problem
+    assert "docs.jsonl:6: the document x has no text" in problem
+
+
+def test_show_hides_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    path = written([{"id": "a", "title": "\x1b[31mred", "text": "a \x1b]0;title\x07 b"}])
+    assert said(capsys, "ingest", path)[0] == 0
+    code, shown, _ = said(capsys, "corpus", "show", "a")
+    assert code == 0
+    assert "\x1b" not in shown
+    assert "\\x1b[31mred" in shown
+
+
+def test_an_unknown_id_deletes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "ingest", written([{"id": "a", "text": "words"}]))[0] == 0
+    code, shown, problem = said(capsys, "corpus", "delete", "a", "b")
+    assert (code, shown) == (2, "")
+    assert "there is no document 'b'" in problem
+    assert said(capsys, "corpus", "delete", "a")[1] == "1 document deleted, 1 chunk\n"
