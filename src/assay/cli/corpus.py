@@ -71,7 +71,7 @@ def show(
         emit_json(found)
         return
     chunks = found["chunks"]
-    emit_text(f"{doc_id}  {found['title']}")
+    emit_text(printable(f"{doc_id}  {found['title']}"))
     emit_text(
         f"{counted(len(found['text']), 'character')}, {counted(len(chunks), 'chunk')}, "
         f"{found['chunker_version']}"
@@ -84,24 +84,29 @@ def show(
         text = " ".join(chunk["text"].split())
         shown = text if len(text) <= PREVIEW else f"{text[:PREVIEW]}..."
         said = " · ".join(filter(None, marks))
-        emit_text(f"\n{chunk['chunk_id']}  [{spans}]  {said}\n  {shown}")
+        emit_text(printable(f"\n{chunk['chunk_id']}  [{spans}]  {said}\n  {shown}"))
 
 
 def _document(config: "Configuration", doc_id: str) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from assay.errors import MissingFileError
     from assay.workspace import Workspace
 
     with Workspace(config) as workspace:
         workspace.require()
         found = workspace.store.document(doc_id)
     if found is None:
-        raise MissingFileError(
-            f"there is no document {doc_id!r:.80}", hint="assay corpus list names those there are"
-        )
+        raise _absent(doc_id)
     fields, chunks = found
     return {**fields, "chunks": [asdict(chunk) for chunk in chunks]}
+
+
+def _absent(doc_id: str) -> Exception:
+    from assay.errors import MissingFileError
+
+    return MissingFileError(
+        f"there is no document {doc_id!r:.140}", hint="assay corpus list names those there are"
+    )
 
 
 @app.command("delete")
@@ -110,7 +115,7 @@ def delete(
     doc_ids: Annotated[list[str], typer.Argument(help="Ids of the documents.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Delete documents, and bring the index up to date."""
+    """Delete documents, and bring the index up to date; an unknown id is refused before that."""
     config = configuration(ctx)
     if is_remote(config):
         from assay.cli.remote import client
@@ -123,9 +128,11 @@ def delete(
 
         with Workspace(config) as workspace:
             workspace.require()
+            for one in doc_ids:
+                if workspace.store.document(one) is None:
+                    raise _absent(one)
             written = workspace.store.delete(doc_ids)
-            if written.deleted:
-                workspace.update_index()
+            workspace.update_index()
         deleted, chunks = written.deleted, written.chunks
     if json_output:
         emit_json({"deleted": deleted, "chunks": chunks})
