@@ -6,7 +6,8 @@ import re
 
 LOOKED_AT = 2_000  # characters of caption or header: patterns take their time
 _CAPTION = (
-    ("adverse_events", r"adverse|side[- ]effect|toxicit|\bsafety\b|tolerab|\bharms?\b"
+    ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|\bharms?\b"
+     r"|\bsafety\b(?! (?:analysis )?(?:population|set|sample|cohort|data ?set))"  # who, not what
      r"|(?-i:\bS?AEs?\b)|treatment-emergent|complication"),
     ("eligibility", r"(in|ex)clusion criteria|eligib"),
     ("baseline", r"baseline|demograph|characteristics"),

@@ -93,6 +93,10 @@ def test_intents(label: str, text: str, intent: str) -> None:
         ("Table 4", "Drug\nRecommended dose", "dosage"),
         ("Table 5", "Variable\nHazard ratio", "outcomes"),
         ("Centres", "City\nCountry", ""),
+        ("Baseline characteristics (safety population)", "", "baseline"),
+        ("Demographics, safety analysis set", "", "baseline"),
+        ("Adverse events (safety population)", "", "adverse_events"),
+        ("Safety", "", "adverse_events"),
     ],
 )
 def test_tables(caption: str, header: str, kind: str) -> None:
