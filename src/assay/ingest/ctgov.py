@@ -51,12 +51,18 @@ def _study(row: Row, place: Place) -> Document:
     return Document(
         doc_id=place.checked_id(names.text("nctId") or None),
         text=composer.text,
-        title=names.text("briefTitle") or names.text("officialTitle"),
+        title=_title(names),
         sections=composer.sections,
         source="ctgov",
         profile="registry",
         metadata=_metadata(protocol),
     )
+
+
+def _title(names: Record) -> str:
+    """The brief title, and behind it the acronym by which people know the study."""
+    title, acronym = names.text("briefTitle") or names.text("officialTitle"), names.text("acronym")
+    return title if not acronym or acronym.lower() in title.lower() else f"{title} ({acronym})"
 
 
 def _label(module: str) -> str:
@@ -69,6 +75,7 @@ def _description(protocol: Record, composer: Composer) -> None:
     lines = [
         protocol.record("identificationModule").text("officialTitle"),
         prose(description.text("briefSummary")),
+        _named("Why it was stopped", prose(protocol.record("statusModule").text("whyStopped"))),
         *_conditions(protocol.record("conditionsModule")),
         *_design(protocol.record("designModule")),
     ]

@@ -39,6 +39,16 @@ def test_the_protocol(study: Path) -> None:
     assert hints == ["", "", "dose", "results", "eligibility"]
 
 
+def test_the_acronym_and_why_a_study_stopped_can_be_found(study: Path) -> None:
+    record = copy.deepcopy(STUDY)
+    record["protocolSection"]["identificationModule"]["acronym"] = "ITCHSTOP"
+    record["protocolSection"]["statusModule"]["whyStopped"] = "Slow accrual"
+    study.write_text(json.dumps(record))
+    document = only("ctgov", study)
+    assert document.title == "Drug A for itch (ITCHSTOP)"
+    assert "\nWhy it was stopped: Slow accrual\n" in parts(document)[0][2]
+
+
 def test_a_design_in_prose_is_a_section_of_its_own(study: Path) -> None:
     record = copy.deepcopy(STUDY)
     record["protocolSection"]["designModule"] = {
