@@ -19,12 +19,21 @@ from assay.ingest.sections import label_of
 from assay.ingest.tables import table_kind
 from assay.ingest.walking import corpus_files, id_of
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, Reading, children, local_line, one_line, plain, read_xml
+from assay.ingest.xml_input import (
+    Element,
+    Reading,
+    children,
+    children_but,
+    local_line,
+    one_line,
+    plain,
+    read_xml,
+)
 from assay.ingest.xml_tables import xml_table
 from assay.model.document import Document
 
 SUFFIXES = frozenset({".xml", ".nxml"})
-FLOATS = ("table-wrap", "fig")
+FLOATS = ("table-wrap", "fig", "table-wrap-group", "fig-group")
 READING = Reading(
     skip=frozenset({
         "table-wrap", "table-wrap-group", "fig", "fig-group", "supplementary-material", "media",
@@ -38,10 +47,8 @@ READING = Reading(
     led={"term": ": ", "label": " "},
 )  # fmt: skip
 CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
-TEXT_BLOCKS = (
-    "p", "list", "def-list", "disp-quote", "disp-formula", "boxed-text", "statement", "preformat",
-    "verse-group",
-)  # fmt: skip
+# What stands in a section beside its running text; everything else is read.
+NOT_TEXT = READING.skip | {"title", "label", "sec", "sec-meta", "ref-list", "permissions"}
 BACK_NAMES = {"ack": "Acknowledgements", "glossary": "Glossary", "fn-group": "Footnotes"}
 BACK_PARTS = ("sec", "app-group", "app", "notes", "ack", "glossary", "fn-group", "bio")
 
@@ -94,7 +101,7 @@ def _section(part: Element, parent: str, composer: Composer, place: Place) -> No
     """A ``sec`` (or the whole body): its text, its floats, then the sections below it."""
     title = _title(part)
     label = label_of(title, parent)
-    paragraphs = [plain(child, READING) for child in children(part, *TEXT_BLOCKS)]
+    paragraphs = [plain(child, READING) for child in children_but(part, NOT_TEXT)]
     with composer.under(title):
         composer.add("\n".join(filter(None, paragraphs)), label)
         _floats(part, label, composer, place)
@@ -121,18 +128,24 @@ def _floats(part: Element, label: str, composer: Composer, place: Place) -> None
     """Tables and figures that stand in this section, but not in a section below it."""
     for element in part.iter(*FLOATS):
         if _owner(element, part) is part:
-            if element.tag == "fig":
-                name = _number(element) or "Figure"
-                composer.add(_caption(element), label, name=name)
-            else:
+            if element.tag == "table-wrap":
                 _table(element, label, composer, place)
+            else:
+                name = _number(element) or ("Table" if "table" in element.tag else "Figure")
+                composer.add(_caption(element), label, name=name)
 
 
 def _owner(element: Element, part: Element) -> Element | None:
     above = element.getparent()
-    while above is not None and above is not part and above.tag != "sec":
+    while above is not None and above is not part and not _is_read_by_itself(above):
         above = above.getparent()
     return above
+
+
+def _is_read_by_itself(part: Element) -> bool:
+    """Is it a section of its own, and not one in a box, which is read where the box stands?"""
+    above = part.getparent()
+    return part.tag == "sec" and above is not None and above.tag in {"sec", "body", "app"}
 
 
 def _number(element: Element) -> str:

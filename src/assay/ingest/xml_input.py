@@ -177,3 +177,8 @@ def markup(element: Element, reading: Reading) -> str:
 def children(element: Element, *tags: str) -> Iterator[Element]:
     """The children with one of these names."""
     return (child for child in element if child.tag in tags)
+
+
+def children_but(element: Element, tags: frozenset[str]) -> Iterator[Element]:
+    """The children with none of these names."""
+    return (child for child in element.iterchildren(etree.Element) if child.tag not in tags)

@@ -101,3 +101,25 @@ def test_other_xml_is_refused(tmp_path: Path) -> None:
     path.write_text("<html/>")
     with pytest.raises(FormatError, match="a JATS article is expected, and the root is <html>"):
         entries("jats", path)
+
+
+def test_nothing_that_stands_in_a_section_is_lost(tmp_path: Path) -> None:
+    """Speech, footnotes and formulas are text; tables in boxes and captions of groups are kept."""
+    path = tmp_path / "a.xml"
+    path.write_text(
+        "<article><body><sec><title>Methods</title><p>First.</p>"
+        "<speech><speaker>Dr X</speaker><p>Hello.</p></speech>"
+        "<disp-formula-group><disp-formula>y = 2x</disp-formula></disp-formula-group>"
+        "<boxed-text><sec><title>Box</title><p>Inside.</p><table-wrap><label>Table 1</label>"
+        "<table><tr><td>cell</td><td>5</td></tr></table></table-wrap></sec></boxed-text>"
+        "<fn-group><fn><p>A footnote.</p></fn></fn-group>"
+        "<fig-group><caption><p>Both arms</p></caption><fig><label>A</label></fig></fig-group>"
+        "<ref-list><title>Read more</title></ref-list></sec></body></article>"
+    )
+    assert parts(only("jats", path)) == [
+        ("methods", "Methods",
+         "Methods\nFirst.\nDr X\nHello.\ny = 2x\nBox\nInside.\nA footnote."),
+        ("methods", "Methods > Table 1", "Table 1\n\ncell | 5"),
+        ("methods", "Methods > Figure", "Both arms"),
+        ("methods", "Methods > A", "A"),
+    ]  # fmt: skip
