@@ -31,6 +31,7 @@ SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".vtt"})
 INTERVIEW_NAMES = ("interview_id", *fields.DOC_ID_NAMES)
 SEGMENT_NAMES = ("segment_id", "uuid", "id", "_id")
 SPEAKER_NAMES = ("speaker_role", "speaker", "role")
+TEXT_NAMES = ("text", "transcript")
 RAW_NAMES = ("raw_speaker", "speaker_label", "speaker", "speaker_role", "role")
 START_NAMES = ("start_time", "start", "start_seconds")
 END_NAMES = ("end_time", "end", "end_seconds")
@@ -149,7 +150,9 @@ def _mode(rows: list[tuple[Place, Row]], doc_id: str, place: Place) -> Ingestion
 
 
 def _turn(row: Row, place: Place, number: int, *, own_ids: bool) -> Turn:
-    text = fields.string(row, ("text", "transcript"), place).strip()
+    if fields.first_of(row, TEXT_NAMES) is None:
+        raise place.bad(f"turn {number} has no text", hint="text or transcript holds what was said")
+    text = fields.string(row, TEXT_NAMES, place).strip()
     start = fields.seconds(row, START_NAMES, place)
     end = fields.seconds(row, END_NAMES, place)
     if start is not None and end is not None and end < start:

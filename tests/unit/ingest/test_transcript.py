@@ -93,6 +93,7 @@ def test_webvtt_joins_the_cues_of_one_speaker(tmp_path: Path) -> None:
         ([{"_id": "../a", "turns": []}], "not allowed"),
         ([{"turns": []}], "doc_id None"),
         ([{"_id": "a", "turns": [{"text": 5}]}], "text is int"),
+        ([{"_id": "a", "turns": [{"text": "x"}, {"said": "y"}]}], "turn 1 has no text"),
         ([{"_id": "a", "turns": [{"text": "x", "start": 5, "end": 1}]}], "ends before it starts"),
         ([{"interview_id": "a", "ingestion_mode": "SOON", "segments": []}], "neither OFFLINE"),
         ([{"interview_id": "a", "segments": [{"segment_id": "a/b", "text": "x"}]}], "segment id"),
