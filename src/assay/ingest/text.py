@@ -2,7 +2,7 @@
 
 The text stays as it is. In Markdown ``#`` lines and underlined lines are headings; in plain text,
 lines that stand alone and name a section (``METHODS``, ``2. Results``). The first heading of level
-one is the title.
+one is the title, else the ``title:`` between ``---`` lines at the top of a Markdown file.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ SUFFIXES = MARKDOWN | {".txt", ".text"}
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_FRONT = re.compile(r"---[ \t]*\n(?:(?!---[ \t]*\n).*\n)*---[ \t]*(?:\n|$)")
+_FRONT_TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
 _ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
 
 
@@ -43,10 +45,12 @@ def read_text(path: Path, watch: Watch) -> Iterator[Entry]:
     for file in corpus_files(path, SUFFIXES, watch):
         place = Place(str(file))
         text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), place)
-        found = list(_markdown(text) if suffix(file) in MARKDOWN else _plain(text))
+        marked = suffix(file) in MARKDOWN
+        front = _front(text) if marked else ""
+        found = list(_markdown(text, len(front)) if marked else _plain(text))
         if len(found) > limits.MAX_SECTIONS:
             raise place.too_large(f"more than {limits.MAX_SECTIONS:,} headings")
-        title = next((heading.words for heading in found if heading.level == 1), "")
+        title = next((heading.words for heading in found if heading.level == 1), _titled(front))
         document = Document(
             doc_id=place.checked_id(id_of(file, path, watch)),
             text=text,
@@ -65,10 +69,24 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _markdown(text: str) -> Iterator[Heading]:
+def _front(text: str) -> str:
+    """The lines about a Markdown file, between ``---`` at its top; empty where there are none."""
+    found = _FRONT.match(text)
+    return found[0] if found else ""
+
+
+def _titled(front: str) -> str:
+    named = _FRONT_TITLE.search(front)
+    return named[2] if named else ""
+
+
+def _markdown(text: str, body: int) -> Iterator[Heading]:
+    """The headings from ``body`` on."""
     fence = ""
     before = (0, "")
     for start, line in _lines(text):
+        if start < body:
+            continue
         mark = _FENCE.match(line)
         if fence:
             if mark and mark[1].startswith(fence):

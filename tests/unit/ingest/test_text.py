@@ -99,3 +99,15 @@ def test_other_encodings_are_refused_with_their_line(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("gut\nschön".encode("latin-1"))
     with pytest.raises(FormatError, match=r"a\.txt:2: not UTF-8"):
         entries("text", tmp_path)
+
+
+def test_what_a_markdown_file_says_of_itself_is_no_heading(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(
+        '---\ntitle: "About itch"\ntags: [x]\n---\nFirst words.\n\n## Methods\nWe asked.\n'
+    )
+    document = only("text", path)
+    assert document.title == "About itch"
+    assert [section.heading for section in document.sections] == ["", "Methods"]
+    path.write_text("---\ntitle: never closed\n\n# Drug A\nWords.\n")
+    assert only("text", path).title == "Drug A"
