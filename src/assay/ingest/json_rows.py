@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -31,8 +32,7 @@ class _RefusedError(ValueError):
 def _object(pairs: list[tuple[str, Any]]) -> Row:
     table = dict(pairs)
     if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise _RefusedError(f"the key {twice!r:.80} stands twice in one object")
     return table
 

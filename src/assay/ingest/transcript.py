@@ -8,6 +8,7 @@ everything else is cut by the chunker. What the speaker was called stands in the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -197,7 +198,7 @@ def _entry(document: Document, turns: list[Turn], place: Place) -> Entry:
     if len(ids) < len(said):
         raise place.bad(f"interview {document.doc_id}: some segments have ids and some have none")
     if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
+        ((twice, _),) = Counter(ids).most_common(1)
         raise place.twice(f"interview {document.doc_id}: the segment {twice} stands twice")
     document = replace(document, profile=GIVEN)
     return Entry(document, place, chunks_of_sections(document, ids))
