@@ -45,7 +45,7 @@ def command(
         documents = read_corpus(path, format_, profile, tell_notes(), skip_empty=skip_empty)
         with _telling_what_is_stored(workspace):
             written = workspace.ingest(documents, progress)
-        generation = workspace.update_index(progress).generation if index else None
+            generation = workspace.update_index(progress).generation if index else None
     if json_output:
         emit_json({"home": str(config.home), **asdict(written), "generation": generation})
         return
@@ -59,13 +59,13 @@ def command(
 
 @contextmanager
 def _telling_what_is_stored(workspace: "Workspace") -> Iterator[None]:
-    """Say, where reading stops half-way, what was stored by then: it is not indexed."""
-    from assay.errors import InputError, MissingFileError
+    """Say, where it stops half-way, what was stored by then: it is not indexed."""
+    from assay.errors import AssayError
 
     before = workspace.store.last_change()
     try:
         yield
-    except (InputError, MissingFileError, KeyboardInterrupt):
+    except (AssayError, KeyboardInterrupt):
         if stored := workspace.store.last_change() - before:
             note(
                 f"note: stopped with {counted(stored, 'document')} stored and not indexed: "

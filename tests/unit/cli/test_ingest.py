@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import run
-from assay.workspace import indexing
+from assay.workspace import Workspace, indexing
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +51,18 @@ def test_what_was_stored_before_an_error_is_told(
     assert code == 2
     assert "note: stopped with 4 documents stored and not indexed" in problem
     assert "docs.jsonl:6: the document x has no text" in problem
+
+
+def test_an_interruption_while_indexing_tells_what_is_stored(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workspace, "update_index", interrupted)
+    code, _, problem = said(capsys, "ingest", written([{"id": "a", "text": "words"}]))
+    assert code == 130
+    assert "note: stopped with 1 document stored and not indexed" in problem
 
 
 def test_show_hides_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
