@@ -1,11 +1,13 @@
 """How does a JSON row become a document?
 
 A row has an id (``doc_id``, ``_id`` or ``id``), ``text`` or ``sections``, and may have ``title``,
-``source`` and ``metadata``. A section is either a stretch of the text (``start``, ``end``) or
-brings its own ``text``. Where the text is empty the title takes its place, as for papers of which
-a collection has no abstract. Where metadata names a ``section`` (or a LOINC code) or a
-``speaker``, the whole row is that section or that speaker's, as in corpora whose rows are parts of
-trials, labels or interviews.
+``source``, ``interview_id``, ``ingestion_mode`` and ``metadata``. A section is either a stretch of
+the text (``start``, ``end``) or brings its own ``text``. Where the text is empty the title takes
+its place, as for papers of which a collection has no abstract.
+
+A row without sections is one section where it has fields of a chunk (``section_label``,
+``speaker_role``, ...), or where its metadata names a ``section``, a LOINC code or a ``speaker``, as
+in corpora whose rows are parts of trials, labels or interviews.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
 from assay.model.document import Document, Section
 
+SECTION_NAMES = (
+    "section_label", "intent_hint", "is_table", "table_html", "speaker_role", "start_time",
+    "end_time",
+)  # fmt: skip
 TRIAL_ID = re.compile(r"NCT\d{8}")
 
 
@@ -42,6 +48,8 @@ def document_entry(row: Row, place: Place, watch: Watch, source: str) -> Entry:
         sections=sections,
         source=_source(row, place) or source,
         profile="registry" if TRIAL_ID.match(doc_id) else "text",
+        interview_id=fields.short(row, ("interview_id",), place),
+        ingestion_mode=fields.ingestion_mode(row, place),
         metadata=fields.metadata(row.get("metadata"), place, watch),
     )
     return Entry(document, place)
@@ -61,7 +69,7 @@ def _content(row: Row, doc_id: str, place: Place) -> tuple[str, tuple[Section, .
     if given is None or given == []:
         if "text" not in row:
             raise place.bad(f"the document {doc_id} has no text")
-        return text, _whole_section(row, text)
+        return text, _whole_section(row, text, place)
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         raise place.bad(f"sections of {doc_id} is a list of objects")
     if "text" in row:
@@ -74,7 +82,9 @@ def _content(row: Row, doc_id: str, place: Place) -> tuple[str, tuple[Section, .
     return composer.text, composer.sections
 
 
-def _whole_section(row: Row, text: str) -> tuple[Section, ...]:
+def _whole_section(row: Row, text: str, place: Place) -> tuple[Section, ...]:
+    if any(row.get(name) is not None for name in SECTION_NAMES):
+        return (_own_section(row, text, place),)
     metadata = row.get("metadata")
     known = metadata if isinstance(metadata, dict) else {}
     heading, speaker = (
@@ -86,6 +96,25 @@ def _whole_section(row: Row, text: str) -> tuple[Section, ...]:
         return ()
     hint = intent_of(label, text)
     return (Section(0, len(text), label, heading, hint, speaker_role=role_of(speaker)),)
+
+
+def _own_section(row: Row, text: str, place: Place) -> Section:
+    """The whole row as the section that its own fields describe, as those of a chunk do."""
+    named = fields.short(row, ("section_label",), place)
+    label = named if named in LABELS or not named else label_of(named)
+    html = fields.string(row, ("table_html",), place)
+    return Section(
+        0,
+        len(text),
+        label=label,
+        heading=named,
+        intent_hint=fields.short(row, ("intent_hint",), place) or intent_of(label, text),
+        is_table=fields.flag(row, "is_table", place) or bool(html),
+        table_html=sanitised(html, place) if html else "",
+        speaker_role=fields.speaker_role(row, place),
+        start_time=fields.seconds(row, ("start_time",), place),
+        end_time=fields.seconds(row, ("end_time",), place),
+    )
 
 
 def _stretches(given: list[Row], text: str, place: Place) -> tuple[Section, ...]:

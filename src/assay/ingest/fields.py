@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.watch import Watch
+from assay.model.document import IngestionMode, SpeakerRole
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 DOC_ID_NAMES = ("doc_id", "_id", "id")
 CLOCK = re.compile(r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]?\d(?:[.,]\d{1,9})?)")
@@ -67,6 +71,37 @@ def clock(value: str, place: Place) -> float:
         raise place.bad(f"{value!r:.40} is not a time", hint="seconds, or hh:mm:ss.mmm")
     hours, minutes, rest = found.groups()
     return int(hours or 0) * 3600 + int(minutes) * 60 + float(rest.replace(",", "."))
+
+
+def flag(row: Mapping[str, Any], name: str, place: Place) -> bool:
+    """True or false; false when there is none."""
+    value = row.get(name)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise place.bad(f"{name} is {value!r:.40}, and true or false is expected")
+
+
+def speaker_role(row: Mapping[str, Any], place: Place) -> SpeakerRole:
+    """Who speaks; unknown when the row does not say."""
+    return _one_of(SpeakerRole, row, "speaker_role", SpeakerRole.UNKNOWN, place)
+
+
+def ingestion_mode(row: Mapping[str, Any], place: Place) -> IngestionMode:
+    """How the text came; from a file when the row does not say."""
+    return _one_of(IngestionMode, row, "ingestion_mode", IngestionMode.OFFLINE, place)
+
+
+def _one_of(
+    kind: type[_Choice], row: Mapping[str, Any], name: str, default: _Choice, place: Place
+) -> _Choice:
+    value = row.get(name)
+    if value is None:
+        return default
+    try:
+        return kind(str(value).upper())
+    except ValueError:
+        known = ", ".join(kind)
+        raise place.bad(f"{name} {value!r:.40} is none of {known}") from None
 
 
 def metadata(value: object, place: Place, watch: Watch) -> dict[str, str]:

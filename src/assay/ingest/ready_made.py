@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +20,7 @@ from assay.ingest.json_rows import Row
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
-from assay.model.document import (
-    Chunk,
-    Document,
-    IngestionMode,
-    Section,
-    SpeakerRole,
-    chunk_of,
-)
+from assay.model.document import Chunk, Document, Section, chunk_of
 from assay.model.judgments import Span
 
 GIVEN = "given"
@@ -88,36 +80,18 @@ def _chunk(row: Row, place: Place, watch: Watch) -> Chunk:
         title=fields.short(row, ("title",), place),
         section_label=label,
         intent_hint=fields.short(row, ("intent_hint",), place) or intent_of(label_of(label), text),
-        is_table=_flag(row, "is_table", place) or bool(html),
+        is_table=fields.flag(row, "is_table", place) or bool(html),
         table_html=sanitised(html, place) if html else "",
         spans=_spans(row.get("spans"), len(text), place),
         chunker_version=fields.short(row, ("chunker_version",), place) or GIVEN_VERSION,
-        speaker_role=_one_of(SpeakerRole, row, "speaker_role", SpeakerRole.UNKNOWN, place),
-        ingestion_mode=_one_of(IngestionMode, row, "ingestion_mode", IngestionMode.OFFLINE, place),
+        speaker_role=fields.speaker_role(row, place),
+        ingestion_mode=fields.ingestion_mode(row, place),
         interview_id=fields.short(row, ("interview_id",), place),
         start_time=fields.seconds(row, ("start_time",), place),
         end_time=fields.seconds(row, ("end_time",), place),
         source=fields.short(row, ("source",), place),
         metadata=fields.metadata(row.get("metadata"), place, watch),
     )
-
-
-def _flag(row: Row, name: str, place: Place) -> bool:
-    value = row.get(name)
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    raise place.bad(f"{name} is {value!r:.40}, and true or false is expected")
-
-
-def _one_of(kind: Any, row: Row, name: str, default: Any, place: Place) -> Any:
-    value = row.get(name)
-    if value is None:
-        return default
-    try:
-        return kind(str(value).upper())
-    except ValueError:
-        known = ", ".join(kind)
-        raise place.bad(f"{name} {value!r:.40} is none of {known}") from None
 
 
 def _spans(value: object, length: int, place: Place) -> tuple[Span, ...]:

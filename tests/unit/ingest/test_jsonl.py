@@ -158,3 +158,18 @@ def test_an_empty_file_is_noted(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text("")
     assert entries("jsonl", tmp_path, notes) == []
     assert notes[0].endswith("c.jsonl: empty")
+
+
+def test_a_whole_document_may_have_the_fields_of_a_chunk(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "d.jsonl", {
+        "doc_id": "a", "text": "It hurts.", "speaker_role": "patient", "interview_id": "i1",
+        "ingestion_mode": "LIVE", "start_time": "00:05", "section_label": "Adverse events",
+    })  # fmt: skip
+    ((_, (chunk,)),) = read_corpus(path)
+    assert (chunk.speaker_role, chunk.interview_id, chunk.start_time) == ("PATIENT", "i1", 5.0)
+    assert (chunk.ingestion_mode, chunk.section_label, chunk.intent_hint) == (
+        "LIVE", "adverse_events", "ae",
+    )  # fmt: skip
+    write_lines(path, {"doc_id": "a", "text": "It hurts.", "speaker_role": "dog"})
+    with pytest.raises(FormatError, match=r"d\.jsonl:1: speaker_role 'dog' is none of PATIENT"):
+        list(read_corpus(path))
