@@ -15,6 +15,7 @@ from assay.ingest.walking import suffix
 
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _KEY = re.compile(rb'"(protocolSection|turns|segments|segment_id|chunk_id|text|sections)"\s*:')
+_OBJECTS = re.compile(rb"\{|\[\s*\{")
 _FORMATS = {
     "protocolSection": "ctgov",
     "turns": "transcript",
@@ -48,11 +49,13 @@ def format_of(path: Path) -> str | None:
     start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"WEBVTT"):
         return "transcript"
+    found = None
     if start.startswith(b"<"):
-        return _of_xml(start)
-    if start.startswith((b"{", b"[")):
-        return _of_json(start)
-    return "text" if suffix(path) in text.SUFFIXES else None
+        found = _of_xml(start)
+    elif _OBJECTS.match(start):
+        found = _of_json(start)
+    # A text may begin with a bracket, too: "[00:01] Doctor: ..."
+    return found or ("text" if suffix(path) in text.SUFFIXES else None)
 
 
 def _of_xml(start: bytes) -> str | None:

@@ -20,6 +20,7 @@ from assay.ingest.readers import READERS, Reader
 from assay.ingest.walking import suffix, walk
 from assay.ingest.watch import Watch
 
+OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
 NAMED = 5  # files that a note names; the others are counted
 
 
@@ -53,7 +54,7 @@ def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> list[Part]:
         inner = list(below)
         if inner[0].parent != folder:
             found += _of_folder(folder / name, inner, watch)
-        elif kind := format_of(inner[0]):
+        elif kind := _format(inner[0]):
             found.append(Part(kind, inner[0]))
         else:
             unknown.append(inner[0])
@@ -69,6 +70,11 @@ def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> list[Part]:
         found, unknown = _as_one(folder, found, unknown)
     _tell(folder, unknown, "of no corpus format that we know", watch)
     return found
+
+
+def _format(file: Path) -> str | None:
+    """Its format, if it has one; a .docx is an archive inside, but not one to unpack first."""
+    return None if suffix(file) in OFFICE else format_of(file)
 
 
 def _as_one(folder: Path, found: list[Part], unknown: list[Path]) -> tuple[list[Part], list[Path]]:

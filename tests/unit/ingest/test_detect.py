@@ -51,6 +51,21 @@ def test_shapes_of_files(tmp_path: Path, content: str, kind: str) -> None:
     assert detect(path) == kind
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[00:01] Doctor: hello",
+        '[![x](y)](z) with "text": in it',
+        "<p>logo</p>\n# Drug",
+        "{x} it was",
+    ],
+)
+def test_a_text_may_begin_with_a_bracket(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(content)
+    assert detect(path) == "text"
+
+
 def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.dat"
     path.write_text("hello")

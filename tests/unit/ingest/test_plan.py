@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import DuplicateError, InputError, MissingFileError
+from assay.errors import DuplicateError, FormatError, InputError, MissingFileError
 from assay.ingest import read_corpus
 from assay.ingest.plan import Part, plan
 from assay.ingest.watch import Watch
@@ -90,6 +90,17 @@ def test_ids_do_not_depend_on_what_else_is_there(tmp_path: Path) -> None:
     put(tmp_path / "c" / "talk.vtt", VTT)
     assert [document.doc_id for document, _ in read_corpus(tmp_path)] == [*alone, "c.talk"]
     assert alone == ["a.notes", "b.notes"]
+
+
+def test_an_office_file_is_left_out_and_an_archive_refused(tmp_path: Path) -> None:
+    put(tmp_path / "a.xml", ARTICLE)
+    put(tmp_path / "appendix.docx", "PK\x03\x04 and so on")
+    parts, notes = planned(tmp_path)
+    assert parts == [("jats", ".")]
+    assert "appendix.docx" in notes[0]
+    put(tmp_path / "b.zip", "PK\x03\x04 and so on")
+    with pytest.raises(FormatError, match=r"b\.zip: this is a zip archive"):
+        planned(tmp_path)
 
 
 def test_broken_files_of_the_format_are_not_left_out(tmp_path: Path) -> None:
