@@ -10,7 +10,9 @@ _CAPTION = (
      r"|\bsafety\b(?! (?:analysis )?(?:population|set|sample|cohort|data ?set))"  # who, not what
      r"|(?-i:\bS?AEs?\b)|treatment-emergent|complication"),
     ("eligibility", r"(in|ex)clusion criteria|eligib"),
-    ("baseline", r"baseline|demograph|characteristics"),
+    # What changed since the baseline, or is set beside it, is no longer about the start.
+    ("baseline", r"demograph|characteristics|\A(?!.*(?:\bchange|from (?:the )?baseline|\bafter\b"
+     r"|baseline (?:and|to)\b|follow-?up|\bpost|improve|over time)).*\bbaseline"),
     ("dosage", r"\bdos(e|es|age|ing)\b(?!.*(respon|outcome|effect))|titration"),
     ("outcomes", r"outcome|end-?point|efficacy|effects? of|respon[sd]|survival|changes? "
      r"|comparison of|results of|mean difference|odds ratio|hazard ratio|relative risk"),
