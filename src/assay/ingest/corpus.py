@@ -76,7 +76,7 @@ def read_documents(
 def _empty(entry: Entry, watch: Watch, skip_empty: bool) -> None:
     message = f"the document {entry.document.doc_id} has no text"
     if not skip_empty:
-        raise entry.place.bad(message, hint="give it one, or leave out what is empty: --skip-empty")
+        raise entry.place.bad(message, hint="give it one, or leave it out, as assay ingest --skip-empty does")
     watch.note(f"{entry.place}: {message}: skipped")
 
 
