@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -67,6 +68,7 @@ def read_documents(
             _empty(entry, watch, skip_empty)
             continue
         _check_size(entry)
+        entry = _without_long_metadata(entry, watch)  # noqa: PLW2901 - the same one, made smaller
         if not _again(entry, seen, watch):
             _check_chunk_ids(entry, segments)
             watch.document()
@@ -76,7 +78,9 @@ def read_documents(
 def _empty(entry: Entry, watch: Watch, skip_empty: bool) -> None:
     message = f"the document {entry.document.doc_id} has no text"
     if not skip_empty:
-        raise entry.place.bad(message, hint="give it one, or leave it out, as assay ingest --skip-empty does")
+        raise entry.place.bad(
+            message, hint="give it one, or leave it out, as assay ingest --skip-empty does"
+        )
     watch.note(f"{entry.place}: {message}: skipped")
 
 
@@ -86,6 +90,21 @@ def _check_size(entry: Entry) -> None:
         raise entry.place.too_large(
             f"the document {name} has more than {most:,} characters", hint="split it"
         )
+    if len(entry.document.title) > limits.MAX_TITLE_CHARS:  # it is stored with every chunk
+        raise entry.place.too_large(
+            f"the title of {name} has more than {limits.MAX_TITLE_CHARS:,} characters"
+        )
+
+
+def _without_long_metadata(entry: Entry, watch: Watch) -> Entry:
+    """Metadata is stored with every chunk, too; what is too long for that is left out, noted."""
+    known = entry.document.metadata
+    kept = {key: value for key, value in known.items() if len(value) <= limits.MAX_METADATA_CHARS}
+    for key in known.keys() - kept:
+        watch.note(f"{entry.place}: metadata.{key:.80} is too long and is left out")
+    if len(kept) == len(known):
+        return entry
+    return replace(entry, document=replace(entry.document, metadata=kept))
 
 
 def _again(entry: Entry, seen: dict[str, tuple[bytes, Place]], watch: Watch) -> bool:

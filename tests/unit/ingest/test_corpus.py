@@ -86,6 +86,18 @@ def test_a_title_stands_in_for_an_empty_text(tmp_path: Path) -> None:
     assert len([note for note in notes if "has a title and no text" in note]) == 1
 
 
+def test_what_is_stored_with_every_chunk_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(ARTICLE.replace("<kwd>", f"<kwd>{'k' * limits.MAX_METADATA_CHARS}"))
+    notes: list[str] = []
+    ((document, _),) = read_corpus(path, progress=lambda seen: notes.append(seen.note))
+    assert "keywords" not in document.metadata
+    assert "metadata.keywords is too long and is left out" in notes[0]
+    path.write_text(ARTICLE.replace("<article-title>", f"<article-title>{'T' * 5_000}"))
+    with pytest.raises(LimitError, match=r"the title of PMC77 has more than 4,096 characters"):
+        list(read_corpus(path))
+
+
 def test_only_stopwords_are_allowed(tmp_path: Path) -> None:
     ((_, (chunk,)),) = read_corpus(corpus(tmp_path, {"id": "a", "text": "the of and"}))
     assert chunk.text == "the of and"
