@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from assay.ingest import tokens
 from assay.ingest.profiles import Profile
 from assay.ingest.tables import HEAD_END
 from assay.ingest.windows import Stretch, trimmed, windows
-from assay.model.document import Chunk, Document, Section, chunk_of
+from assay.model.document import BELOW, Chunk, Document, Section, chunk_of
 from assay.model.judgments import Span
 
 
@@ -87,8 +88,17 @@ def _join(one: _Joined, other: _Joined, profile: Profile) -> _Joined | None:
         and first.speaker_role == second.speaker_role
         and (profile.unit != "turn" or first.heading == second.heading)
     )
-    merged = replace(first, end=second.end, end_time=second.end_time)
+    heading = _shared(first.heading, second.heading)
+    merged = replace(first, end=second.end, end_time=second.end_time, heading=heading)
     return _Joined(merged, one.tokens + other.tokens) if same else None
+
+
+def _shared(one: str, other: str) -> str:
+    """The headings above both: ``Methods`` of ``Methods > Design`` and ``Methods > Blinding``."""
+    if one == other:
+        return one
+    pairs = zip(one.split(BELOW), other.split(BELOW), strict=False)
+    return BELOW.join(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _cut(text: str, joined: _Joined, profile: Profile) -> Iterator[tuple[Span, ...]]:

@@ -11,7 +11,7 @@ from assay import limits
 from assay.ingest.entry import Place
 from assay.ingest.sections import intent_of
 from assay.ingest.tables import Table, table_kind, table_markup, table_text
-from assay.model.document import Section
+from assay.model.document import BELOW, Section
 
 _SPACE = re.compile(r"[^\S\n]+")
 _NEWLINES = re.compile(r" ?\n\s*")
@@ -80,7 +80,7 @@ class Composer:
             raise self._place.too_large(f"more than {limits.MAX_SECTIONS:,} sections")
 
     def _path(self, name: str) -> str:
-        return " > ".join([*self._open, name] if name else self._open)[: limits.MAX_TITLE_CHARS]
+        return BELOW.join([*self._open, name] if name else self._open)[: limits.MAX_TITLE_CHARS]
 
     def _append(self, piece: str) -> None:
         self._pieces.append(piece)

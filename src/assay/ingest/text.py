@@ -19,7 +19,7 @@ from assay.ingest.opening import whole
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.walking import corpus_files, id_of, suffix
 from assay.ingest.watch import Watch
-from assay.model.document import Document, Section
+from assay.model.document import BELOW, Document, Section
 
 MARKDOWN = frozenset({".md", ".markdown"})
 SUFFIXES = MARKDOWN | {".txt", ".text"}
@@ -132,7 +132,7 @@ def _sections(text: str, headings: list[Heading]) -> tuple[Section, ...]:
         parent = open_headings[-1][2] if open_headings else ""
         label = label_of(heading.words, parent if parent != "other" else "")
         open_headings.append((heading.level, heading.words, label))
-        path = " > ".join(words for _, words, _ in open_headings)[: limits.MAX_TITLE_CHARS]
+        path = BELOW.join(words for _, words, _ in open_headings)[: limits.MAX_TITLE_CHARS]
         hint = intent_of(label, text[heading.start : end])
         sections.append(Section(heading.start, end, label, path, hint))
     return tuple(sections)

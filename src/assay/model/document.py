@@ -14,6 +14,7 @@ from enum import StrEnum
 from assay.errors import InputError
 from assay.model.judgments import Span
 
+BELOW = " > "  # between the headings of a section, from the top: Methods > Design
 ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}")
 
 

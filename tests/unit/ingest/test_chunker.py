@@ -196,6 +196,24 @@ def spoken(*turns: tuple[str, str]) -> Document:
     return Document("d", text, sections=tuple(sections))
 
 
+@pytest.mark.parametrize(
+    ("headings", "shared"),
+    [
+        (["Methods > Design", "Methods > Blinding"], "Methods"),
+        (["Methods > Design", "Methods > Design > Figure 1"], "Methods > Design"),
+        (["Design", "Blinding"], None),
+        (["Design", "Design"], "Design"),
+    ],
+)
+def test_sections_that_share_a_chunk_are_under_what_stands_above_both(
+    headings: list[str], shared: str | None
+) -> None:
+    first, second = headings
+    sections = (Section(0, 1, "methods", first), Section(2, 3, "methods", second))
+    (chunk,) = chunk_document(Document("d", "a b", sections=sections), PROFILES["imrad"])
+    assert chunk.metadata.get("heading") == shared
+
+
 def test_turns_are_chunks_and_only_a_profile_joins_them() -> None:
     document = spoken(("Doc", "Hello."), ("Doc", "Pain?"), ("Pat", "Yes."), ("Pat", "long " * 30))
     chunks = chunk_document(document, replace(PROFILES["transcript"], size=20))
