@@ -2,8 +2,8 @@
 
 The abstract is one section with its inner headings. Each ``sec`` of the body is a section under its
 path of headings; its text comes first, then its tables and figure captions, so that running text is
-not torn apart where a table happens to be anchored. Of the back matter the reference list is left
-out.
+not torn apart where a table happens to be anchored. Left out are references, translated abstracts,
+and what a journal attaches to the article (``sub-article``, ``response``).
 """
 
 from __future__ import annotations
