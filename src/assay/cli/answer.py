@@ -8,7 +8,7 @@ import typer
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.opening import is_remote, refuse_with_server
 from assay.cli.options import DEGRADED, JsonFlag, configuration
-from assay.cli.search import tell_if_empty
+from assay.cli.search import tell_if_incomplete
 
 if TYPE_CHECKING:
     from assay.config import Configuration
@@ -56,7 +56,7 @@ def _answered(config: "Configuration", question: str, speakers: Sequence[str]) -
 
     with Workspace(config) as workspace:
         said, response = workspace.answer(question, filters=make_filters(speaker_role=speakers))
-        tell_if_empty(workspace)
+        tell_if_incomplete(workspace)
         return Answered(question, workspace.answerer.name, said, response).to_dict()
 
 

@@ -9,6 +9,7 @@ from assay.cli.console import emit_json, emit_text, note, stdout_console
 from assay.cli.opening import is_remote, refuse_with_server
 from assay.cli.options import DEGRADED, JsonFlag, configuration
 from assay.cli.search_options import switch
+from assay.counting import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -126,7 +127,7 @@ def _search(
 
     with Workspace(config) as workspace:
         response = workspace.search(query, **options)
-        tell_if_empty(workspace)
+        tell_if_incomplete(workspace)
         if not response.results and (asked := options["filters"].section_label):
             _tell_sections(workspace, asked)
     return _shown(config, response, as_json, explain=explain)
@@ -167,10 +168,14 @@ def _shown(
     return DEGRADED if response.degraded else 0
 
 
-def tell_if_empty(workspace: "Workspace") -> None:
-    """Nothing can be found where nothing was read; say so, since it looks like a poor search."""
+def tell_if_incomplete(workspace: "Workspace") -> None:
+    """What was not read or not indexed cannot be found; say so, it looks like a poor search."""
     if workspace.store.counts()["documents"] == 0:
         note(f"note: the workspace {workspace.home} holds no documents yet (assay ingest PATH)")
+    elif behind := workspace.changes_behind():
+        note(
+            f"note: {counted(behind, 'document change', 'is')} not indexed yet (assay index update)"
+        )
 
 
 def _tell_sections(workspace: "Workspace", asked: tuple[str, ...]) -> None:

@@ -175,6 +175,10 @@ class Workspace:
         """The index card: what is in it, how fresh it is, which models made it."""
         return indexing.index_info(self)
 
+    def changes_behind(self) -> int:
+        """How many changes of the documents the index does not have yet."""
+        return indexing.changes_behind(self)
+
     def check_index(self) -> list[str]:
         """What is wrong with the index; nothing where the list is empty."""
         return indexing.check_index(self)

@@ -110,6 +110,17 @@ def index_info(workspace: Workspace) -> dict[str, Any]:
     }
 
 
+def changes_behind(workspace: Workspace) -> int:
+    """How many changes of the documents the index does not have yet."""
+    if workspace.cluster is not None:
+        applied = workspace.cluster.current().applied
+    else:
+        from assay.index.manifest import load
+
+        applied = load(workspace.index_folder).applied
+    return workspace.store.last_change() - applied
+
+
 def _card(workspace: Workspace) -> tuple[int, int, dict[str, Any]]:
     """The generation, the last change that is in it, and what else the index says of itself."""
     if workspace.cluster is not None:

@@ -185,3 +185,22 @@ def test_documents_are_listed_in_pages(home: str, capsys: pytest.CaptureFixture[
     assert f"1 of {whole['total']} documents" in err
     assert run(["--home", home, "corpus", "show", "nobody"]) == 2
     assert "assay corpus list" in capsys.readouterr().err
+
+
+def test_documents_that_are_not_indexed_yet_are_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAY_DENSE_MODEL", "none")
+    monkeypatch.setenv("ASSAY_SPLADE_MODEL", "none")
+    for name in ("a", "b"):
+        row = {"doc_id": name, "title": name, "text": "aspirin lowers fever"}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    assert run(["--home", "w", "ingest", "a.jsonl"]) == 0
+    assert run(["--home", "w", "search", "aspirin"]) == 0
+    assert "not indexed" not in capsys.readouterr().err
+    assert run(["--home", "w", "ingest", "b.jsonl", "--no-index"]) == 0
+    capsys.readouterr()
+    for command in (["search", "aspirin"], ["answer", "does aspirin lower fever?"]):
+        assert run(["--home", "w", *command]) == 0
+        told = capsys.readouterr().err
+        assert "note: 1 document change is not indexed yet (assay index update)" in told
