@@ -42,9 +42,9 @@ def test_deletes_rebuilds_and_the_alias(transport: Transport) -> None:
     first = cluster.update(memory, ENCODERS, DENSE.dimension)
     assert cluster.current() == first
     assert cluster.count(first.index) == len(rows)
-    assert cluster.problems(len(rows), memory.last_change()) == []
+    assert cluster.problems(len(rows), memory) == []
     memory.change((), removed=[rows[0].key])
-    assert "1 change behind" in cluster.problems(len(rows) - 1, memory.last_change())[0]
+    assert "1 change behind" in cluster.problems(len(rows) - 1, memory)[0]
     second = cluster.update(memory, ENCODERS, DENSE.dimension)
     assert (second.index, second.applied) == (first.index, first.applied + 1)
     assert cluster.count(second.index) == len(rows) - 1

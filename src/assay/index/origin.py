@@ -26,7 +26,11 @@ class Origin(Protocol):
 
 def is_foreign(manifest: Manifest, store: Origin) -> bool:
     """Whether the index knows of things that never were in this store."""
-    stated = manifest.card.get(MARK)
-    if manifest.applied > store.last_change():
+    return made_elsewhere(manifest.applied, manifest.card.get(MARK), store)
+
+
+def made_elsewhere(applied: int, stated: str | None, store: Origin) -> bool:
+    """The same of any index that is complete up to a change and states the mark at it."""
+    if applied > store.last_change():
         return True
-    return stated is not None and stated != store.mark(manifest.applied)
+    return stated is not None and stated != store.mark(applied)

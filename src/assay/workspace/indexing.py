@@ -139,7 +139,7 @@ def check_index(workspace: Workspace) -> list[str]:
     workspace.require()
     chunks = workspace.store.counts()["chunks"]
     if workspace.cluster is not None:
-        return workspace.cluster.problems(chunks, workspace.store.last_change())
+        return workspace.cluster.problems(chunks, workspace.store)
     from assay.index import check
 
     return check.problems(workspace.index_folder, chunks, workspace.store)

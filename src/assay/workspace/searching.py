@@ -92,6 +92,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
 
 
 def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
+    from assay.engines.opensearch.cluster import refuse_foreign
     from assay.search.cache import Cache
     from assay.search.snapshot import Snapshot
 
@@ -99,6 +100,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     store, current = workspace.store, cluster.current()
     if not current.generation:
         raise EngineError("there is no index on the cluster yet", hint="assay index update")
+    refuse_foreign(current, store)
     found, absent = _present(
         lambda name: cluster.component(
             name, current, workspace.sparse_encoder, workspace.dense_encoder

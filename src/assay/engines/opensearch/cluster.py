@@ -1,10 +1,12 @@
 """Which index on the cluster is the current one, and how does it catch up with the store?
 
 A generation is an index of its own, ``PREFIX-000007``, behind the alias ``PREFIX``. The index's
-``_meta`` says which models made it and up to which change of the store it is complete. New chunks
-and deletes go into the current index; a rebuild, or other models, fill a new index, which the alias
-moves to in one step when all of it is there; the one before stays until the next, for searches that
-are still in it. An interrupted load goes on where it stopped.
+``_meta`` says which models made it, of which store, and up to which change it is complete. New
+chunks and deletes go into the current index; a rebuild, or other models, fill a new index, which
+the alias moves to in one step when all of it is there; the one before stays until the next, for
+searches that are still in it. An interrupted load goes on where it stopped. An index of another
+store, whose workspace has the same prefix, is never written to or searched; only a rebuild takes
+its place.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from assay.engines.opensearch.loading import delete_chunks, load_chunks
 from assay.engines.opensearch.mapping import FORMAT, fields_of, index_body
 from assay.engines.opensearch.transport import Transport
 from assay.errors import EngineError, UsageError
+from assay.index.origin import FOREIGN, MARK, Origin, made_elsewhere
 from assay.index.writer import ChunkSource, Encoders
 from assay.model.document import KeyedChunk
 from assay.model.query import Component
@@ -48,12 +51,18 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The index behind the alias; ``generation`` 0 means that there is none yet."""
+    """The index behind the alias; ``generation`` 0 means that there is none yet.
+
+    ``begun`` is the last change that may be in it in part, from a load that was cut off;
+    ``made_of`` is the store's mark at ``applied``.
+    """
 
     index: str = ""
     generation: int = 0
     applied: int = 0
     models: Mapping[str, str] = field(default_factory=dict)
+    begun: int = 0
+    made_of: str | None = None
 
     @property
     def name(self) -> str:
@@ -120,65 +129,83 @@ class Cluster:
         """Bring the cluster up to the store's last change; ``fresh`` fills a new index."""
         current = self.current()
         until = source.last_change()
+        if not fresh:
+            refuse_foreign(current, source)
         if fresh or not current.generation or dict(current.models) != encoders.models:
-            return self._fill(
-                source, encoders, dimension, current=current, until=until, progress=progress
-            )
+            index = f"{self._shape.prefix}-{current.generation + 1:06d}"
+            plan = {"until": until, "models": encoders.models, MARK: source.mark(until)}
+            after = self._begun(index, plan, None if fresh else source)
+            if after is None:
+                self._create(index, dimension, current.generation + 1, plan)
+            return self._fill(index, source, encoders, after or 0, old=current, progress=progress)
         if until == current.applied:
             return current
-        delete_chunks(self.transport, current.index, source.removed_since(current.applied, until))
+        # a load that was cut off may have brought chunks that are gone since
+        gone = {
+            key
+            for seq in {current.applied, current.begun}
+            for key in source.removed_since(seq, until)
+        }
+        delete_chunks(self.transport, current.index, sorted(gone))
+        self._mark(current.index, {"begun": until})
         pages = source.added_since(current.applied, until)
         load_chunks(
             self.transport, current.index, pages, encoders, lambda _, n: progress("load", n, 0)
         )
         self._refresh(current.index)
-        return self._mark(current.index, {"applied": until, "models": encoders.models})
+        return self._mark(current.index, {"applied": until, MARK: source.mark(until)})
+
+    def _create(self, index: str, dimension: int, generation: int, plan: dict[str, Any]) -> None:
+        """An empty index, in the place of one that was begun for another plan."""
+        self._clear(index)
+        body = index_body(
+            shards=self._shape.shards,
+            replicas=0,
+            refresh=LOADING_REFRESH,
+            dimension=dimension,
+            meta={"generation": generation, "applied": 0, "plan": plan},
+        )
+        self.transport.ask("PUT", f"/{index}", body)
 
     def _fill(
         self,
+        index: str,
         source: ChunkSource,
         encoders: Encoders,
-        dimension: int,
+        after: int,
         *,
-        current: Current,
-        until: int,
+        old: Current,
         progress: Progress,
     ) -> Current:
         """A new index with everything, and the alias moved to it when it is whole."""
-        index = f"{self._shape.prefix}-{current.generation + 1:06d}"
-        plan = {"until": until, "models": encoders.models}
-        after = self._begun(index, plan)
-        if after is None:
-            self._clear(index)
-            body = index_body(
-                shards=self._shape.shards,
-                replicas=0,
-                refresh=LOADING_REFRESH,
-                dimension=dimension,
-                meta={"generation": current.generation + 1, "applied": 0, "plan": plan},
-            )
-            self.transport.ask("PUT", f"/{index}", body)
-            after = 0
+        plan = self._meta(index)["plan"]
+        until = plan["until"]
 
         def done(last_key: int, count: int) -> None:
-            self._mark(index, {"plan": plan, "loaded": last_key})
+            self._mark(index, {"loaded": last_key})
             progress("load", count, 0)
 
         pages = _after(source.added_since(0, until), after)
         load_chunks(self.transport, index, pages, encoders, done)
         self._finish(index)
-        new = self._mark(index, {"applied": until, "models": encoders.models})
-        self._swap(current.index, index)
+        # the plan stays: where the alias cannot be moved now, the next time finds all of it there
+        known = {"models": encoders.models, MARK: plan[MARK]}
+        new = self._mark(index, {"applied": until, "begun": until, **known})
+        self._swap(old.index, index)
         return new
 
-    def _begun(self, index: str, plan: dict[str, Any]) -> int | None:
+    def _begun(self, index: str, plan: dict[str, Any], store: Origin | None) -> int | None:
         """The last key that an interrupted load of the same plan had brought there.
 
         None where there was none, or where a shard of it is gone with its node: an index that is
-        being filled has no copies yet, and is filled anew.
+        being filled has no copies yet, and is filled anew. What another store's workspace has begun
+        is refused, unless ``store`` is None.
         """
         meta = self._meta(index)
-        if meta.get("plan") != plan or self._status(index) == "red":
+        begun = meta.get("plan")
+        if begun and store is not None:
+            refuse_foreign(Current(index, 1, begun["until"], made_of=begun.get(MARK)), store)
+        if begun != plan or self._status(index) == "red":
             return None
         return int(meta.get("loaded", 0))
 
@@ -235,9 +262,6 @@ class Cluster:
     def _mark(self, index: str, changes: dict[str, Any]) -> Current:
         """Write what is known of an index into its ``_meta``, and read it back."""
         meta = {**self._meta(index), **changes}
-        if "applied" in changes:
-            meta.pop("plan", None)
-            meta.pop("loaded", None)
         self.transport.ask("PUT", f"/{index}/_mapping", {"_meta": meta})
         return _current(index, meta)
 
@@ -280,7 +304,7 @@ class Cluster:
             "dense_search": "approximate",
         }
 
-    def problems(self, chunks: int, last_change: int) -> list[str]:
+    def problems(self, chunks: int, store: Origin) -> list[str]:
         """What is wrong, in words; nothing where the list is empty."""
         current = self.current()
         if not current.generation:
@@ -301,10 +325,10 @@ class Cluster:
             if mapping["properties"].get(name, {}).get("type") != field["type"]
         ):
             return [*found, f"the mapping of {current.index} has no sound {', '.join(wrong)}"]
-        if current.applied < last_change:
-            found.append(
-                f"the index is {counted(last_change - current.applied, 'change')} behind the store"
-            )
+        if made_elsewhere(current.applied, current.made_of, store):
+            return [*found, FOREIGN]
+        if behind := store.last_change() - current.applied:
+            found.append(f"the index is {counted(behind, 'change')} behind the store")
         elif (alive := self.count(current.index)) != chunks:
             found.append(f"the index holds {counted(alive, 'chunk')} and the store {chunks}")
         return found
@@ -325,6 +349,16 @@ class Cluster:
         return found
 
 
+def refuse_foreign(current: Current, source: Origin) -> None:
+    """Refuse an index that was made of another store than this."""
+    if made_elsewhere(current.applied, current.made_of, source):
+        raise EngineError(
+            f"{current.index}: {FOREIGN}",
+            hint="where another workspace has the same opensearch_prefix, choose another; "
+            "assay index rebuild puts this workspace's documents in its place",
+        )
+
+
 def _current(index: str, meta: Mapping[str, Any]) -> Current:
     try:
         return Current(
@@ -332,6 +366,8 @@ def _current(index: str, meta: Mapping[str, Any]) -> Current:
             generation=int(meta["generation"]),
             applied=int(meta["applied"]),
             models=dict(meta.get("models", {})),
+            begun=int(meta.get("begun", meta["applied"])),
+            made_of=meta.get(MARK),
         )
     except (KeyError, ValueError, TypeError):
         raise EngineError(
