@@ -211,6 +211,39 @@ def test_secrets_are_never_told(node: str) -> None:
     assert "very-secret" not in f"{caught.value} {transport!r} {vars(transport)!r}"
 
 
+@pytest.mark.parametrize("key", ["very-secret\n", "very-secret\r\n"])
+def test_a_key_from_a_file_ends_with_its_line(node: str, key: str) -> None:
+    transport = Transport(node, environ={"ASSAY_OPENSEARCH_API_KEY": key})
+    Answers.script.append((200, b"{}"))
+    transport.ask("GET", "/")
+    transport.close()
+    assert Answers.seen[0][2] == "ApiKey very-secret"
+
+
+@pytest.mark.parametrize("key", ["very-secret\nX: y", "very-s€cret", "very\0secret"])
+def test_a_key_that_is_none_is_refused_and_not_told(key: str) -> None:
+    with pytest.raises(ConfigError, match="ASSAY_OPENSEARCH_API_KEY") as caught:
+        Transport(NOBODY, environ={"ASSAY_OPENSEARCH_API_KEY": key})
+    assert "very" not in str(caught.value)
+
+
+def test_a_password_without_a_user_is_refused() -> None:
+    with pytest.raises(ConfigError, match="ASSAY_OPENSEARCH_USER is not"):
+        Transport(NOBODY, environ={"ASSAY_OPENSEARCH_PASSWORD": "secret"})
+
+
+def test_errors_say_which_node_and_what_to_do(node: str) -> None:
+    transport = Transport(NOBODY)
+    with pytest.raises(EngineError, match=r"http://127\.0\.0\.1:9: ConnectionRefused.*refused"):
+        transport.ask("GET", "/")
+    transport = Transport(node)
+    Answers.script.append((401, b"Unauthorized"))
+    with pytest.raises(EngineError, match="401") as caught:
+        transport.ask("GET", "/")
+    transport.close()
+    assert "ASSAY_OPENSEARCH_USER" in str(caught.value.hint)
+
+
 def test_scores_are_inner_products_again() -> None:
     for product in (-0.9, -0.1, 0.0, 0.3, 1.0):
         lucene = 1 + product if product >= 0 else 1 / (1 - product)

@@ -49,7 +49,7 @@ class Node:
                 raise LateError(str(late)) from late
             except (OSError, HTTPException) as broken:
                 if kept is None:
-                    raise UnreachableError(type(broken).__name__) from broken
+                    raise self._unreachable(broken) from broken
 
     def close(self) -> None:
         """Let go of all connections that nobody uses."""
@@ -71,8 +71,13 @@ class Node:
         try:
             connection.connect()
         except TimeoutError as late:
-            raise UnreachableError(type(late).__name__) from late
+            raise self._unreachable(late) from late
         return connection
+
+    def _unreachable(self, problem: Exception) -> UnreachableError:
+        # what a stranger answered is not repeated
+        said = f": {problem!s:.200}" if isinstance(problem, OSError) else ""
+        return UnreachableError(f"{self.url}: {type(problem).__name__}{said}")
 
     def _exchanged(
         self,

@@ -87,9 +87,7 @@ class Transport:
         if status == 404 and missing:
             return {}
         if status >= 300 and not (late and status == 408):
-            raise EngineError(
-                f"OpenSearch refused {method} {path.partition('?')[0]}: {_reason(status, answer)}"
-            )
+            raise _refused(f"{method} {path.partition('?')[0]}", status, answer)
         return answer
 
     def bulk(self, lines: bytes, timeout: float = 120.0) -> dict[str, Any]:
@@ -101,7 +99,7 @@ class Transport:
             if status < 300:
                 return answer
             if status not in BUSY or time.monotonic() + pause > until:
-                raise EngineError(f"OpenSearch refused a bulk load: {_reason(status, answer)}")
+                raise _refused("a bulk load", status, answer)
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
@@ -145,11 +143,19 @@ def _is_address(url: str) -> bool:
 
 
 def _authorization(environ: Mapping[str, str]) -> dict[str, str]:
-    """The header that says who asks; none where the environment names nobody."""
-    if key := environ.get(KEY):
+    """The header that says who asks; none where the environment names nobody.
+
+    A secret that was read from a file often ends with the line: that is taken off.
+    """
+    key, user, password = (environ.get(name, "").strip("\r\n") for name in (KEY, USER, PASSWORD))
+    if key:
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigError(f"{KEY} holds a character that is in no key", hint="one line of text")
         return {"Authorization": f"ApiKey {key}"}
-    if user := environ.get(USER):
-        pair = f"{user}:{environ.get(PASSWORD, '')}".encode()
+    if password and not user:
+        raise ConfigError(f"{PASSWORD} is set and {USER} is not", hint=f"set {USER}")
+    if user:
+        pair = f"{user}:{password}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
     return {}
 
@@ -174,6 +180,14 @@ def _json(status: int, content: bytes) -> dict[str, Any]:
             hint="does the setting opensearch_url name a node of OpenSearch?",
         ) from None
     return value if isinstance(value, dict) else {"value": value}
+
+
+def _refused(what: str, status: int, answer: dict[str, Any]) -> EngineError:
+    unknown = status in (401, 403)
+    return EngineError(
+        f"OpenSearch refused {what}: {_reason(status, answer)}",
+        hint=f"{USER} and {PASSWORD}, or {KEY}, say who asks" if unknown else None,
+    )
 
 
 def _reason(status: int, answer: dict[str, Any]) -> str:
