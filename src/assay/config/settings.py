@@ -49,6 +49,10 @@ class Text:
         return text.strip()
 
 
+_INDEX = Text(r"[a-z0-9][a-z0-9_-]{0,99}", "small letters, digits, - and _, 100 at most")
+_INTERVAL = Text(r"-1|\d{1,6}(ms|s|m|h|d)", "a time such as 1s or 500ms, or -1")
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A path to a folder; a leading ``~`` means the user's home."""
@@ -183,10 +187,10 @@ _ENGINE_ROWS = (
         "where the index lives: in the workspace, or on an OpenSearch cluster",
     ),
     _service("opensearch_url", Text(), "none", "nodes of the cluster, with blanks between them"),
-    _service("opensearch_prefix", Text(), "assay", "name of the alias, and how indexes begin"),
+    _service("opensearch_prefix", _INDEX, "assay", "name of the alias, and how indexes begin"),
     _service("opensearch_shards", Whole(1, 1_024), "1", "shards of a new index"),
     _service("opensearch_replicas", Whole(0, 16), "1", "copies of each shard"),
-    _service("opensearch_refresh", Text(), "1s", "when new chunks become searchable"),
+    _service("opensearch_refresh", _INTERVAL, "1s", "when new chunks become searchable"),
 )
 
 _SERVICE_ROWS = (

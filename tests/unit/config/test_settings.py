@@ -114,3 +114,27 @@ def test_a_tilde_means_home(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_the_form_in_words(kind: Kind, form: str) -> None:
     assert kind.form == form
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("opensearch_prefix", "Assay"),
+        ("opensearch_prefix", "a,b"),
+        ("opensearch_prefix", "a*"),
+        ("opensearch_prefix", "a/b"),
+        ("opensearch_prefix", "-a"),
+        ("opensearch_prefix", "_all"),
+        ("opensearch_refresh", "1 sec"),
+        ("opensearch_refresh", "1"),
+    ],
+)
+def test_what_a_cluster_would_refuse_after_a_load_is_refused_before(name: str, text: str) -> None:
+    with pytest.raises(ValueError):
+        SETTINGS[name].kind.read(text)
+
+
+def test_names_and_intervals_of_a_cluster() -> None:
+    assert SETTINGS["opensearch_prefix"].kind.read("team-1_x") == "team-1_x"
+    for text in ("-1", "500ms", "30s"):
+        assert SETTINGS["opensearch_refresh"].kind.read(text) == text
