@@ -12,12 +12,13 @@ import atexit
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from assay import limits
-from assay.errors import AssayError
+from assay.errors import AssayError, SearchUnavailableError
 from assay.model.document import Chunk
 from assay.model.query import Filters
 from assay.model.testset import QueryType
@@ -26,7 +27,7 @@ from assay.search.boost import Detected, Lexicon, default_lexicon, detect, inten
 from assay.search.cache import Cache
 from assay.search.check import changed, check
 from assay.search.coordinator import Request, gather
-from assay.search.deadline import Lane
+from assay.search.deadline import Failure, Lane
 from assay.search.options import COMPONENTS, SearchOptions
 from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
@@ -40,6 +41,8 @@ from assay.search.synonyms import Synonyms
 from assay.search.why import Why, explain_absence
 
 log = logging.getLogger("assay.search")
+
+T = TypeVar("T")
 
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
@@ -68,10 +71,9 @@ class _Asked:
     snapshot: Snapshot
     started: float
 
-    @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self, generation: str) -> tuple[str, str, str]:
         """The same for questions with the same answer."""
-        return self.snapshot.generation, self.question.written, self.options.identity()
+        return generation, self.question.written, self.options.identity()
 
 
 class Searcher:
@@ -144,16 +146,17 @@ class Searcher:
         if known := self._remembered(asked):
             return known
         if asked.options.rerank:
-            return self._loop.run(self._answer(asked))
+            return self._loop.run(self._tried(self._answer, asked))
+        prepared = self._loop.run(self._tried(self._prepare, asked))
         # whoever waits here may as well do the rest, instead of yet another thread
-        return self._remember(asked, _told(self._loop.run(self._prepare(asked)), asked))
+        return self._remember(asked, _told(prepared, asked))
 
     async def asearch(
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine."""
         asked = self._asked(query, options, changes)
-        return self._remembered(asked) or await self._answer(asked)
+        return self._remembered(asked) or await self._tried(self._answer, asked)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
         """An answer from this snapshot with everything that led to it; none is remembered."""
@@ -163,13 +166,14 @@ class Searcher:
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
         """The lists of every component, to be fused as often as wanted."""
-        return self._loop.run(self._prepare(self._asked(query, options, changes)))
+        return self._loop.run(self._tried(self._prepare, self._asked(query, options, changes)))
 
     def why(
         self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
-        return self._loop.run(self._why(document, self._asked(query, options, changes)))
+        work = partial(self._why, document)
+        return self._loop.run(self._tried(work, self._asked(query, options, changes)))
 
     def refresh(self) -> bool:
         """Move on to the newest generation, if there is one; whether that happened.
@@ -227,11 +231,27 @@ class Searcher:
         return _Asked(question, wanted, self._snapshot, started)
 
     def _remembered(self, asked: _Asked) -> SearchResponse | None:
-        known = self._answers.get(asked.key)
+        known = self._answers.get(asked.key(asked.snapshot.generation))
         if known is None:
             return None
         total = round(1000 * (time.perf_counter() - asked.started), 3)
         return replace(known, cached=True, timings_ms={"total": total})
+
+    async def _tried(self, work: Callable[[_Asked], Awaitable[T]], asked: _Asked) -> T:
+        """What ``work`` gives; from the newest generation where the present one went away.
+
+        On a cluster a generation is removed after the next but one, also while nobody asks.
+        """
+        try:
+            return await work(asked)
+        except SearchUnavailableError as problem:
+            if not all(error.endswith(f"_{Failure.ERROR}") for error in problem.component_errors):
+                raise
+            await asyncio.to_thread(self.refresh)
+            snapshot = self._snapshot
+            if snapshot.generation == asked.snapshot.generation:
+                raise
+        return await work(replace(asked, snapshot=snapshot))
 
     async def _trace(self, asked: _Asked) -> Traced:
         prepared = await self._prepare(asked)
@@ -246,7 +266,7 @@ class Searcher:
     def _remember(self, asked: _Asked, traced: Traced) -> SearchResponse:
         response = traced.response
         if not response.degraded and not response.warnings:
-            self._answers.put(asked.key, response)
+            self._answers.put(asked.key(response.generation), response)
         return response
 
     async def _prepare(self, asked: _Asked) -> Prepared:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from assay.errors import SearchUnavailableError
 from assay.model.document import Chunk
 from assay.search.response import SearchResponse
+from assay.search.searcher import Searcher, Source
 from tests.unit.search.corpus import documents, filled
+from tests.unit.search.faults import Faulty, no_reranker
 
 ROUNDS, EACH = 8, 4
 
@@ -100,3 +105,24 @@ def test_a_coroutine_sees_a_new_generation_soon(tmp_path: Path) -> None:
                 break
             deadline.wait(0.05)
         assert searcher.generation != before
+
+
+def test_a_generation_that_went_away_while_nobody_asked(tmp_path: Path) -> None:
+    """As on a cluster after two rebuilds: the first question is answered from the newest."""
+    with filled(tmp_path / "home", batch(0)) as opened:
+        whole = opened.snapshot()
+        lost = {name: Faulty(one) for name, one in whole.components.items()}
+        old = replace(whole, generation="old", components=lost)
+        names = ["old"]
+        snapshots = {"old": old, whole.generation: whole}
+        source = Source(lambda: names[-1], lambda: snapshots[names[-1]])
+        searcher = Searcher(source, no_reranker(), defaults=opened.searcher.defaults)
+        for component in lost.values():
+            component.fault = "raise"
+        with pytest.raises(SearchUnavailableError):
+            searcher.search("heart failure")
+        names.append(whole.generation)
+        answer = asyncio.run(searcher.asearch("heart failure"))
+        assert (answer.generation, answer.component_errors) == (whole.generation, ())
+        assert answer.results
+        searcher.close()
