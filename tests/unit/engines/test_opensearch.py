@@ -10,9 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from assay import limits
 from assay.engines.opensearch import loading
-from assay.engines.opensearch.cluster import Cluster, Shape
-from assay.engines.opensearch.components import Bm25, filter_clauses, inner_product
+from assay.engines.opensearch.cluster import Cluster, Current, Shape
+from assay.engines.opensearch.components import Bm25, Dense, filter_clauses, inner_product
 from assay.engines.opensearch.loading import delete_chunks
 from assay.engines.opensearch.mapping import index_body
 from assay.engines.opensearch.transport import Transport
@@ -170,6 +171,31 @@ def test_a_part_of_the_shards_is_no_whole_answer(node: str) -> None:
             bm25.search("words", 3)
         assert len(caught.value.hits) == found
     transport.close()
+
+
+def test_as_much_is_asked_for_as_the_cluster_gives(node: str) -> None:
+    """Where a document is looked for that nobody found, ten thousand places are looked at."""
+    answer = json.dumps({"_shards": {"total": 1, "successful": 1}}).encode()
+    Answers.script += [(200, answer)] * 4
+    transport = Transport(node)
+    for k in (5, limits.WHY_DEPTH):
+        Bm25(transport, "i").search("words", k)
+        Dense(transport, "i", DENSE).search("words", k)
+    transport.close()
+    sent = [json.loads(body) for _, body, _ in Answers.seen]
+    assert [one["size"] for one in sent] == [5, 5, limits.WHY_DEPTH, limits.WHY_DEPTH]
+    assert [one["query"]["knn"]["dense"]["k"] for one in sent[1::2]] == [100, limits.WHY_DEPTH]
+
+
+def test_the_size_of_an_index_that_is_not_there(node: str) -> None:
+    """It is none, and not that of all others on the cluster."""
+    health = {"cluster_name": "c", "status": "green", "number_of_nodes": 1, "unassigned_shards": 0}
+    version = {"version": {"number": "2.19.1"}}
+    Answers.script += [(200, json.dumps(one).encode()) for one in (health, version)]
+    transport = Transport(node)
+    card = Cluster(transport, Shape()).card(Current())
+    transport.close()
+    assert (card["bytes"], card["indexed_rows"]) == ({"primaries": 0}, 0)
 
 
 def test_what_others_made_is_left_alone(node: str) -> None:

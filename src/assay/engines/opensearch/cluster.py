@@ -287,8 +287,10 @@ class Cluster:
     def card(self, current: Current) -> dict[str, Any]:
         """The engine, the cluster's health and what the index takes."""
         health = self.transport.ask("GET", "/_cluster/health")
-        stats = self.transport.ask("GET", f"/{current.index}/_stats/docs,store", missing=True)
-        primaries = stats.get("_all", {}).get("primaries", {})
+        primaries: dict[str, Any] = {}
+        if current.index:  # without a name the whole cluster would be meant
+            stats = self.transport.ask("GET", f"/{current.index}/_stats/store", missing=True)
+            primaries = stats.get("_all", {}).get("primaries", {})
         return {
             "engine": self.engine(),
             "index": current.index,
@@ -314,7 +316,10 @@ class Cluster:
         if health["status"] == "red":
             return [f"{current.index} has lost {counted(health['unassigned_shards'], 'shard')}"]
         if health["unassigned_shards"]:
-            found.append(f"no node for {counted(health['unassigned_shards'], 'copy')} of shards")
+            found.append(
+                f"no node for {counted(health['unassigned_shards'], 'copy')} of shards: "
+                "start more nodes, or set fewer opensearch_replicas and rebuild"
+            )
         mapping = self.transport.ask("GET", f"/{current.index}/_mapping")[current.index]["mappings"]
         if mapping["_meta"].get("format") != FORMAT:
             return [*found, f"{current.index} was not written by this version of assay"]

@@ -19,6 +19,7 @@ from assay.model.query import Filters, Hit, PartialAnswerError
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 MAX_CLAUSES = 500  # of the 1,024 that Lucene allows in one query, with two fields
+MAX_HITS = 10_000  # as deep as OpenSearch looks (index.max_result_window)
 SEARCH_SECONDS = 10.0
 WANTED = "filter_path=timed_out,_shards,hits.hits.sort"
 WHOLE_STATISTICS = "&search_type=dfs_query_then_fetch"
@@ -44,7 +45,7 @@ class Asked:
     ) -> list[Hit]:
         """The k best; ``score_of`` makes our score of the cluster's."""
         body = {
-            "size": min(k, limits.MAX_DEPTH),
+            "size": min(k, MAX_HITS),
             "query": query,
             # all that is wanted of a hit is what it is sorted by: nothing stored is read, which
             # would take longer than the search
@@ -133,7 +134,7 @@ class Dense(Asked):
         if k < 1 or not query.strip():
             return []
         vector = self._encoder.encode([query], "query")[0].tolist()
-        asked: dict[str, Any] = {"vector": vector, "k": min(max(k, 100), limits.MAX_DEPTH)}
+        asked: dict[str, Any] = {"vector": vector, "k": min(max(k, 100), MAX_HITS)}
         if clauses := filter_clauses(filters):
             asked["filter"] = {"bool": {"filter": clauses}}
         return self.hits({"knn": {VECTOR: asked}}, k, score_of=inner_product)
