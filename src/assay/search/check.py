@@ -43,7 +43,8 @@ def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
 
 
 def check(options: SearchOptions) -> SearchOptions:
-    """The options themselves, if a search can be done with them."""
+    """The options, if a search can be done with them; names as text become what they stand for."""
+    options = _read(options)
     _whole("k", options.k, 1, limits.MAX_RESULTS)
     _whole("offset", options.offset, 0, MAX_OFFSET)
     _whole("depth", options.depth, 1, limits.MAX_DEPTH)
@@ -58,6 +59,19 @@ def check(options: SearchOptions) -> SearchOptions:
     _components("components", options.components)
     check_fusion(options)
     return options
+
+
+def _read(options: SearchOptions) -> SearchOptions:
+    """The options with every value of its own kind: "rrf" is equal to a method and is none."""
+    given = {
+        name: _READERS[name](name, value)
+        for name, kind in _KINDS.items()
+        if not isinstance(value := getattr(options, name), kind)
+    }
+    filters = _filters("filters", options.filters)
+    if filters is not options.filters:
+        given["filters"] = filters
+    return replace(options, **given) if given else options
 
 
 def known_value(kind: type[E], name: str, value: object) -> E:
@@ -96,7 +110,7 @@ def _weights(name: str, value: object) -> dict[str, float]:
 
 def _filters(name: str, value: object) -> Filters:
     if isinstance(value, Filters):
-        return value
+        return value if _is_sound(value) else make_filters(**_values(value))
     if value is None:
         return Filters()
     if not isinstance(value, Mapping) or (unknown := set(value) - set(_FILTERS)):
@@ -109,9 +123,9 @@ def _filters(name: str, value: object) -> Filters:
 
 def make_filters(is_table: bool | None = None, **values: Any) -> Filters:
     """Filters from plain text; one value or several for each field."""
-    several = {
-        name: (value,) if isinstance(value, str) else tuple(value) for name, value in values.items()
-    }
+    if is_table is not None and not isinstance(is_table, bool):
+        raise UsageError(f"is_table: must be true or false, not {is_table!r:.40}")
+    several: dict[str, Any] = {name: _texts(name, value) for name, value in values.items()}
     closed: dict[str, type[StrEnum]] = {
         "speaker_role": SpeakerRole,
         "ingestion_mode": IngestionMode,
@@ -123,6 +137,30 @@ def make_filters(is_table: bool | None = None, **values: Any) -> Filters:
             dict.fromkeys(one for label in labels for one in (label, canonical_label(label)) if one)
         )
     return Filters(is_table=is_table, **several)
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    """One text or several; None is none."""
+    if value is None:
+        return ()
+    texts = (value,) if isinstance(value, str) else value
+    if isinstance(texts, Iterable):
+        texts = tuple(texts)
+        if all(isinstance(text, str) for text in texts):
+            return texts
+    raise UsageError(f"{name}: must be text, or a list of texts, not {value!r:.40}")
+
+
+def _values(filters: Filters) -> dict[str, Any]:
+    return {name: getattr(filters, name) for name in _FILTERS}
+
+
+def _is_sound(filters: Filters) -> bool:
+    """Whether every field holds what it says: one text instead of a list would be its letters."""
+    values = _values(filters)
+    flag = values.pop("is_table")
+    several = all(isinstance(value, tuple) for value in values.values())
+    return several and (flag is None or isinstance(flag, bool))
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:
@@ -150,4 +188,10 @@ _READERS: Mapping[str, Any] = {
     "query_type": lambda name, value: (
         None if value is None else known_value(QueryType, name, value)
     ),
+}
+_KINDS: Mapping[str, Any] = {
+    "components": tuple,
+    "fusion_method": FusionMethod,
+    "normalization": Normalization,
+    "query_type": QueryType | None,
 }

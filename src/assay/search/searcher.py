@@ -156,7 +156,8 @@ class Searcher:
     ) -> SearchResponse:
         """The same from a coroutine."""
         asked = self._asked(query, options, changes)
-        return self._remembered(asked) or await self._tried(self._answer, asked)
+        known = self._remembered(asked)
+        return known if known is not None else await self._tried(self._answer, asked)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
         """An answer from this snapshot with everything that led to it; none is remembered."""

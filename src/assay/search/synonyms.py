@@ -40,7 +40,8 @@ class Synonyms:
                     at += length - 1
                     break
             at += 1
-        return tuple(word for word in added if word not in text)[: limits.MAX_SYNONYMS]
+        said = f" {' '.join(words)} "
+        return tuple(word for word in added if f" {word} " not in said)[: limits.MAX_SYNONYMS]
 
 
 def read_synonyms(path: Path) -> Synonyms:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError, LimitError, UsageError
+from assay.model.query import Filters
 from assay.search.check import changed, make_filters
 from assay.search.options import SearchOptions, read_weights
 from assay.workspace import Workspace
@@ -162,3 +163,40 @@ def test_weights_as_text() -> None:
         "dense": 1.0,
     }
     assert read_weights("default") == {}
+
+
+@pytest.mark.parametrize(
+    ("filters", "field"),
+    [
+        ({"is_table": "true"}, "is_table"),
+        ({"section_label": 5}, "section_label"),
+        ({"source": [None]}, "source"),
+        ({"doc_id": ["a", 3]}, "doc_id"),
+        (Filters(is_table="yes"), "is_table"),  # type: ignore[arg-type]
+    ],
+)
+def test_filters_that_would_silently_find_nothing(filters: Any, field: str) -> None:
+    with pytest.raises(UsageError, match=field):
+        changed(SearchOptions(), filters=filters)
+    with pytest.raises(UsageError, match=field):
+        changed(SearchOptions(filters=filters))
+
+
+def test_filters_as_people_write_them() -> None:
+    one = Filters(section_label="methods")  # type: ignore[arg-type]
+    assert changed(SearchOptions(filters=one)).filters.section_label == ("methods",)
+    assert changed(SearchOptions(), filters={"source": None}).filters == Filters()
+
+
+def test_options_given_as_text_are_what_they_say(here: Workspace) -> None:
+    plain = SearchOptions(
+        fusion_method="rrf",  # type: ignore[arg-type]
+        components="bm25,dense",  # type: ignore[arg-type]
+        query_type="paraphrase",  # type: ignore[arg-type]
+    )
+    answer = here.search("heart failure", plain)
+    assert answer.fusion_metadata["method"] == "rrf"
+    assert answer.results[0].score == answer.results[0].fused < 0.04, "ranks, not scores"
+    assert answer.components_used == ("bm25", "dense")
+    with pytest.raises(UsageError, match="fusion_method"):
+        here.search("heart failure", SearchOptions(fusion_method="rff"))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import FormatError, LimitError, MissingFileError
 from assay.model.document import Chunk
-from assay.search.synonyms import read_synonyms
+from assay.search.synonyms import Synonyms, read_synonyms
 from tests.unit.search.corpus import filled
 
 FILE = """\
@@ -77,3 +77,9 @@ def test_a_search_finds_what_other_words_say(tmp_path: Path, path: Path) -> None
     assert answer.results[0].chunk.doc_id == "a"
     assert answer.synonyms == ("myocardial infarction", "mi")
     assert [hit.chunk.doc_id for hit in plain.results] == ["b"]
+
+
+def test_a_word_inside_another_does_not_count_as_said() -> None:
+    rules = Synonyms({("heart", "attack"): ("myocardial infarction", "mi")})
+    assert rules.expansions("heart attack in the family") == ("myocardial infarction", "mi")
+    assert rules.expansions("heart attack or mi") == ("myocardial infarction",)
