@@ -331,9 +331,17 @@ class Searcher:
     async def _why(self, document: str, asked: _Asked) -> Why:
         prepared = await self._prepare(asked)
         before = await asyncio.to_thread(prepared.rank, asked.options)
-        after, _ = await self._rank(prepared, asked.options)
-        return await asyncio.to_thread(
+        after, reranked = await self._rank(prepared, asked.options)
+        why = await asyncio.to_thread(
             explain_absence, document, prepared, asked.snapshot, before, after
+        )
+        lacking = [*prepared.answers.reasons.values()]
+        if reranked is not None and reranked.error is not None:
+            lacking.append(f"not reranked: {reranked.reason}")
+        if not lacking:
+            return why
+        return replace(
+            why, sentence="; ".join((why.sentence, "this search was degraded", *lacking))
         )
 
 

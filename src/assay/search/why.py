@@ -15,7 +15,7 @@ from typing import Any
 
 from assay import limits
 from assay.model.document import Chunk, KeyedChunk
-from assay.model.query import Component, Filters, filter_values
+from assay.model.query import Component, Filters, Hit, PartialAnswerError, filter_values
 from assay.search.pipeline import Prepared
 from assay.search.ranking import Candidate, Ranking
 from assay.search.response import Boost
@@ -156,14 +156,22 @@ def _deeper(
     documents = tuple({row.chunk.doc_id for row in rows})
     own = [
         hit
-        for hit in component.search(query, limits.WHY_DEPTH, replace(filters, doc_id=documents))
+        for hit in _hits(component, query, replace(filters, doc_id=documents))
         if hit.key in keys
     ]
     if not own:
         return Finding(None, None, within_depth=False), None
-    every = component.search(query, limits.WHY_DEPTH, filters)
+    every = _hits(component, query, filters)
     rank = next((at for at, hit in enumerate(every, start=1) if hit.key == own[0].key), None)
     return Finding(rank, own[0].score, within_depth=False), own[0].chunk_id
+
+
+def _hits(component: Component, query: str, filters: Filters) -> Sequence[Hit]:
+    """As deep as we look; of what can be reached where that is a part."""
+    try:
+        return component.search(query, limits.WHY_DEPTH, filters)
+    except PartialAnswerError as part:
+        return part.hits
 
 
 def _placed(way: _Way, found: Candidate, rank: int) -> Why:

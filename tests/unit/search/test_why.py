@@ -16,6 +16,7 @@ from assay.search.searcher import Searcher, Source
 from assay.search.why import Verdict
 from assay.workspace import Workspace
 from tests.unit.search.corpus import documents, filled
+from tests.unit.search.faults import Rig, no_reranker
 
 WORDS = ["dose", "rash", "heart", "pain", "fever", "cough", "sleep", "vision"]
 
@@ -116,3 +117,14 @@ def test_a_document_that_the_reranker_moved_down(here: Workspace) -> None:
     searcher.close()
     assert why.verdict is Verdict.RERANKED_AWAY
     assert (why.rank_boosted, why.rank) == (1, 20)
+
+
+def test_a_component_that_did_not_answer_is_named(here: Workspace) -> None:
+    with Rig(here.snapshot(), no_reranker()) as rig:
+        rig.parts["splade"].fault = "raise"
+        rig.parts["dense"].fault = "partial"
+        why = rig.searcher.why("dose", "d35", depth=2)
+    assert why.verdict is Verdict.NOT_FOUND
+    assert set(why.components) == {"bm25", "dense"}
+    assert "this search was degraded; splade: RuntimeError: the disk is on fire" in why.sentence
+    assert "dense: 1 of 3 shards did not answer" in why.sentence
