@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,7 +18,7 @@ from assay.engines.opensearch.cluster import Cluster, Current, Shape
 from assay.engines.opensearch.components import Bm25, Dense, filter_clauses, inner_product
 from assay.engines.opensearch.loading import delete_chunks
 from assay.engines.opensearch.mapping import index_body
-from assay.engines.opensearch.transport import Transport
+from assay.engines.opensearch.transport import NoNodeError, Transport
 from assay.errors import ConfigError, EngineError
 from assay.model.document import SpeakerRole
 from assay.model.query import Filters, Hit, PartialAnswerError
@@ -140,6 +142,48 @@ def test_a_node_that_hangs_is_asked_last_for_a_while(node: str) -> None:
                 late += "did not answer in time" in problem.message
         transport.close()
     assert late == 1
+
+
+def test_a_node_that_hangs_gets_no_more_before_its_time_is_over(node: str) -> None:
+    with socket.socket() as hung:
+        hung.bind(("127.0.0.1", 0))
+        hung.listen()
+        transport = Transport(f"http://127.0.0.1:{hung.getsockname()[1]} {node}")
+        Answers.script += [(200, b"{}")] * 10
+
+        def ask() -> None:
+            with contextlib.suppress(EngineError):
+                transport.ask("GET", "/", timeout=3)
+
+        stuck = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in stuck:
+            thread.start()
+        time.sleep(0.3)
+        for _ in range(6):
+            transport.ask("GET", "/", timeout=0.5)
+        assert any(thread.is_alive() for thread in stuck)
+        for thread in stuck:
+            thread.join()
+        transport.close()
+
+
+def test_a_load_waits_for_a_cluster_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.engines.opensearch.transport.FIRST_PAUSE_SECONDS", 0.01)
+    transport = Transport(NOBODY)
+    answers = [NoNodeError("away"), NoNodeError("away"), (200, {"items": []})]
+
+    def answer(*_: object) -> object:
+        one = answers.pop(0)
+        if isinstance(one, Exception):
+            raise one
+        return one
+
+    monkeypatch.setattr(transport, "_any_node", answer)
+    assert transport.bulk(b"") == {"items": []}
+    monkeypatch.setattr("assay.engines.opensearch.transport.PATIENCE_SECONDS", 0.0)
+    answers.append(NoNodeError("away"))
+    with pytest.raises(EngineError, match="away"):
+        transport.bulk(b"")
 
 
 def test_a_part_of_the_shards_is_no_whole_answer(node: str) -> None:

@@ -35,11 +35,26 @@ class Node:
         self._headers = dict(headers)
         self._tls = tls
         self._idle: deque[HTTPConnection] = deque()
+        self._under_way: deque[None] = deque()  # threads add and take at the same time
+
+    @property
+    def load(self) -> int:
+        """How many requests it has not answered yet."""
+        return len(self._under_way)
 
     def request(
         self, method: str, path: str, content: bytes | None, seconds: float
     ) -> tuple[int, bytes]:
         """Status and body of the answer."""
+        self._under_way.append(None)
+        try:
+            return self._answer(method, path, content, seconds)
+        finally:
+            self._under_way.pop()
+
+    def _answer(
+        self, method: str, path: str, content: bytes | None, seconds: float
+    ) -> tuple[int, bytes]:
         while True:
             kept = self._kept()
             try:

@@ -1,7 +1,8 @@
 """Who speaks HTTP with the cluster, and within which time?
 
-Nodes are asked in turn; one that cannot be reached or does not answer in time is passed over, and
-is left alone for a while. Only requests that may be repeated are sent again: reading, and writing
+Nodes are asked in turn, the one with the fewest open requests first, so that one that hangs gets no
+more of them. One that cannot be reached or does not answer in time is passed over, and is left
+alone for a while. Only requests that may be repeated are sent again: reading, and writing
 under ids of our own. Credentials come from the environment and never stand in a URL, a log or an
 error.
 """
@@ -34,6 +35,10 @@ FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 10.0
 REST_SECONDS = 10.0  # how long a node that failed is asked last
 BULK = "/_bulk?timeout=10s"  # how long the cluster itself waits for a shard that is away
+
+
+class NoNodeError(EngineError):
+    """No node could be reached."""
 
 
 class Transport:
@@ -91,15 +96,21 @@ class Transport:
         return answer
 
     def bulk(self, lines: bytes, timeout: float = 120.0) -> dict[str, Any]:
-        """Many writes at once; a cluster that is busy is given time, and is asked again."""
+        """Many writes at once; a cluster that is busy or away is given time, and asked again."""
         until = time.monotonic() + PATIENCE_SECONDS
         pause = FIRST_PAUSE_SECONDS
         while True:
-            status, answer = self._any_node("POST", BULK, lines, timeout)
-            if status < 300:
-                return answer
-            if status not in BUSY or time.monotonic() + pause > until:
-                raise _refused("a bulk load", status, answer)
+            last = time.monotonic() + pause > until
+            try:
+                status, answer = self._any_node("POST", BULK, lines, timeout)
+            except NoNodeError:
+                if last:
+                    raise
+            else:
+                if status < 300:
+                    return answer
+                if status not in BUSY or last:
+                    raise _refused("a bulk load", status, answer)
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
@@ -119,19 +130,17 @@ class Transport:
             except UnreachableError as failed:
                 self._resting[node.url] = time.monotonic() + REST_SECONDS
                 problem = failed
-        raise EngineError(
+        raise NoNodeError(
             f"no node of OpenSearch can be reached: {problem}",
             hint=f"is the cluster up? check the setting opensearch_url, and {CA} for https",
         ) from problem
 
     def _in_turn(self) -> list[Node]:
-        """All nodes, those that failed of late at the end."""
+        """All nodes, the least busy first, those that failed of late at the end."""
         first = next(self._turn) % len(self._nodes)
         nodes = self._nodes[first:] + self._nodes[:first]
-        if not self._resting:
-            return nodes
         now = time.monotonic()
-        return sorted(nodes, key=lambda node: self._resting.get(node.url, 0.0) > now)
+        return sorted(nodes, key=lambda node: (self._resting.get(node.url, 0.0) > now, node.load))
 
 
 def _is_address(url: str) -> bool:
