@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay import limits
-from assay.engines.opensearch.mapping import VECTOR, WEIGHTS
+from assay.engines.opensearch.mapping import VECTOR, WEIGHTS, short
 from assay.engines.opensearch.transport import Transport
 from assay.index.bm25 import FIELDS
 from assay.model.query import Filters, Hit, PartialAnswerError
@@ -133,7 +133,7 @@ class Dense(Asked):
         """The k nearest chunks; scores are the inner products, as in the embedded index."""
         if k < 1 or not query.strip():
             return []
-        vector = self._encoder.encode([query], "query")[0].tolist()
+        vector = short(self._encoder.encode([query], "query")[0], VECTOR)
         asked: dict[str, Any] = {"vector": vector, "k": min(max(k, 100), MAX_HITS)}
         if clauses := filter_clauses(filters):
             asked["filter"] = {"bool": {"filter": clauses}}

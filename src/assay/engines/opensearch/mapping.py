@@ -105,15 +105,16 @@ def row_of(
         fields[WEIGHTS] = {
             f"t{term}": weight
             for term, weight in zip(
-                weights.terms.tolist(), _short(weights.weights, WEIGHTS), strict=True
+                weights.terms.tolist(), short(weights.weights, WEIGHTS), strict=True
             )
             if weight >= SMALLEST
         }
     if vector is not None:
-        fields[VECTOR] = _short(vector, VECTOR)
+        fields[VECTOR] = short(vector, VECTOR)
     return fields
 
 
-def _short(numbers: NDArray[np.float32], field: str) -> list[float]:
+def short(numbers: NDArray[np.float32], field: str) -> list[float]:
+    """Numbers of a field with as many digits as the cluster keeps."""
     found: list[float] = np.round(numbers.astype(np.float64), DIGITS[field]).tolist()
     return found
