@@ -49,6 +49,7 @@ def examine(config: Configuration) -> list[Finding]:
             ("gpu", _gpu),
             ("store", _store),
             ("vectors", _vectors),
+            ("cluster", _credentials),
             ("cluster", _cluster),
             ("index", _index),
             ("test sets", _test_sets),
@@ -141,6 +142,13 @@ def _vectors(workspace: Workspace) -> Iterator[Finding]:
         if wrong := damage(path):
             hint = "delete it: vectors are made anew from the texts"
             yield Finding("vectors", State.FAULT, f"{path} was damaged: {wrong}", hint)
+
+
+def _credentials(workspace: Workspace) -> Iterator[Finding]:
+    cluster = workspace.cluster
+    for url in () if cluster is None else cluster.transport.exposed:
+        says = f"credentials go to {url} unencrypted"
+        yield Finding("cluster", State.NOTE, says, "https in opensearch_url")
 
 
 def _cluster(workspace: Workspace) -> Iterator[Finding]:

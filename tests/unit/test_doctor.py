@@ -1,6 +1,7 @@
 """Does the doctor see what is wrong, and say what to do?"""
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -111,3 +112,15 @@ def test_a_test_set_that_cannot_be_read(tmp_path: Path) -> None:
     found = by_name(examine(configured(tmp_path)))["test set"]
     assert (found.state, found.hint) == (State.FAULT, "assay testset validate mine")
     assert "mine.yaml" in found.says
+
+
+def test_credentials_that_anybody_could_read_on_their_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "ASSAY_OPENSEARCH_API_KEY", "very-secret")
+    url = "http://127.0.0.2:9"
+    config = configured(tmp_path, engine="opensearch", opensearch_url=url)
+    found = [one for one in examine(config) if one.name == "cluster"]
+    assert [one.state for one in found] == [State.NOTE, State.FAULT]
+    assert found[0].says == f"credentials go to {url} unencrypted"
+    assert "very-secret" not in str(found)

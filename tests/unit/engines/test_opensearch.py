@@ -108,6 +108,13 @@ def test_credentials_come_from_the_environment(node: str) -> None:
     assert Answers.seen[0][2] == "Basic bWU6c2VjcmV0"
 
 
+def test_nodes_that_would_get_credentials_unencrypted_are_known() -> None:
+    urls = "http://search-1:9200 https://search-2:9200 http://localhost:9200 http://[::1]:9200"
+    transport = Transport(urls, environ={"ASSAY_OPENSEARCH_API_KEY": "secret"})
+    assert transport.exposed == ["http://search-1:9200"]
+    assert Transport(urls, environ={}).exposed == []
+
+
 def test_a_busy_cluster_is_asked_again(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("assay.engines.opensearch.transport.FIRST_PAUSE_SECONDS", 0.01)

@@ -29,6 +29,7 @@ USER, PASSWORD, KEY, CA = (
     "ASSAY_OPENSEARCH_API_KEY",
     "ASSAY_OPENSEARCH_CA",
 )
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BUSY = frozenset({429, 502, 503, 504})
 PATIENCE_SECONDS = 120.0
 FIRST_PAUSE_SECONDS = 0.2
@@ -42,7 +43,7 @@ class NoNodeError(EngineError):
 
 
 class Transport:
-    """Requests to any node of a cluster."""
+    """Requests to any node of a cluster; ``exposed`` are those that get credentials unencrypted."""
 
     def __init__(
         self, urls: str, *, timeout: float = 30.0, environ: Mapping[str, str] = os.environ
@@ -59,7 +60,9 @@ class Transport:
                 hint=f"put them into {USER} and {PASSWORD}",
             )
         self._timeout = timeout
-        headers = {"Content-Type": "application/json", **_authorization(environ)}
+        who = _authorization(environ)
+        headers = {"Content-Type": "application/json", **who}
+        self.exposed = [url for url in named if who and _is_open(url)]
         tls = _trust(environ) if any(url.startswith("https://") for url in named) else None
         self._nodes = [
             Node(url, headers, tls if url.startswith("https://") else None) for url in named
@@ -149,6 +152,12 @@ def _is_address(url: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number, or an address with one bracket
         return False
+
+
+def _is_open(url: str) -> bool:
+    """Whether what is sent there can be read on its way."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and parts.hostname not in LOOPBACK
 
 
 def _authorization(environ: Mapping[str, str]) -> dict[str, str]:
