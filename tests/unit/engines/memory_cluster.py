@@ -17,6 +17,7 @@ class MemoryCluster(Transport):
         self.alias: dict[str, set[str]] = {}
         self.fails: set[str] = set()
         self.bulks_left = -1
+        self.failed_shards = 0
 
     def documents(self, index: str) -> set[int]:
         """The keys that an index has."""
@@ -49,6 +50,8 @@ class MemoryCluster(Transport):
             del self.indexes[name]
         elif what == "_count":
             return {"count": len(self.documents(name))}
+        elif what == "_refresh":
+            return {"_shards": {"failed": self.failed_shards}}
         return {}
 
     def bulk(self, lines: bytes, timeout: float = 120.0) -> dict[str, Any]:

@@ -86,3 +86,17 @@ def test_a_whole_index_is_not_loaded_again_where_the_alias_could_not_be_moved() 
     transport.fails, transport.bulks_left = set(), 0
     assert updated(cluster, memory) == cluster.current()
     assert transport.documents("assay-000001") == {row.key for row in ROWS[:4]}
+
+
+def test_an_index_that_cannot_be_searched_yet_is_not_called_complete() -> None:
+    transport, memory = MemoryCluster(), Memory()
+    cluster = Cluster(transport, Shape())
+    memory.change(ROWS[:3])
+    before = updated(cluster, memory)
+    memory.change(ROWS[3:5])
+    transport.failed_shards = 1
+    with pytest.raises(EngineError, match="1 shard of assay-000001 could not be refreshed"):
+        updated(cluster, memory)
+    assert cluster.current().name == before.name
+    transport.failed_shards = 0
+    assert updated(cluster, memory).applied == 2

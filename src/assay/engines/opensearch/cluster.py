@@ -257,7 +257,13 @@ class Cluster:
             self.transport.ask("DELETE", f"/{index}", missing=True)
 
     def _refresh(self, index: str) -> None:
-        self.transport.ask("POST", f"/{index}/_refresh", timeout=120.0)
+        """Make everything searchable that was loaded; what is said of it must hold."""
+        said = self.transport.ask("POST", f"/{index}/_refresh", timeout=120.0)
+        if failed := said.get("_shards", {}).get("failed"):
+            raise EngineError(
+                f"{counted(failed, 'shard')} of {index} could not be refreshed",
+                hint="run it again: it goes on where it stopped",
+            )
 
     def _mark(self, index: str, changes: dict[str, Any]) -> Current:
         """Write what is known of an index into its ``_meta``, and read it back."""
