@@ -56,6 +56,9 @@ def check(options: SearchOptions) -> SearchOptions:
     for name in _FLAGS:
         if not isinstance(getattr(options, name), bool):
             raise UsageError(f"{name}: must be true or false")
+    for name in ("query_intent", "reranker"):
+        if not isinstance(getattr(options, name), str | None):
+            raise UsageError(f"{name}: must be a name")
     _components("components", options.components)
     check_fusion(options)
     return options

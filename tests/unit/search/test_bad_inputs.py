@@ -200,3 +200,9 @@ def test_options_given_as_text_are_what_they_say(here: Workspace) -> None:
     assert answer.components_used == ("bm25", "dense")
     with pytest.raises(UsageError, match="fusion_method"):
         here.search("heart failure", SearchOptions(fusion_method="rff"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{"query_intent": ["tabular"]}, {"reranker": 5}])
+def test_names_that_are_no_text(here: Workspace, options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(options))}: must be a name"):
+        here.search("heart failure", rerank=True, **options)
