@@ -148,10 +148,13 @@ def _run(command: list[str]) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with running() as urls, suppress(KeyboardInterrupt):
-        print(f"export ASSAY_ENGINE=opensearch ASSAY_OPENSEARCH_URL='{urls}'")
-        print("Ctrl-C stops it", flush=True)
-        signal.pause()
+    with running() as urls:
+        with suppress(KeyboardInterrupt):
+            print(f"export ASSAY_ENGINE=opensearch ASSAY_OPENSEARCH_URL='{urls}'")
+            print("Ctrl-C stops it", flush=True)
+            signal.pause()
+        for again in (signal.SIGINT, signal.SIGTERM):  # a second one would leave nodes behind
+            signal.signal(again, signal.SIG_IGN)
 
 
 if __name__ == "__main__":
