@@ -78,6 +78,16 @@ def move_folder(made: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
+def move_into(made: Path, target: Path, *, last: str) -> None:
+    """Move what a folder holds into one that is there; ``last``, once all else is durable."""
+    sync_tree(made)
+    for path in sorted(made.iterdir(), key=lambda path: path.name == last):
+        if path.name == last:
+            sync_folder(target)
+        path.rename(target / path.name)
+    sync_folder(target)
+
+
 def sync_tree(folder: Path) -> None:
     """Make everything beneath a folder durable, and the folder itself."""
     for place, _, names in os.walk(folder):

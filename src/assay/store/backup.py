@@ -24,7 +24,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from assay import limits
-from assay.durable import make_folder, move_folder, storing, sync_files, sync_folder
+from assay.durable import (
+    make_folder,
+    move_folder,
+    move_into,
+    storing,
+    sync_files,
+    sync_folder,
+)
 from assay.errors import FormatError, LimitError, MissingFileError, StorageError, UsageError
 from assay.index.files import digest
 from assay.store.complaints import in_our_words
@@ -37,6 +44,8 @@ FORMAT = 1
 FOLDERS = ("testsets", "reports")
 VECTORS = "vectors"
 STALE_SECONDS = 24 * 3600
+BACKING_UP, RESTORING = ".assay-backup-", ".assay-restore-"
+NOBODYS = "lost+found"  # what a new volume comes with
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +71,7 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
         raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
     if not target.parent.is_dir():
         raise MissingFileError(f"there is no folder {target.parent}")
-    with storing(target), _scratch(target.parent, ".assay-backup-") as folder:
+    with storing(target), scratch(target.parent, BACKING_UP) as folder:
         copy = folder / DATABASE
         _copy_database(home / DATABASE, copy)
         parts = {DATABASE: copy}
@@ -78,31 +87,44 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
 
 
 def restore(source: Path, home: Path) -> Backup:
-    """Put a backup into a new workspace; every checksum is looked at first."""
+    """Put a backup into a new workspace; every checksum is looked at first.
+
+    A folder that is there and empty is filled: it may be a volume, which cannot be replaced.
+    """
     if not source.exists():
         raise MissingFileError(f"there is no file {source}", hint="name a file of assay backup")
     if not source.is_file():  # a pipe would be waited for
         raise MissingFileError(f"{source} is not a plain file", hint="name a file of assay backup")
-    if home.exists() and any(home.iterdir()):
+    there = home.exists()
+    if there and not _is_empty(home):
         raise UsageError(
-            f"{home} is not empty", hint="restore into a new folder: assay --home FOLDER restore"
+            f"{home} is not an empty folder",
+            hint="restore into a new folder: assay --home FOLDER restore",
         )
     make_folder(home.parent)
-    with storing(home), _scratch(home.parent, ".assay-restore-") as folder:
+    with storing(home), scratch(home if there else home.parent, RESTORING) as folder:
         inside = folder / "home"
         inside.mkdir()
         backup = _unpack(source, inside)
         _check_database(inside / DATABASE, source)
-        if home.exists():
-            home.rmdir()
-        move_folder(inside, home)
+        if there:
+            move_into(inside, home, last=DATABASE)
+        else:
+            move_folder(inside, home)
     return backup
 
 
+def _is_empty(home: Path) -> bool:
+    """Whether a folder holds nothing of anybody; a restore that was killed left nothing either."""
+    return home.is_dir() and all(
+        path.name == NOBODYS or path.name.startswith(RESTORING) for path in home.iterdir()
+    )
+
+
 @contextmanager
-def _scratch(place: Path, prefix: str) -> Iterator[Path]:
+def scratch(place: Path, prefix: str) -> Iterator[Path]:
     """A folder to work in, gone afterwards; what a killed process left is swept a day later."""
-    for left in place.glob(f"{prefix}*"):
+    for left in (*place.glob(f"{BACKING_UP}*"), *place.glob(f"{RESTORING}*")):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > STALE_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -286,6 +287,9 @@ def test_two_test_sets_are_compared_and_exported(pair: TestClient) -> None:
 
 
 def test_a_backup_is_downloaded_and_restored(small: TestClient, home: Path, tmp_path: Path) -> None:
+    left = home / ".assay-backup-of-a-service-that-was-killed"
+    left.mkdir()
+    os.utime(left, (0, 0))
     response = small.get("/v1/backup")
     assert response.headers["content-type"] == "application/gzip"
     assert ".tar.gz" in response.headers["content-disposition"]

@@ -98,11 +98,30 @@ def test_what_a_killed_backup_left_is_swept_a_day_later(home: Path, tmp_path: Pa
     assert new.exists()  # it may be at work
 
 
+def test_a_folder_that_is_there_and_empty_is_filled(home: Path, tmp_path: Path) -> None:
+    """A volume of a container cannot be replaced, nor can anything be written beside it."""
+    made = back_up(home, tmp_path / "b")
+    volume = tmp_path / "sealed" / "data"
+    (volume / "lost+found").mkdir(parents=True)
+    (volume / ".assay-restore-killed").mkdir()
+    before = volume.stat().st_ino
+    (tmp_path / "link").symlink_to(volume)
+    assert restore(tmp_path / "b", tmp_path / "link") == made
+    assert volume.stat().st_ino == before
+    assert [path.name for path in volume.parent.iterdir()] == ["data"]
+    names = [".assay-restore-killed", "assay.db", "lost+found", "testsets"]
+    assert sorted(path.name for path in volume.iterdir()) == names
+    assert (volume / "testsets/mine.yaml").read_text() == "name: mine\n"
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="not an empty folder"):
+        restore(tmp_path / "b", tmp_path / "file")
+
+
 def test_nothing_is_overwritten(home: Path, tmp_path: Path) -> None:
     back_up(home, tmp_path / "b")
     with pytest.raises(UsageError, match="is there already"):
         back_up(home, tmp_path / "b")
-    with pytest.raises(UsageError, match="is not empty"):
+    with pytest.raises(UsageError, match="not an empty folder"):
         restore(tmp_path / "b", home)
     with pytest.raises(MissingFileError, match="no workspace"):
         back_up(tmp_path / "nowhere", tmp_path / "c")
