@@ -8,6 +8,7 @@ before anything is put in place, and never writes into a workspace that holds so
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -21,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
+from shutil import disk_usage
 from typing import Any
 
 from assay import limits
@@ -32,10 +34,18 @@ from assay.durable import (
     sync_files,
     sync_folder,
 )
-from assay.errors import FormatError, LimitError, MissingFileError, StorageError, UsageError
+from assay.errors import (
+    DiskFullError,
+    FormatError,
+    LimitError,
+    MissingFileError,
+    StorageError,
+    UsageError,
+)
 from assay.index.files import digest
 from assay.store.complaints import in_our_words
 from assay.store.moments import now
+from assay.store.schema import APPLICATION_ID, VERSION
 from assay.version import __version__
 
 DATABASE = "assay.db"
@@ -45,6 +55,7 @@ FOLDERS = ("testsets", "reports")
 VECTORS = "vectors"
 STALE_SECONDS = 24 * 3600
 BACKING_UP, RESTORING = ".assay-backup-", ".assay-restore-"
+HEADER_BYTES = 1 << 20  # more than any name of a file takes
 NOBODYS = "lost+found"  # what a new volume comes with
 
 
@@ -74,6 +85,7 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
     with storing(target), scratch(target.parent, BACKING_UP) as folder:
         copy = folder / DATABASE
         _copy_database(home / DATABASE, copy)
+        _refuse_foreign(copy, home / DATABASE)
         parts = {DATABASE: copy}
         for name in (*FOLDERS, *((VECTORS,) if vectors else ())):
             parts |= _copied(home / name, folder / name, name)
@@ -107,6 +119,7 @@ def restore(source: Path, home: Path) -> Backup:
         inside.mkdir()
         backup = _unpack(source, inside)
         _check_database(inside / DATABASE, source)
+        _refuse_foreign(inside / DATABASE, source)
         if there:
             move_into(inside, home, last=DATABASE)
         else:
@@ -158,6 +171,20 @@ def _check_database(path: Path, source: Path) -> None:
         raise StorageError(f"the database of {source} is damaged: {verdict}")
 
 
+def _refuse_foreign(path: Path, source: Path) -> None:
+    """Is this a database of ours, which this program can open?"""
+    with closing(sqlite3.connect(path)) as connection:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise StorageError(f"{source} holds no database of assay", hint="name another one")
+    if version > VERSION:
+        raise StorageError(
+            f"{source} was written by a newer assay (format {version}, this one reads {VERSION})",
+            hint="upgrade assay",
+        )
+
+
 def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:
     """Copies of the files in a folder; SQLite files among them are copied as such."""
     parts: dict[str, Path] = {}
@@ -180,18 +207,23 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def _describe(database: Path, parts: dict[str, Path]) -> Backup:
+    """What is in a backup; a database of an older format may lack a table."""
     with closing(sqlite3.connect(database)) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
 
-        def count(query: str) -> int:
+        def count(what: str, table: str) -> int:
+            if table not in tables:
+                return 0
+            query = f"SELECT {what} FROM {table}"  # noqa: S608 - words of ours
             return int(connection.execute(query).fetchone()[0] or 0)
 
         return Backup(
             format=FORMAT,
             assay=__version__,
             created_at=now(),
-            last_change=count("SELECT max(seq) FROM changes"),
-            documents=count("SELECT count(*) FROM documents"),
-            runs=count("SELECT count(*) FROM eval_runs"),
+            last_change=count("max(seq)", "changes"),
+            documents=count("count(*)", "documents"),
+            runs=count("count(*)", "eval_runs"),
             files={name: [path.stat().st_size, digest(path)] for name, path in parts.items()},
         )
 
@@ -211,10 +243,12 @@ def _pack(target: Path, backup: Backup, parts: dict[str, Path]) -> None:
 
 def _unpack(source: Path, folder: Path) -> Backup:
     try:
-        with tarfile.open(source, "r|gz") as archive:
+        with _Metered(source) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             entries = iter(archive)
             backup = _manifest(archive, entries, source)
+            _refuse_too_large(backup, folder)
             for entry in entries:
+                stream.allow(entry.size)
                 _place(archive, entry, backup, folder, source)
     except FileNotFoundError:
         raise MissingFileError(f"there is no file {source}") from None
@@ -223,6 +257,34 @@ def _unpack(source: Path, folder: Path) -> Backup:
     if missing := [name for name in backup.files if not (folder / name).is_file()]:
         raise _bad(source, f"{missing[0]} is missing")
     return backup
+
+
+class _Metered(gzip.GzipFile):
+    """What is unpacked, so much at a time: headers are held in memory and must not go on."""
+
+    _left = limits.MAX_MANIFEST_BYTES + HEADER_BYTES
+
+    def allow(self, size: int) -> None:
+        """Let a file of this size be read, and what stands before the next one."""
+        self._left = size + HEADER_BYTES
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes, if that many are due."""
+        data = super().read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise tarfile.ReadError("a header is too long")
+        return data
+
+
+def _refuse_too_large(backup: Backup, folder: Path) -> None:
+    """Do not fill a disk with what cannot fit on it."""
+    needed, free = sum(int(size) for size, _ in backup.files.values()), disk_usage(folder).free
+    if needed > free:
+        raise DiskFullError(
+            f"the backup takes {needed:,} bytes, and {free:,} are free at {folder.parent.parent}",
+            hint="free some space, or restore to another disk with assay --home FOLDER restore",
+        )
 
 
 def _manifest(archive: tarfile.TarFile, entries: Iterator[tarfile.TarInfo], source: Path) -> Backup:
@@ -238,7 +300,7 @@ def _manifest(archive: tarfile.TarFile, entries: Iterator[tarfile.TarInfo], sour
         if not (type(backup.documents) is type(backup.runs) is int):
             raise TypeError("counts are whole numbers")
         sound = all(
-            _is_ours(name) and isinstance(size, int) and isinstance(checksum, str)
+            _is_ours(name) and isinstance(size, int) and size >= 0 and isinstance(checksum, str)
             for name, (size, checksum) in backup.files.items()
         )
     except (ValueError, TypeError, AttributeError, RecursionError):

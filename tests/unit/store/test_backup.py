@@ -1,19 +1,24 @@
 """What a backup promises: whole while others write, checked before it is put back."""
 
+import gzip
+import hashlib
 import json
 import os
 import sqlite3
 import tarfile
 import threading
+import tracemalloc
 from collections.abc import Callable
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from assay.errors import FormatError, MissingFileError, UsageError
+from assay.errors import DiskFullError, FormatError, MissingFileError, StorageError, UsageError
 from assay.store.backup import back_up, restore
 from assay.store.corpus import CorpusStore
+from assay.store.schema import APPLICATION_ID
 from tests.unit.store.test_corpus import document
 
 
@@ -191,3 +196,70 @@ def test_a_manifest_that_is_none(tmp_path: Path, text: bytes) -> None:
     _archive(tmp_path / "b", ("manifest.json", text))
     with pytest.raises(FormatError, match="manifest"):
         restore(tmp_path / "b", tmp_path / "new")
+
+
+def _bomb(path: Path, kind: bytes) -> None:
+    """A header that goes on for 64 MiB; packed it is small."""
+    size = 64 << 20
+    header = tarfile.TarInfo("long")
+    header.size, header.type = size, kind
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        out.write(header.tobuf(tarfile.USTAR_FORMAT))
+        for _ in range(size >> 20):
+            out.write(bytes(1 << 20))
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_that_goes_on_is_not_read_into_memory(tmp_path: Path, kind: bytes) -> None:
+    _bomb(tmp_path / "b", kind)
+    tracemalloc.start()
+    try:
+        with pytest.raises(FormatError, match="a header is too long"):
+            restore(tmp_path / "b", tmp_path / "new")
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def _claiming(path: Path, database: bytes, size: int) -> None:
+    files = {"assay.db": [size, hashlib.sha256(database).hexdigest()]}
+    manifest = {"format": 1, "assay": "1", "created_at": "", "last_change": 0, "documents": 0}
+    text = json.dumps({**manifest, "runs": 0, "files": files}).encode()
+    _archive(path, ("manifest.json", text), ("assay.db", database))
+
+
+def test_what_cannot_fit_on_the_disk_is_not_unpacked(tmp_path: Path) -> None:
+    _claiming(tmp_path / "b", b"", 1 << 60)
+    with pytest.raises(DiskFullError, match="bytes, and"):
+        restore(tmp_path / "b", tmp_path / "new")
+
+
+def test_a_database_that_is_not_ours_is_not_put_in_place(home: Path, tmp_path: Path) -> None:
+    for number, (pragma, says) in enumerate(
+        [("application_id = 7", "no database of assay"), ("user_version = 99", "newer assay")]
+    ):
+        with closing(sqlite3.connect(home / "assay.db", isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA {pragma}")
+            connection.execute("PRAGMA journal_mode=DELETE")
+        data = (home / "assay.db").read_bytes()
+        _claiming(tmp_path / f"b{number}", data, len(data))
+        with pytest.raises(StorageError, match=says):
+            restore(tmp_path / f"b{number}", tmp_path / "new")
+        with pytest.raises(StorageError, match=says):
+            back_up(home, tmp_path / "c")
+        with closing(sqlite3.connect(home / "assay.db", isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_workspace_of_the_oldest_format_is_backed_up(tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    with closing(sqlite3.connect(old / "assay.db")) as connection:
+        connection.executescript((Path(__file__).parent / "format_1.sql").read_text())
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")
+    made = back_up(old, tmp_path / "b")
+    assert made.runs == 0
+    assert restore(tmp_path / "b", tmp_path / "new") == made
+    CorpusStore(tmp_path / "new/assay.db").close()
