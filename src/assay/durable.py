@@ -20,6 +20,8 @@ from typing import BinaryIO
 from assay.errors import DiskFullError, StorageError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_UNFINISHED = ".tmp"
 _NEARLY_NOTHING = 1 << 16  # bytes; libraries that hide the reason fail with less than this left
 
 
@@ -49,14 +51,39 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
                 yield out
                 out.flush()
                 os.fsync(out.fileno())
-            os.link(temporary, path)
+            take_name(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
         sync_folder(path.parent)
 
 
+def take_name(made: Path, path: Path) -> None:
+    """Give a finished file its name in one step; what came there meanwhile is not replaced."""
+    try:
+        os.link(made, path)
+    except OSError as problem:
+        if problem.errno not in _NO_LINKS or path.exists():
+            raise
+        made.rename(path)
+
+
+def share_file(path: Path, other: Path) -> None:
+    """Have a file that never changes under another name, too; a copy where links cannot be."""
+    try:
+        os.link(path, other)
+    except OSError as problem:
+        if problem.errno not in _NO_LINKS:
+            raise
+        shutil.copyfile(path, other)
+
+
 def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}{_UNFINISHED}")
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file of this name is one that is being written, or that a crash left."""
+    return name.startswith(".") and name.endswith(_UNFINISHED)
 
 
 def make_folder(folder: Path) -> None:

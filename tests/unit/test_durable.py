@@ -138,3 +138,22 @@ def test_a_library_that_says_nothing_of_space(
     monkeypatch.setattr(durable, "_NEARLY_NOTHING", 1 << 60)
     assert durable.is_full(tmp_path / "new" / "file", short)
     assert durable.is_full(tmp_path, ValueError("IO error: No space left on device (os error 28)"))
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK])
+def test_a_file_system_without_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with durable.new_file(tmp_path / "a") as out:
+        out.write(b"one")
+    with pytest.raises(StorageError), durable.new_file(tmp_path / "a") as out:
+        out.write(b"two")
+    durable.share_file(tmp_path / "a", tmp_path / "b")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "a": b"one",
+        "b": b"one",
+    }

@@ -4,15 +4,14 @@ BM25 (k1 1.2, b 0.75) by tantivy over two fields: ``body`` is title and text tog
 counts a quarter more. Words are lower-cased, folded to ASCII, freed of English stop words and
 stemmed (Snowball). A query is a bag of such words; nothing in it is syntax.
 
-A generation is a folder of its own. The next one begins as hard links to it, since tantivy never
-changes a segment's files, and adds and deletes from there: statistics stay global, and readers of
-the old folder notice nothing. Deleted chunks count in document frequencies until the index is
-compacted.
+A generation is a folder of its own. The next one begins as hard links to it, or as copies where a
+file system has no links, since tantivy never changes a segment's files, and adds and deletes from
+there: statistics stay global, and readers of the old folder notice nothing. Deleted chunks count in
+document frequencies until the index is compacted.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import limits
+from assay.durable import share_file
 from assay.errors import CorruptError
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
@@ -74,7 +74,7 @@ def write(
     if base is not None:
         for path in base.iterdir():
             if not path.name.endswith(".lock"):
-                os.link(path, folder / path.name)
+                share_file(path, folder / path.name)
     index = Index(schema(), path=str(folder))
     index.register_tokenizer(ANALYZER, analyzer())
     writer = index.writer(HEAP_BYTES, 1)

@@ -1,6 +1,8 @@
 """Generations: what is written, when it is seen, and what damage does."""
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +53,19 @@ def test_new_chunks_and_deletes_are_seen_by_every_component(tmp_path: Path) -> N
     words = opened(tmp_path).bm25()
     assert all(hit.key != ROWS[0].key for hit in words.search(ROWS[0].chunk.text, 99))
     assert words.search(ROWS[10].chunk.text, 1)[0].key == ROWS[10].key
+
+
+def test_a_file_system_without_links_holds_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    built(tmp_path, ROWS[:10], ROWS[10:12])
+    words = opened(tmp_path).bm25()
+    for row in (ROWS[0], ROWS[10]):
+        assert words.search(row.chunk.text, 1)[0].key == row.key
 
 
 def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
