@@ -27,12 +27,14 @@ from typing import Any
 
 from assay import limits
 from assay.durable import (
+    is_unfinished,
     make_folder,
     move_folder,
     move_into,
     storing,
     sync_files,
     sync_folder,
+    take_name,
 )
 from assay.errors import (
     DiskFullError,
@@ -93,7 +95,7 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
         packed = folder / "packed"
         _pack(packed, backup, parts)
         sync_files([packed])
-        os.link(packed, target)  # unlike a rename, this never replaces what came there meanwhile
+        take_name(packed, target)
         sync_folder(target.parent)
     return backup
 
@@ -186,24 +188,49 @@ def _refuse_foreign(path: Path, source: Path) -> None:
 
 
 def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:
-    """Copies of the files in a folder; SQLite files among them are copied as such."""
+    """Copies of the files in a folder, also of those that links in it lead to."""
     parts: dict[str, Path] = {}
-    for path in sorted(source.rglob("*")) if source.is_dir() else ():
-        if path.is_symlink() or not path.is_file() or path.name.endswith(("-wal", "-shm", ".lock")):
-            continue
+    for path in _files_in(source) if source.is_dir() else ():
         copy = target / path.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if _is_sqlite(path):
-            _copy_database(path, copy)
-        else:
-            shutil.copyfile(path, copy)
-        parts[f"{name}/{path.relative_to(source).as_posix()}"] = copy
+        with suppress(FileNotFoundError):  # somebody deleted it meanwhile
+            if _is_sqlite(path):
+                _copy_database(path, copy)
+            else:
+                shutil.copyfile(path, copy)
+            parts[f"{name}/{path.relative_to(source).as_posix()}"] = copy
     return parts
 
 
+def _files_in(folder: Path) -> list[Path]:
+    """Every file beneath a folder that is somebody's and whole."""
+
+    def refuse(problem: OSError) -> None:
+        raise _unreadable(Path(problem.filename), problem)
+
+    found = [
+        Path(place) / name
+        for place, _, names in os.walk(folder, onerror=refuse)
+        for name in names
+        if not name.endswith(("-wal", "-shm", ".lock")) and not is_unfinished(name)
+    ]
+    return sorted(path for path in found if path.is_file())
+
+
 def _is_sqlite(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(16) == b"SQLite format 3\0"
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except FileNotFoundError:
+        raise
+    except OSError as problem:
+        raise _unreadable(path, problem) from None
+
+
+def _unreadable(path: Path, problem: OSError) -> StorageError:
+    return StorageError(
+        f"{path} cannot be read: {problem.strerror}", hint="check permissions and disk"
+    )
 
 
 def _describe(database: Path, parts: dict[str, Path]) -> Backup:

@@ -1,5 +1,6 @@
 """What a backup promises: whole while others write, checked before it is put back."""
 
+import errno
 import gzip
 import hashlib
 import json
@@ -12,10 +13,12 @@ from collections.abc import Callable
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assay.errors import DiskFullError, FormatError, MissingFileError, StorageError, UsageError
+from assay.store import backup
 from assay.store.backup import back_up, restore
 from assay.store.corpus import CorpusStore
 from assay.store.schema import APPLICATION_ID
@@ -83,13 +86,51 @@ def test_a_backup_under_load_holds_a_prefix_of_the_writes(home: Path, tmp_path: 
         stop.set()
         writer.join()
     assert made[-1].documents > 20
-    for at, backup in enumerate(made):
+    for at, one in enumerate(made):
         restore(tmp_path / f"b{at}", tmp_path / f"new{at}")
         store = CorpusStore(tmp_path / f"new{at}" / "assay.db")
         rows = [row.chunk.doc_id for page in store.added_since(0, 10**9) for row in page]
         store.close()
-        assert (backup.documents - 20) % 5 == 0
-        assert list(dict.fromkeys(rows)) == [f"d{n}" for n in range(backup.documents)]
+        assert (one.documents - 20) % 5 == 0
+        assert list(dict.fromkeys(rows)) == [f"d{n}" for n in range(one.documents)]
+
+
+def test_links_are_kept_and_what_is_being_written_is_not(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "theirs.yaml").write_text("name: theirs\n")
+    (home / "testsets/linked.yaml").symlink_to(tmp_path / "theirs.yaml")
+    (home / "testsets/nowhere.yaml").symlink_to(tmp_path / "nothing")
+    (home / "testsets/.mine.yaml.77.99.tmp").write_text("na")
+    made = back_up(home, tmp_path / "b")
+    assert sorted(made.files) == ["assay.db", "testsets/linked.yaml", "testsets/mine.yaml"]
+    restore(tmp_path / "b", tmp_path / "new")
+    assert (tmp_path / "new/testsets/linked.yaml").read_text() == "name: theirs\n"
+
+
+def test_a_file_that_is_deleted_meanwhile_is_passed_over(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = backup._files_in
+    monkeypatch.setattr(
+        backup, "_files_in", lambda folder: [*listed(folder), folder / "deleted.yaml"]
+    )
+    assert sorted(back_up(home, tmp_path / "b").files) == ["assay.db", "testsets/mine.yaml"]
+
+
+@pytest.mark.parametrize("name", ["testsets/mine.yaml", "testsets"])
+def test_what_cannot_be_read_is_named(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def refuse(path: int | str | Path, *more: object) -> Any:
+        if not isinstance(path, int) and Path(path) == home / name:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *more)
+
+    opener = "scandir" if name == "testsets" else "open"
+    owner: Any = os if name == "testsets" else Path
+    real = getattr(owner, opener)
+    monkeypatch.setattr(owner, opener, refuse)
+    with pytest.raises(StorageError, match=f"{home / name} cannot be read: Permission denied"):
+        back_up(home, tmp_path / "b")
 
 
 def test_what_a_killed_backup_left_is_swept_a_day_later(home: Path, tmp_path: Path) -> None:
