@@ -114,6 +114,9 @@ class _Passages:
     def mark(self, seq: int) -> str:
         return self._kind
 
+    def newest(self, seq: int) -> list[Any]:
+        return []
+
     def added_since(self, seq: int, until: int) -> Iterator[list[Any]]:
         from assay.model.document import Chunk, KeyedChunk
 

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from assay.config import Configuration, configure
 from assay.doctor import Finding, State, examine
 from assay.encode.cache import VectorCache
 from assay.errors import CorruptError
+from assay.store.corpus import CorpusStore
 from assay.workspace import Workspace
 from tests.unit.store.test_corpus import document
 
@@ -104,6 +106,39 @@ def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_pat
             workspace.generation()
         workspace.update_index()
         assert list(workspace.generation().chunk_ids.values()) == ["other:chunk_0", "other:chunk_1"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (lambda store: store.delete(["d0"]), lambda store: store.delete(["d1"])),
+        (
+            lambda store: store.put([document("new", "about kidneys")]),
+            lambda store: store.put([document("new", "about livers!")]),
+        ),
+    ],
+    ids=["another is deleted", "another text of the same length"],
+)
+def test_a_database_that_was_put_back_and_went_another_way(
+    first: Callable[[CorpusStore], object], then: Callable[[CorpusStore], object], tmp_path: Path
+) -> None:
+    config = configured(tmp_path)
+    with Workspace(config) as workspace:
+        workspace.ingest([document(f"d{at}", "a text about kidneys") for at in range(3)])
+        workspace.update_index()
+    copy = (tmp_path / "assay.db").read_bytes()
+    with Workspace(config) as workspace:
+        first(workspace.store)
+        workspace.update_index()
+    (tmp_path / "assay.db").write_bytes(copy)
+    with Workspace(config) as workspace:
+        then(workspace.store)
+        found = by_name(examine(config))["index"]
+        assert (found.state, "another database" in found.says) == (State.FAULT, True)
+        workspace.update_index()
+        assert workspace.check_index() == []
+        workspace.store.put([document("new", "changed since")])
+        workspace.generation()  # what is newer than the index does not make it a foreign one
 
 
 def test_a_test_set_that_cannot_be_read(tmp_path: Path) -> None:

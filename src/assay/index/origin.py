@@ -1,16 +1,20 @@
 """Was this index made of this store?
 
 The number of changes tells an index that is ahead. A database that was lost, or put back from a
-copy, may reach the same number with other documents: then the mark is another one.
+copy, may reach the same number with other documents: then the mark is another one, or the last
+changes are of other documents, or of another text.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from assay.index.manifest import Manifest
+from assay.model.document import LoggedChange
 
 MARK = "made_of"
+NEWEST = "newest_changes"
 FOREIGN = "the index was made of another database"
 
 
@@ -23,14 +27,35 @@ class Origin(Protocol):
     def mark(self, seq: int) -> str:
         """What the store was like at change ``seq``, in few letters; the same for ever."""
 
+    def newest(self, seq: int) -> list[LoggedChange]:
+        """The last changes up to ``seq``; a document that was changed since has no digest."""
+
+
+def origin_of(store: Origin, seq: int) -> dict[str, Any]:
+    """What an index that is complete up to ``seq`` keeps of its store."""
+    return {MARK: store.mark(seq), NEWEST: [list(one) for one in store.newest(seq)]}
+
 
 def is_foreign(manifest: Manifest, store: Origin) -> bool:
     """Whether the index knows of things that never were in this store."""
-    return made_elsewhere(manifest.applied, manifest.card.get(MARK), store)
+    if made_elsewhere(manifest.applied, manifest.card.get(MARK), store):
+        return True
+    written = manifest.card.get(NEWEST)  # older indexes have none
+    return written is not None and _differ(written, store.newest(manifest.applied))
 
 
 def made_elsewhere(applied: int, stated: str | None, store: Origin) -> bool:
-    """The same of any index that is complete up to a change and states the mark at it."""
+    """Whether an index that is complete up to a change states another mark than the store's."""
     if applied > store.last_change():
         return True
     return stated is not None and stated != store.mark(applied)
+
+
+def _differ(written: Sequence[Sequence[Any]], found: Sequence[LoggedChange]) -> bool:
+    """Whether these are other changes; a digest that one side no longer knows says nothing."""
+    if len(written) != len(found):
+        return True
+    return any(
+        tuple(old[:3]) != new[:3] or (old[3] and new[3] and old[3] != new[3])
+        for old, new in zip(written, found, strict=True)
+    )

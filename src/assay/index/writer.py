@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from assay.index.dense import write_dense
 from assay.index.files import describe
 from assay.index.lock import write_lock
 from assay.index.manifest import Files, Manifest, Part
-from assay.index.origin import MARK, Origin, is_foreign
+from assay.index.origin import Origin, is_foreign, origin_of
 from assay.index.reader import DEAD, verify_once
 from assay.index.sound import sound_matrix, sound_sparse
 from assay.index.sparse import write_sparse
@@ -98,7 +98,7 @@ def update(
         removed = source.removed_since(current.applied, until)
         added = [row for page in source.added_since(current.applied, until) for row in page]
         work = _Work(folder, current, encoders, progress, graph_from_rows)
-        manifest = work.write(added, removed, until, source.mark(until))
+        manifest = work.write(added, removed, until, origin_of(source, until))
         manifests.save(folder, manifest)
         return manifest
 
@@ -150,7 +150,9 @@ class _Work:
         self._progress = progress or (lambda stage, done, total: None)
         self._graph_from = graph_from_rows
 
-    def write(self, added: list[KeyedChunk], removed: list[int], until: int, mark: str) -> Manifest:
+    def write(
+        self, added: list[KeyedChunk], removed: list[int], until: int, origin: dict[str, Any]
+    ) -> Manifest:
         """The next generation's files, durable, and the manifest that names them."""
         rows = sum(part.rows for part in self._current.segments) + len(added)
         segments = list(self._current.segments)
@@ -167,7 +169,7 @@ class _Work:
             segments=tuple(segments),
             dead=dead,
             models=self._encoders.models,
-            card={"rows": rows - (0 if dead is None else dead.rows), MARK: mark},
+            card={"rows": rows - (0 if dead is None else dead.rows), **origin},
         )
 
     def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> Part:

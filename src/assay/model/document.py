@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from assay.errors import InputError
 from assay.model.judgments import Span
@@ -108,6 +109,10 @@ class KeyedChunk:
 
     key: int
     chunk: Chunk
+
+
+LoggedChange: TypeAlias = tuple[int, str, str, str | None]
+"""A change of the store: its number, the document, what was done, and the digest of the text."""
 
 
 @dataclass(frozen=True, slots=True)

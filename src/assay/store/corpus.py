@@ -18,9 +18,11 @@ from assay.model.document import (
     Document,
     IngestionMode,
     KeyedChunk,
+    LoggedChange,
     Section,
     SpeakerRole,
 )
+from assay.store import marks
 from assay.store.database import open_database, writing
 from assay.store.places import ChunkPlaces, refuse_foreign
 from assay.store.schema import changes, chunks, documents
@@ -28,7 +30,6 @@ from assay.store.seals import UNREADABLE, damaged, seal
 from assay.store.upsert import insert_or_replace
 
 PAGE = 2_000
-MARKED = 50  # chunks that tell one store from another
 SEAL = "crc"
 _SEALED = ("doc_id", "digest", "title", "text", "source", "profile", "chunker_version", "seq")
 # spelled out: a field that is added later must not make older documents look damaged
@@ -108,14 +109,12 @@ class CorpusStore:
     def mark(self, seq: int) -> str:
         """The digest of the newest chunks at change ``seq``; what it is made of never changes."""
         with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(chunks.c.key, chunks.c.chunk_id, chunks.c.added, chunks.c.spans)
-                .where(chunks.c.added <= seq)
-                .order_by(chunks.c.key.desc())
-                .limit(MARKED)
-            )
-            facts = [tuple(row) for row in rows]
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+            return marks.mark(connection, seq)
+
+    def newest(self, seq: int) -> list[LoggedChange]:
+        """The last changes up to ``seq``; a document that was changed since has no digest here."""
+        with self._engine.connect() as connection:
+            return marks.newest(connection, seq)
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
         """Chunks that came after change ``seq``, up to ``until``, and are still there; in pages."""

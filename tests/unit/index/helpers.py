@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.index.manifest import Manifest
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import Encoders, update
-from assay.model.document import KeyedChunk
+from assay.model.document import KeyedChunk, LoggedChange
 from assay.testing.encoders import HashingDense, HashingSparse
 
 DENSE, SPARSE = HashingDense(), HashingSparse()
@@ -35,6 +35,9 @@ class Memory:
 
     def mark(self, seq: int) -> str:
         return str([row.key for added, _ in self.log[:seq] for row in added][-3:])
+
+    def newest(self, seq: int) -> list[LoggedChange]:
+        return [(at + 1, "", f"{gone}", None) for at, (_, gone) in enumerate(self.log[:seq])]
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
         gone = {key for _, keys in self.log[:until] for key in keys}
