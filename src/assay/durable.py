@@ -11,7 +11,9 @@ import contextlib
 import errno
 import os
 import shutil
+import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -143,6 +145,24 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def keep_log(connection: sqlite3.Connection, seconds: float) -> None:
+    """Let a SQLite file have a log beside it, for which SQLite does not wait by itself.
+
+    Where several open a new file at the same moment, all but one are refused at once.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as problem:
+            busy = problem.sqlite_errorname.startswith("SQLITE_BUSY")
+            if not busy or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 @contextmanager

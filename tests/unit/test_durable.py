@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import errno
 import os
+import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -157,3 +159,25 @@ def test_a_file_system_without_links(
         "a": b"one",
         "b": b"one",
     }
+
+
+class _Busy:
+    """A connection whose file others hold, so many times."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def execute(self, _: str) -> None:
+        if self.times:
+            self.times -= 1
+            problem = sqlite3.OperationalError("database is locked")
+            problem.sqlite_errorname = "SQLITE_BUSY_RECOVERY"
+            raise problem
+
+
+def test_who_opens_a_new_database_waits_for_others_who_do() -> None:
+    held: Any = _Busy(3)
+    durable.keep_log(held, 30)
+    assert held.times == 0
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        durable.keep_log(cast("sqlite3.Connection", _Busy(3)), -1)

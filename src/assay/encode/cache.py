@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from assay import limits
+from assay.durable import keep_log
 from assay.encode.tokens import clipped
 from assay.errors import CacheUnavailableError, CorruptCacheError, InputError
 from assay.model.vectors import Kind
@@ -122,12 +123,12 @@ class VectorCache:
     def _prepare(self) -> None:
         db = self._db
         db.execute("PRAGMA page_size = 16384")  # a vector takes 1.5 kB: less is lost at page ends
-        db.execute("PRAGMA journal_mode = WAL")
+        keep_log(db, _WAIT_SECONDS)
         db.execute("PRAGMA synchronous = FULL")
-        found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _STAMPS]
-        if found not in ([0, 0], [_APPLICATION, FORMAT]):
-            raise self._unusable("it was written by another program or version")
-        with _transaction(db):
+        with _transaction(db):  # others may be at the same file, which is new
+            found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _STAMPS]
+            if found not in ([0, 0], [_APPLICATION, FORMAT]):
+                raise self._unusable("it was written by another program or version")
             for statement in _SCHEMA.split(";"):
                 db.execute(statement)
             db.execute(f"PRAGMA application_id = {_APPLICATION}")

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
-from assay.durable import make_folder
+from assay.durable import keep_log, make_folder
 from assay.errors import ConfigError, MissingDependencyError, StorageError
 from assay.store.complaints import in_our_words
 from assay.store.schema import APPLICATION_ID, VERSION
@@ -82,7 +82,8 @@ def _prepare_sqlite(path: Path, connection: sqlite3.Connection, _: Any) -> None:
     # SQLAlchemy begins transactions itself (see _begin_sqlite); the driver must not
     connection.isolation_level = None
     try:
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        keep_log(connection, BUSY_SECONDS)
+        for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
     except UnicodeDecodeError as problem:  # not an error of databases, so nobody else says it
         raise in_our_words(problem, str(path), BUSY_SECONDS) or problem from None

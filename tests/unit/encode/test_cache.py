@@ -6,7 +6,9 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,28 @@ def test_what_was_kept_is_found_after_opening_again(cache: VectorCache) -> None:
     with VectorCache(cache.path.parent, MODEL) as again:
         assert again.get([*kept, text_key("unknown", "passage")]) == kept
         assert again.count() == 1200
+
+
+def test_two_may_open_a_new_file_at_the_same_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[threading.Thread] = []
+
+    class Interrupted(sqlite3.Connection):
+        """Another process opens the file while this one looks whose it is."""
+
+        def execute(self, sql: str, *more: Any) -> sqlite3.Cursor:
+            if sql == "PRAGMA user_version" and not others:
+                others.append(threading.Thread(target=VectorCache, args=(tmp_path, MODEL)))
+                others[0].start()
+                others[0].join(0.3)
+            return super().execute(sql, *more)
+
+    plain = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", partial(plain, factory=Interrupted))
+    with VectorCache(tmp_path, MODEL) as made:
+        made.put(rows(1))
+    others[0].join()
 
 
 def test_kinds_and_texts_have_their_own_keys() -> None:
