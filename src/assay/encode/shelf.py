@@ -63,11 +63,11 @@ class Shelf:
             yield "shared", self.shared
 
     def find(self, card: ModelCard) -> FoundModel | None:
-        """The first folder that holds the model, whether intact or not."""
+        """The first folder that holds the model, whether intact or not; nothing in it is read."""
         for place, root in self.places():
             folder = root / card.folder
             if folder.is_dir():
-                return FoundModel(_with_files(card, folder), folder, place)
+                return FoundModel(card, folder, place)
         return None
 
     def require(self, name: str) -> FoundModel:
@@ -87,7 +87,7 @@ class Shelf:
             raise MissingModelError(
                 f"the model {name} is not on this machine", hint=f"run: assay models pull {name}"
             )
-        return found
+        return replace(found, card=_with_files(card, found.folder))
 
     def _pulled_from_hub(self, name: str) -> FoundModel | None:
         """A repository without a card that was pulled by name; its folder describes itself."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from assay.cli.main import run
 from assay.encode.encoders import open_dense, open_sparse
-from assay.encode.pull import pull, pull_repository
+from assay.encode.folders import DESCRIPTION
+from assay.encode.pull import Pulled, pull, pull_repository
 from assay.encode.shelf import Shelf, faults
 from assay.errors import CorruptModelError, MissingDependencyError, PullError, UsageError
 
@@ -80,6 +83,31 @@ def test_a_file_that_changed_since_the_first_pull_is_refused(
     with pytest.raises(CorruptModelError):
         open_sparse("naver/splade-v3", Shelf(None, tmp_path))
     assert pull(["naver/splade-v3"], tmp_path)[0].outcome == "pulled"
+
+
+@pytest.mark.parametrize("damage", ["{", '{"files": 7}', '{"sha256": "0"}'])
+def test_a_damaged_description_hides_no_other_model_and_is_pulled_again(
+    asked: list[tuple[str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    damage: str,
+) -> None:
+    monkeypatch.setenv("ASSAY_MODELS", str(tmp_path))
+    ways: dict[str, Callable[[], Pulled]] = {
+        "naver/splade-v3": lambda: pull(["naver/splade-v3"], tmp_path)[0],
+        "someone/model": lambda: pull_repository("someone/model", tmp_path),
+    }
+    for name, again in ways.items():
+        described = again().folder / DESCRIPTION
+        before = described.read_text()
+        described.write_text(damage)
+        assert run(["models", "list"]) == 0
+        assert run(["models", "check", name]) == 1
+        assert str(described) in capsys.readouterr().out
+        assert again().outcome == "pulled"
+        assert described.read_text() == before
+        assert again().outcome == "present"
 
 
 def test_any_repository_can_be_pulled_by_name(asked: list[tuple[str, str]], tmp_path: Path) -> None:
