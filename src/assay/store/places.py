@@ -125,9 +125,13 @@ def _pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def refuse_foreign(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Ids that were given, not made from the document's, may belong to another document."""
-    given = [row["chunk_id"] for row in rows if not row["chunk_id"].startswith(row["doc_id"] + ":")]
-    for part in _pages(given):
+    """A chunk's id names one chunk, here and among those that are stored; it may be a given one."""
+    owners: dict[str, str] = {}
+    for row in rows:
+        if row["chunk_id"] in owners:
+            raise _taken(row["chunk_id"], owners[row["chunk_id"]])
+        owners[row["chunk_id"]] = row["doc_id"]
+    for part in _pages(list(owners)):
         found = connection.execute(
             select(chunks.c.chunk_id, chunks.c.doc_id)
             .where(chunks.c.chunk_id.in_(part), chunks.c.removed.is_(None))
@@ -135,7 +139,11 @@ def refuse_foreign(connection: Connection, rows: Sequence[Mapping[str, Any]]) ->
             .limit(1)
         ).first()
         if found is not None:
-            raise DuplicateError(
-                f"the chunk {found.chunk_id:.200} belongs to the document {found.doc_id:.200}",
-                hint="give chunks ids that differ across documents, such as DOCUMENT:1",
-            )
+            raise _taken(found.chunk_id, found.doc_id)
+
+
+def _taken(chunk_id: str, doc_id: str) -> DuplicateError:
+    return DuplicateError(
+        f"the chunk {chunk_id:.200} belongs to the document {doc_id:.200}",
+        hint="give chunks ids that differ across documents, such as DOCUMENT:1",
+    )

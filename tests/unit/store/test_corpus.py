@@ -150,6 +150,22 @@ def test_a_chunk_belongs_to_one_document(store: CorpusStore) -> None:
     assert store.put([interview("b")]).added == 1
 
 
+def test_an_id_that_looks_made_or_comes_twice_in_a_batch_still_names_one_chunk(
+    store: CorpusStore,
+) -> None:
+    def given(name: str, chunk_id: str) -> tuple[Document, tuple[Chunk, ...]]:
+        return Document(name, "text"), (Chunk(chunk_id, name, "text"),)
+
+    with pytest.raises(DuplicateError, match="seg_1 belongs to the document a"):
+        store.put([given("a", "seg_1"), given("b", "seg_1")])
+    assert store.counts()["documents"] == 0
+    for first, second in (("p", "p:q"), ("other", "p")):
+        store.put([given(first, "p:q:1")])
+        with pytest.raises(DuplicateError, match=f"p:q:1 belongs to the document {first}"):
+            store.put([given(second, "p:q:1")])
+        store.delete([first])
+
+
 def test_documents_are_listed_by_id_with_their_present_chunks(store: CorpusStore) -> None:
     store.put([document("d2", "abcd"), document("d1", "efgh")])
     store.put([document("d2", "abcdef")])
