@@ -182,13 +182,12 @@ def _test_sets(workspace: Workspace) -> Iterator[Finding]:
 def _index(workspace: Workspace) -> Iterator[Finding]:
     if not workspace.exists() or not workspace.store.counts()["chunks"]:
         return
-    card = workspace.index_info()
-    behind = card["changes_behind"]
-    if problems := workspace.check_index():
-        stale = behind > 0 and len(problems) == 1
-        state, hint = (
-            (State.NOTE, "assay index update") if stale else (State.FAULT, "assay index rebuild")
-        )
-        yield from (Finding("index", state, problem, hint) for problem in problems)
-        return
-    yield Finding("index", State.OK, f"generation {card['generation']}, sound and up to date")
+    from assay.index.origin import BEHIND
+
+    for problem in (problems := workspace.check_index()):
+        stale = problem.endswith(BEHIND)
+        state, verb = (State.NOTE, "update") if stale else (State.FAULT, "rebuild")
+        yield Finding("index", state, problem, f"assay index {verb}")
+    if not problems:
+        number = workspace.index_info()["generation"]
+        yield Finding("index", State.OK, f"generation {number}, sound and up to date")

@@ -87,6 +87,21 @@ def test_vectors_that_were_damaged_are_named(tmp_path: Path) -> None:
     assert "delete it" in found.hint
 
 
+def test_an_index_that_is_damaged_and_behind_is_a_fault(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    with Workspace(config) as workspace:
+        workspace.ingest([document("d0", "a text about kidneys")])
+        workspace.update_index()
+        workspace.ingest([document("d1", "a text about hearts")])
+    found = by_name(examine(config))["index"]
+    assert (found.state, found.hint) == (State.NOTE, "assay index update")
+    (keys,) = tmp_path.glob("index/seg-*/keys.npy")
+    keys.write_bytes(b"damaged")
+    found = by_name(examine(config))["index"]
+    assert (found.state, found.hint) == (State.FAULT, "assay index rebuild")
+    assert found.says == f"{keys} was damaged"
+
+
 @pytest.mark.parametrize("count", [3, 1])
 def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_path: Path) -> None:
     """Also where the new one has as many changes as the old one had."""

@@ -13,8 +13,8 @@ from assay.index import manifest as manifests
 from assay.index.dense import GRAPH, Vectors
 from assay.index.files import verify
 from assay.index.manifest import Manifest
-from assay.index.origin import FOREIGN, Origin, is_foreign
-from assay.index.reader import Generation
+from assay.index.origin import BEHIND, FOREIGN, Origin, is_foreign
+from assay.index.reader import Generation, verify_once
 
 SAMPLE = 50
 DEPTH = 100
@@ -32,6 +32,8 @@ def card(folder: Path, manifest: Manifest) -> dict[str, Any]:
         for name, listed in parts.items()
     }
     graphs = sum(GRAPH in part.files for part in manifest.segments)
+    if graphs:
+        verify_once(folder, manifest)  # faiss asks for any amount of memory that a file names
     return {
         "indexed_rows": sum(part.rows for part in manifest.segments),
         "dead_rows": manifest.dead.rows if manifest.dead else 0,
@@ -80,7 +82,7 @@ def problems(folder: Path, chunks: int, store: Origin) -> list[str]:
     if is_foreign(manifest, store):
         found.append(FOREIGN)
     elif behind:
-        found.append(f"the index is {counted(behind, 'change')} behind the store")
+        found.append(f"the index is {counted(behind, 'change')} {BEHIND}")
     else:
         alive = _alive(folder, manifest)
         if alive != chunks:

@@ -16,6 +16,7 @@ from assay.model.document import LoggedChange
 MARK = "made_of"
 NEWEST = "newest_changes"
 FOREIGN = "the index was made of another database"
+BEHIND = "behind the store"  # how the only complaint ends that an update mends
 
 
 class Origin(Protocol):

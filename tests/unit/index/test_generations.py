@@ -3,14 +3,15 @@
 import errno
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.errors import BusyError, CorruptError, InputError, UsageError
+from assay.index import check, reader, writer
 from assay.index import manifest as manifests
-from assay.index import reader, writer
 from assay.index.bm25 import Bm25
 from assay.index.lock import write_lock
 from assay.index.reader import open_generation
@@ -66,6 +67,19 @@ def test_a_file_system_without_links_holds_an_index(
     words = opened(tmp_path).bm25()
     for row in (ROWS[0], ROWS[10]):
         assert words.search(row.chunk.text, 1)[0].key == row.key
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:99], lambda data: b"\xff" * len(data)])
+def test_the_card_of_an_index_whose_graph_was_damaged(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    memory, _ = built(tmp_path, ROWS[:10])
+    manifest = update(tmp_path, memory, ENCODERS, fresh=True, graph_from_rows=1)
+    assert check.card(tmp_path, manifest)["dense_search"] == "approximate"
+    (graph,) = tmp_path.glob("seg-*/dense.hnsw")
+    graph.write_bytes(damage(graph.read_bytes()))
+    with pytest.raises(CorruptError, match=f"{graph} was damaged"):
+        check.card(tmp_path, manifest)
 
 
 def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from assay.engines.opensearch.loading import delete_chunks, load_chunks
 from assay.engines.opensearch.mapping import FORMAT, fields_of, index_body
 from assay.engines.opensearch.transport import Transport
 from assay.errors import EngineError, UsageError
-from assay.index.origin import FOREIGN, MARK, Origin, made_elsewhere
+from assay.index.origin import BEHIND, FOREIGN, MARK, Origin, made_elsewhere
 from assay.index.writer import ChunkSource, Encoders
 from assay.model.document import KeyedChunk
 from assay.model.query import Component
@@ -339,7 +339,7 @@ class Cluster:
         if made_elsewhere(current.applied, current.made_of, store):
             return [*found, FOREIGN]
         if behind := store.last_change() - current.applied:
-            found.append(f"the index is {counted(behind, 'change')} behind the store")
+            found.append(f"the index is {counted(behind, 'change')} {BEHIND}")
         elif (alive := self.count(current.index)) != chunks:
             found.append(f"the index holds {counted(alive, 'chunk')} and the store {chunks}")
         return found
