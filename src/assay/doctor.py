@@ -129,10 +129,29 @@ def _store(workspace: Workspace) -> Iterator[Finding]:
         hint = "assay restore puts a backup into a new folder; keep the damaged file"
         yield from (Finding("store", State.FAULT, one, hint) for one in found)
         return
+    if _emptied(workspace):
+        says = f"{workspace.database} holds nothing, and the index was made of documents"
+        yield Finding("store", State.FAULT, says, "assay restore puts a backup into a folder")
+        return
     counts = workspace.store.counts()
     documents, chunks = counted(counts["documents"], "document"), counted(counts["chunks"], "chunk")
     says = f"{documents}, {chunks} in {workspace.home}"
     yield Finding("store", State.OK, says)
+
+
+def _emptied(workspace: Workspace) -> bool:
+    """Whether nothing was ever written to the database, and still an index was made of it.
+
+    SQLite takes a file of no bytes for a new database.
+    """
+    from assay.index.manifest import load
+
+    if workspace.cluster is not None or workspace.store.last_change():
+        return False
+    try:
+        return load(workspace.index_folder).applied > 0
+    except AssayError:  # the check of the index says what is wrong with it
+        return False
 
 
 def _vectors(workspace: Workspace) -> Iterator[Finding]:

@@ -102,6 +102,17 @@ def test_an_index_that_is_damaged_and_behind_is_a_fault(tmp_path: Path) -> None:
     assert found.says == f"{keys} was damaged"
 
 
+def test_a_database_that_was_cut_to_nothing(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    with Workspace(config) as workspace:
+        workspace.ingest([document("d0", "a text about kidneys")])
+        workspace.update_index()
+    (tmp_path / "assay.db").write_bytes(b"")
+    found = by_name(examine(config))["store"]
+    assert (found.state, "holds nothing" in found.says) == (State.FAULT, True)
+    assert "assay restore" in found.hint
+
+
 @pytest.mark.parametrize("count", [3, 1])
 def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_path: Path) -> None:
     """Also where the new one has as many changes as the old one had."""

@@ -92,9 +92,9 @@ def update(
             manifests.save(folder, Manifest())
         current = _base(folder, encoders, source, fresh)
         until = source.last_change()
+        verify_once(folder, current)  # what is damaged must not live on under new checksums
         if until == current.applied and not fresh:
             return current
-        verify_once(folder, current)  # what is damaged must not live on under new checksums
         removed = source.removed_since(current.applied, until)
         added = [row for page in source.added_since(current.applied, until) for row in page]
         work = _Work(folder, current, encoders, progress, graph_from_rows)

@@ -42,6 +42,14 @@ def test_nothing_new_writes_nothing(tmp_path: Path) -> None:
     assert update(tmp_path, memory, ENCODERS) == first
 
 
+def test_an_update_that_has_nothing_to_do_still_names_damage(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS)
+    (keys,) = tmp_path.glob("seg-*/keys.npy")
+    keys.write_bytes(b"damaged")
+    with pytest.raises(CorruptError, match=f"{keys} was damaged"):
+        update(tmp_path, memory, ENCODERS)
+
+
 def test_new_chunks_and_deletes_are_seen_by_every_component(tmp_path: Path) -> None:
     memory, _ = built(tmp_path, ROWS[:10])
     before = everything(tmp_path)
