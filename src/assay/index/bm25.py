@@ -12,6 +12,7 @@ document frequencies until the index is compacted.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -102,9 +103,9 @@ class Bm25:
         try:
             self._searcher = _searcher(folder)
         except ValueError as problem:  # what tantivy raises for any file it cannot read
-            raise CorruptError(
-                f"{folder} cannot be opened: {problem}", hint="assay index rebuild"
-            ) from None
+            writable = os.access(folder, os.W_OK)
+            hint = "assay index rebuild" if writable else "make it writable: a lock is kept in it"
+            raise CorruptError(f"{folder} cannot be opened: {problem}", hint=hint) from None
         self._chunk_ids = chunk_ids
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:

@@ -148,8 +148,11 @@ def scratch(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def _copy_database(source: Path, target: Path) -> None:
+    opened, mode = source, "ro"
+    if _is_frozen(source):
+        opened, mode = _copied_with_log(source, target), "rw"
     with (
-        closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as theirs,
+        closing(sqlite3.connect(f"{opened.absolute().as_uri()}?mode={mode}", uri=True)) as theirs,
         closing(sqlite3.connect(target)) as ours,
     ):
         try:
@@ -161,6 +164,21 @@ def _copy_database(source: Path, target: Path) -> None:
                 f"{source} cannot be copied: {problem}"
             ) from None
     _check_database(target, source)
+
+
+def _is_frozen(path: Path) -> bool:
+    """Whether nobody can write there, as on a disk that the system took away the right to."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def _copied_with_log(source: Path, target: Path) -> Path:
+    """A plain copy beside the target: where SQLite cannot keep its own files, it opens nothing."""
+    folder = target.with_name(f"{target.name}.frozen")
+    folder.mkdir()
+    for path in (source, source.with_name(f"{source.name}-wal")):
+        if path.exists():
+            shutil.copyfile(path, folder / path.name)
+    return folder / source.name
 
 
 def _check_database(path: Path, source: Path) -> None:
@@ -211,6 +229,7 @@ def _files_in(folder: Path) -> list[Path]:
     found = [
         Path(place) / name
         for place, _, names in os.walk(folder, onerror=refuse)
+        if BACKING_UP not in place.removeprefix(str(folder))
         for name in names
         if not name.endswith(("-wal", "-shm", ".lock")) and not is_unfinished(name)
     ]

@@ -133,6 +133,30 @@ def test_what_cannot_be_read_is_named(
         back_up(home, tmp_path / "b")
 
 
+def test_a_disk_that_can_only_be_read_is_backed_up_with_the_log(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = CorpusStore(home / "assay.db")
+    store.put([document("late", "what is in the log and not yet in the file")])
+    assert (home / "assay.db-wal").stat().st_size
+    connect = sqlite3.connect
+
+    def refuse(place: str | Path, **more: Any) -> Any:
+        if str(home) in str(place):
+            raise sqlite3.OperationalError("attempt to write a readonly database")
+        return connect(place, **more)
+
+    monkeypatch.setattr(backup, "_is_frozen", lambda _: True)
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    assert back_up(home, tmp_path / "b").documents == 21
+    store.close()
+
+
+def test_a_backup_into_the_folder_of_test_sets_does_not_hold_itself(home: Path) -> None:
+    made = back_up(home, home / "testsets" / "b.tar.gz")
+    assert sorted(made.files) == ["assay.db", "testsets/mine.yaml"]
+
+
 def test_what_a_killed_backup_left_is_swept_a_day_later(home: Path, tmp_path: Path) -> None:
     old, new = tmp_path / ".assay-backup-old", tmp_path / ".assay-backup-new"
     for left in (old, new):
