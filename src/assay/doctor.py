@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from assay.config import Configuration
 from assay.counting import counted
@@ -19,6 +20,7 @@ from assay.version import __version__
 from assay.workspace import NO_MODEL, Workspace
 
 LOW_DISK_BYTES = 1 << 30
+MANY_SEGMENTS = 200  # with more of them, opening the index takes a noticeable time
 
 
 class State(StrEnum):
@@ -208,5 +210,17 @@ def _index(workspace: Workspace) -> Iterator[Finding]:
         state, verb = (State.NOTE, "update") if stale else (State.FAULT, "rebuild")
         yield Finding("index", state, problem, f"assay index {verb}")
     if not problems:
-        number = workspace.index_info()["generation"]
-        yield Finding("index", State.OK, f"generation {number}, sound and up to date")
+        yield _wear(workspace.index_info())
+
+
+def _wear(card: Mapping[str, Any]) -> Finding:
+    """A sound index is slower the more parts it has, and ranks by chunks that are gone."""
+    says = f"generation {card['generation']}, sound and up to date"
+    segments, dead = card.get("segments", 0), card.get("dead_rows", 0)
+    if segments > MANY_SEGMENTS:
+        says += f", but in {segments} segments"
+    elif dead > card["chunks"]:
+        says += f", but {dead} of its chunks were replaced or deleted"
+    else:
+        return Finding("index", State.OK, says)
+    return Finding("index", State.NOTE, says, "assay index compact")

@@ -113,6 +113,24 @@ def test_a_database_that_was_cut_to_nothing(tmp_path: Path) -> None:
     assert "assay restore" in found.hint
 
 
+def test_an_index_that_should_be_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = configured(tmp_path)
+    with Workspace(config) as workspace:
+        for text in ("kidneys", "hearts"):
+            workspace.ingest([document("d0", f"a text about {text}")])
+            workspace.update_index()
+        assert by_name(examine(config))["index"].state is State.OK
+        workspace.ingest([document("d0", "a text about lungs")])
+        workspace.update_index()
+        found = by_name(examine(config))["index"]
+        assert (found.state, found.hint) == (State.NOTE, "assay index compact")
+        assert "4 of its chunks were replaced or deleted" in found.says
+        monkeypatch.setattr("assay.doctor.MANY_SEGMENTS", 2)
+        assert "in 3 segments" in by_name(examine(config))["index"].says
+        workspace.update_index(fresh=True)
+        assert by_name(examine(config))["index"].state is State.OK
+
+
 @pytest.mark.parametrize("count", [3, 1])
 def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_path: Path) -> None:
     """Also where the new one has as many changes as the old one had."""

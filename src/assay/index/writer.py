@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from assay.durable import refusal, storing, sync_files, sync_folder
+from assay.durable import is_unfinished, refusal, storing, sync_files, sync_folder
 from assay.errors import StorageError
 from assay.index import bm25
 from assay.index import manifest as manifests
@@ -109,7 +109,7 @@ def _tidied(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(StorageError):  # nothing is removed where nothing is known
+        with contextlib.suppress(StorageError, OSError):  # nothing goes where nothing is known
             _sweep(folder, manifests.load(folder))
 
 
@@ -257,3 +257,6 @@ def _sweep(folder: Path, manifest: Manifest) -> None:
     for path in manifests.part_folders(folder):
         if path.name not in named:
             shutil.rmtree(path, ignore_errors=True)
+    for path in folder.iterdir():
+        if is_unfinished(path.name):  # of a process that was killed
+            path.unlink(missing_ok=True)

@@ -42,6 +42,14 @@ def test_nothing_new_writes_nothing(tmp_path: Path) -> None:
     assert update(tmp_path, memory, ENCODERS) == first
 
 
+def test_half_a_manifest_that_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
+    memory, _ = built(tmp_path, ROWS)
+    left = tmp_path / ".MANIFEST.json.4711.1.tmp"
+    left.write_text("{")
+    update(tmp_path, memory, ENCODERS)
+    assert not left.exists()
+
+
 def test_an_update_that_has_nothing_to_do_still_names_damage(tmp_path: Path) -> None:
     memory, _ = built(tmp_path, ROWS)
     (keys,) = tmp_path.glob("seg-*/keys.npy")
