@@ -13,8 +13,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
-from assay.durable import make_folder
+from assay.durable import make_folder, storing
 from assay.errors import BusyError
 
 
@@ -23,20 +24,27 @@ def write_lock(folder: Path) -> Iterator[None]:
     """Hold the folder's write lock, or refuse naming the process that does."""
     make_folder(folder)
     path = folder / "WRITER"
-    with path.open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+    with storing(path):
+        opened = path.open("a+", encoding="utf-8")
+    with opened as file:
+        with storing(path):
+            _take(file, folder)
             file.seek(0)
-            raise BusyError(
-                f"{folder} is being written by {_holder(file.read())}",
-                hint="wait for it, or end that process",
-            ) from None
-        file.seek(0)
-        file.truncate()
-        json.dump({"pid": os.getpid(), "host": socket.gethostname()}, file)
-        file.flush()
+            file.truncate()
+            json.dump({"pid": os.getpid(), "host": socket.gethostname()}, file)
+            file.flush()
         yield
+
+
+def _take(file: TextIO, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        raise BusyError(
+            f"{folder} is being written by {_holder(file.read())}",
+            hint="wait for it, or end that process",
+        ) from None
 
 
 def _holder(text: str) -> str:

@@ -1,6 +1,7 @@
 """Generations: what is written, when it is seen, and what damage does."""
 
 import errno
+import fcntl
 import json
 import os
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import BusyError, CorruptError, InputError, UsageError
+from assay.errors import BusyError, CorruptError, InputError, StorageError, UsageError
 from assay.index import check, reader, writer
 from assay.index import manifest as manifests
 from assay.index.bm25 import Bm25
@@ -40,6 +41,22 @@ def test_an_index_without_anything_is_empty(tmp_path: Path) -> None:
 def test_nothing_new_writes_nothing(tmp_path: Path) -> None:
     memory, first = built(tmp_path, ROWS)
     assert update(tmp_path, memory, ENCODERS) == first
+
+
+def test_a_lock_that_cannot_be_had_is_not_somebody_elses(
+    tmp_path: Path,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fcntl, "flock", refuse)
+        with pytest.raises(StorageError, match="No locks available"), write_lock(tmp_path):
+            pass
+    (tmp_path / "WRITER").unlink()
+    (tmp_path / "WRITER").mkdir()
+    with pytest.raises(StorageError, match="WRITER cannot be written"), write_lock(tmp_path):
+        pass
 
 
 def test_half_a_manifest_that_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
