@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.evaluation.gate import GateReport
+from assay.evaluation.waterfall import Waterfall
 from assay.lifecycle.holding import note_use
-from assay.model.testset import TestSet
+from assay.model.testset import GoldenQuery, TestSet
 
 if TYPE_CHECKING:
     from assay.workspace import Workspace
@@ -20,10 +23,34 @@ def masked(test_set: TestSet, words: str = MASK) -> TestSet:
     return replace(
         test_set,
         queries=tuple(
-            replace(query, query_text=words, relevant_docs=(), must_contain=(), forbidden=())
-            if query.query_id in hidden
-            else query
+            masked_query(query, words) if query.query_id in hidden else query
             for query in test_set.queries
+        ),
+    )
+
+
+def masked_query(query: GoldenQuery, words: str = MASK) -> GoldenQuery:
+    """A query without its words and judgments."""
+    return replace(query, query_text=words, relevant_docs=(), must_contain=(), forbidden=())
+
+
+def masked_gate(report: GateReport, hidden: Collection[str], words: str = MASK) -> GateReport:
+    """The report of a gate without the words of these queries."""
+    return replace(
+        report,
+        failing=tuple(
+            replace(query, query_text=words) if query.query_id in hidden else query
+            for query in report.failing
+        ),
+    )
+
+
+def masked_fates(found: Waterfall, hidden: Collection[str], words: str = MASK) -> Waterfall:
+    """A waterfall that does not say which documents answer these queries."""
+    return replace(
+        found,
+        fates=tuple(
+            replace(fate, id=words) if fate.query_id in hidden else fate for fate in found.fates
         ),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
@@ -17,7 +18,8 @@ from assay.report.run_page import run_page
 from assay.report.runs import history_json, query_json
 from assay.report.workflow import run_csv, run_markdown
 from assay.serve.problems import ProblemError
-from assay.serve.routes.runs import Run, shown_to
+from assay.serve.revealing import hidden_from, shown_to
+from assay.serve.routes.runs import Run
 from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
 from assay.serve.service import Service
@@ -26,6 +28,7 @@ from assay.serve.wire.paging import Limit
 from assay.serve.wire.runs import HistoryAnswer, MeasureText, QueryOutcomeAnswer, RescoreRequest
 from assay.serve.wire.search import Switch
 from assay.tasks.history import history
+from assay.tasks.revealing import masked_fates
 from assay.tasks.viewing import query_of_run, rescore_run, view_run
 
 router = new_router("runs", prefix="/v1")
@@ -68,14 +71,20 @@ async def run_scores(
     waterfall: Annotated[Switch, Query(description="Where documents were lost.")] = False,
     per_query: Annotated[Switch, Query(description="The values of every query.")] = False,
 ) -> JSONResponse:
-    """Score a stored run, also under other measures; nothing is searched."""
-    del caller
+    """Score a stored run, also under other measures; nothing is searched.
+
+    A waterfall names no documents of held-out queries unless the key has the scope evaluate; then
+    the look is logged.
+    """
     scoring = _scoring(service, measure, match)
 
     def work() -> dict[str, Any]:
         view = view_run(
             service.workspace, ref, scoring, per_component=per_component, waterfall=waterfall
         )
+        if view.fates is not None:
+            hidden = hidden_from(caller, service, view.result.test_set)
+            view = replace(view, fates=masked_fates(view.fates, hidden))
         return view.to_dict(per_query=per_query)
 
     return await rendered(service, work)
@@ -128,8 +137,10 @@ async def report(
     measure: Measure = [],  # noqa: B006 - the framework copies it
     workflow: Annotated[Switch, Query(description="P and R at 1, 3, 5, 10, MAP, nDCG@10.")] = False,
 ) -> Response:
-    """A report on one run: tables, breakdowns, insights, worst queries."""
-    del caller
+    """A report on one run: tables, breakdowns, insights, worst queries.
+
+    The page masks held-out queries unless the key has the scope evaluate; then the look is logged.
+    """
     usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
 
     def work() -> Response:
@@ -141,6 +152,9 @@ async def report(
         )
         if form == "json":
             return JSONResponse(found.to_dict())
+        if form == "html":
+            shown = shown_to(caller, service, found.run.test_set)
+            found = replace(found, run=replace(found.run, test_set=shown))
         write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
         # the page has a style of its own, which the policy of this site would not let it use
         headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}

@@ -13,10 +13,9 @@ from assay.evaluation.compare_runs import compare_runs
 from assay.evaluation.stored_run import StoredRun
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
-from assay.model.testset import TestSet
 from assay.model.testset_json import to_plain
 from assay.report.runs import as_json
-from assay.serve.auth import Caller
+from assay.serve.revealing import shown_to
 from assay.serve.routing import Admin, Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
 from assay.serve.runs_exchange import outcome_json, pack, push, stored_run, unpack
@@ -38,7 +37,6 @@ from assay.serve.wire.runs import (
 )
 from assay.serve.wire.search import Switch
 from assay.tasks.gating import gate_runs
-from assay.tasks.revealing import hidden_in, masked, noted
 
 router = new_router("runs", prefix="/v1")
 
@@ -224,19 +222,6 @@ async def gate(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONRe
             seed=asked.seed,
         ).to_dict(),
     )
-
-
-def shown_to(
-    caller: Caller, service: Service, found: TestSet, query_id: str | None = None
-) -> TestSet:
-    """The test set of a run as this caller may see it; a look at held-out queries is logged."""
-    looked = hidden_in(found) if query_id is None else hidden_in(found) & {query_id}
-    if not looked:
-        return found
-    if not caller.may("evaluate"):
-        return masked(found)
-    noted(service.workspace, found, query_id)
-    return found
 
 
 def _pair(service: Service, a: str, b: str) -> tuple[StoredRun, StoredRun]:

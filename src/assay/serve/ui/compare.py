@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import Request
@@ -17,8 +17,10 @@ from assay.report.compare_page import compare_page as one_file
 from assay.report.compare_text import ab_markdown, compare_csv
 from assay.report.numbers import tone
 from assay.report.svg import Point, scatter
+from assay.serve.auth import Caller
 from assay.serve.service import Service
 from assay.serve.ui.compared import Compared, compared, pair_of, stored_pair
+from assay.serve.ui.held_out import Veil, asks, veil
 from assay.serve.ui.listing import PAGE, listing, page_number
 from assay.serve.ui.pages import Reader, ServiceOf, address, cli, curl_post, page
 from assay.serve.ui.pages import router as new_router
@@ -52,6 +54,7 @@ class Chosen:
     query_type: str
     text: str
     sort: str
+    reveal: str
 
     def params(self, **other: str) -> list[tuple[str, str]]:
         """What stands in the address, with some of it changed."""
@@ -62,6 +65,7 @@ class Chosen:
             "type": self.query_type,
             "text": self.text,
             "sort": "" if self.sort == "worst" else self.sort,
+            "reveal": self.reveal,
         }
         return list({**values, **other}.items())
 
@@ -73,19 +77,23 @@ class Chosen:
 @router.get("/compare")
 async def compare(request: Request, service: ServiceOf, caller: Reader) -> Response:
     """The comparison of two runs; without two, a form that asks for them."""
-    del caller
     params = request.query_params
-    chosen = _chosen(params.get)
+    chosen = _chosen(params.get, "on" if asks(request, caller) else "")
     if not chosen.a or not chosen.b:
         return await pick(request, service, "/compare", "Compare", (chosen.a, chosen.b))
     number = page_number(params.get("page"))
+
+    def work() -> dict[str, Any]:
+        found, over = _veiled(request, service, caller, (chosen.a, chosen.b))
+        return {"veil": over, **_values(found, chosen, number)}
+
     return page(
         request,
         "ui/compare.html",
         chosen=chosen,
         kinds=KINDS,
         sorts=SORTS,
-        **await service.work(lambda: _values(service, chosen, number)),
+        **await service.work(work),
         commands=[
             cli("eval", "compare", chosen.a, chosen.b),
             curl_post(request, "/v1/compare", {"a": chosen.a, "b": chosen.b}),
@@ -98,10 +106,9 @@ async def one_query(
     request: Request, a: str, b: str, query: str, service: ServiceOf, caller: Reader
 ) -> Response:
     """One query: both rankings with lines between them."""
-    del caller
 
     def work() -> dict[str, Any]:
-        found = compared(service, a, b)
+        found, over = _veiled(request, service, caller, (a, b), {query})
         if query not in found.values_a:
             raise MissingFileError(f"{query!r:.80} is not a ranked query of both runs")
         pair = pair_of(service, found, query)
@@ -109,20 +116,22 @@ async def one_query(
         right = lines(pair.b, pair.grades_b, pair.a)
         return {
             "found": found,
+            "veil": over,
             "pair": pair,
             "left": left,
             "right": right,
             "slopes": slope_lines(left, right),
-            "why": why(pair),
+            "why": why(pair) if query not in over.hidden else "",
         }
 
     return page(request, "ui/compare_query.html", block="detail", **await service.work(work))
 
 
 @router.get("/compare/export")
-async def export(a: str, b: str, form: str, service: ServiceOf, caller: Reader) -> Response:
-    """The comparison as a file."""
-    del caller
+async def export(
+    request: Request, a: str, b: str, form: str, service: ServiceOf, caller: Reader
+) -> Response:
+    """The comparison as a file; only the page has words of queries in it."""
     if form not in FORMS:
         raise UsageError(f"form: {form!r:.20} is not known", hint=f"known: {', '.join(FORMS)}")
     found = await service.work(lambda: compared(service, a, b))
@@ -136,13 +145,16 @@ async def export(a: str, b: str, form: str, service: ServiceOf, caller: Reader) 
             return compare_csv(found.ab.compared)
         if form == "md":
             return ab_markdown(found.ab)
+        shown, _ = _veiled(request, service, caller, (a, b))
         one, other = stored_pair(service, found.a.run_id, found.b.run_id)
+        queries = tuple(shown.queries.values())
+        other = replace(other, test_set=replace(other.test_set, queries=queries))
         return one_file(one, other, found.ab.compared, found.ab)
 
     return Response(await service.work(text), media_type=FORMS[form], headers=headers)
 
 
-def _chosen(given: Any) -> Chosen:
+def _chosen(given: Any, reveal: str) -> Chosen:
     chosen = Chosen(
         a=given("a", "").strip(),
         b=given("b", "").strip(),
@@ -150,6 +162,7 @@ def _chosen(given: Any) -> Chosen:
         query_type=given("type", ""),
         text=given("text", "").strip(),
         sort=given("sort") or "worst",
+        reveal=reveal,
     )
     if chosen.kind and chosen.kind not in KINDS:
         raise UsageError(f"kind: {chosen.kind!r:.40} is not known", hint=f"{', '.join(KINDS)}")
@@ -158,8 +171,21 @@ def _chosen(given: Any) -> Chosen:
     return chosen
 
 
-def _values(service: Service, chosen: Chosen, number: int) -> dict[str, Any]:
-    found = compared(service, chosen.a, chosen.b)
+def _veiled(
+    request: Request,
+    service: Service,
+    caller: Caller,
+    refs: tuple[str, str],
+    only: Collection[str] | None = None,
+) -> tuple[Compared, Veil]:
+    """A comparison without the held-out queries that must not be seen; ``only`` these are shown."""
+    found = compared(service, *refs)
+    held = found.held_out if only is None else found.held_out.intersection(only)
+    over = veil(request, service, caller, held, found.b)
+    return replace(found, queries=over.over(found.queries)), over
+
+
+def _values(found: Compared, chosen: Chosen, number: int) -> dict[str, Any]:
     rows = _filtered(found, chosen)
     start = (number - 1) * PAGE
     of_type = [row for row in found.ab.compared.per_query if _fits(found, chosen, row)]

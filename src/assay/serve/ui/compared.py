@@ -7,7 +7,7 @@ queries of a large comparison are answered without reading the runs again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from assay.evaluation.ab import ABResult, ab
@@ -19,6 +19,7 @@ from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.serve.service import Service
+from assay.tasks.revealing import hidden_in
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ class Compared:
     queries: Mapping[str, GoldenQuery]
     values_a: Mapping[str, float | None]
     values_b: Mapping[str, float | None]
+    held_out: frozenset[str]
 
     def change(self, query_id: str) -> float | None:
         """How much the first measure of a query changed."""
@@ -73,7 +75,7 @@ def compared(service: Service, a: str, b: str) -> Compared:
     key = ("compare", mark_of(one), mark_of(other))
     found = kept(service, key, lambda: _compare(service, one.run_id, other.run_id))
     # tags move without changing a run
-    return Compared(one, other, found.ab, found.queries, found.values_a, found.values_b)
+    return replace(found, a=one, b=other)
 
 
 def stored_pair(service: Service, a: str, b: str) -> tuple[StoredRun, StoredRun]:
@@ -120,4 +122,5 @@ def _compare(service: Service, a: str, b: str) -> Compared:
         other.test_set.by_id,
         found.a.per_query(measure),
         found.b.per_query(measure),
+        hidden_in(one.test_set) | hidden_in(other.test_set),
     )

@@ -10,11 +10,14 @@ from starlette.responses import Response
 from assay.evaluation.gate import GateReport
 from assay.evaluation.gate_limits import DEFAULT_LIMIT
 from assay.report.gate import gate_markdown, gate_tables
+from assay.serve.auth import Caller
 from assay.serve.service import Service
 from assay.serve.ui.compared import kept, mark_of
+from assay.serve.ui.held_out import WORDS, Veil, veil
 from assay.serve.ui.pages import Reader, ServiceOf, cli, curl_post, page
 from assay.serve.ui.pages import router as new_router
 from assay.tasks.gating import gate_runs
+from assay.tasks.revealing import hidden_in, masked_gate
 
 router = new_router()
 
@@ -30,19 +33,18 @@ async def gate_page(
     mode: str = "",
 ) -> Response:
     """The ruling, and the comment that a pull request would get."""
-    del caller
     by_interval = mode == "non-inferiority"
     chosen = {"baseline": baseline, "current": current, "limits": limits, "mode": mode}
-    values: dict[str, Any] = {"report": None, "tables": (), "comment": ""}
+    values: dict[str, Any] = {"report": None, "tables": (), "comment": "", "veil": None}
     recent = await service.work(lambda: service.workspace.runs.runs(limit=100))
     if baseline and current:
-        report = await service.work(
-            lambda: _ruling(service, baseline, current, limits, by_interval)
-        )
+        asked = (baseline, current, limits, by_interval)
+        report, over = await service.work(lambda: _shown(request, service, caller, asked))
         values = {
             "report": report,
             "tables": gate_tables(report),
             "comment": gate_markdown(report),
+            "veil": over,
         }
     listed = limits.split()
     words = ["eval", "gate", "--baseline", baseline or "baseline", "--current", current or "latest"]
@@ -61,20 +63,32 @@ async def gate_page(
     )
 
 
+def _shown(
+    request: Request, service: Service, caller: Caller, asked: tuple[str, str, str, bool]
+) -> tuple[GateReport, Veil]:
+    """The ruling, without the words of held-out queries until somebody asks for them."""
+    report, held = _ruling(service, *asked)
+    over = veil(request, service, caller, held, service.workspace.runs.run(report.current))
+    return masked_gate(report, over.hidden, WORDS), over
+
+
 def _ruling(
     service: Service, baseline: str, current: str, limits: str, by_interval: bool
-) -> GateReport:
+) -> tuple[GateReport, frozenset[str]]:
+    """The ruling, and which of the queries that it names are held out."""
     store = service.workspace.runs
     before, now = store.run(baseline), store.run(current)
     key = ("gate", mark_of(before), mark_of(now), limits, str(by_interval))
-    return kept(
-        service,
-        key,
-        lambda: gate_runs(
+
+    def make() -> tuple[GateReport, frozenset[str]]:
+        report = gate_runs(
             service.workspace,
             before.run_id,
             now.run_id,
             limits.split(),
             non_inferiority=by_interval,
-        ),
-    )
+        )
+        named = {one.query_id for one in report.failing}
+        return report, hidden_in(store.test_set(now.run_id)) & named
+
+    return kept(service, key, make)

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from assay.counting import counted
+from assay.errors import UsageError
 from assay.evaluation.components import HYBRID, ComponentReport, component_names, component_report
 from assay.evaluation.matching import Rule, graded_ranks
 from assay.evaluation.result import ScoringOptions, result_of
@@ -28,13 +29,17 @@ from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
 from assay.report.svg import Bar, Column, columns, heat_bars
 from assay.search.refusing import refuser_of
+from assay.serve.problems import ProblemError
 from assay.serve.service import Service
 from assay.serve.ui.compared import kept, mark_of
+from assay.serve.ui.held_out import WORDS, veil
 from assay.serve.ui.listing import PAGE, listing, page_number
 from assay.serve.ui.pages import Reader, ServiceOf, cli, curl, page
 from assay.serve.ui.pages import router as new_router
 from assay.serve.ui.runs import SMALL_N, row
 from assay.serve.ui.slopes import lines
+from assay.tasks.revealing import hidden_in, masked_fates
+from assay.tasks.viewing import query_of_run
 
 router = new_router()
 
@@ -52,6 +57,7 @@ class Scored:
     by_type: Mapping[str, Scores]
     values: Mapping[str, float | None]
     unjudged: float | None
+    held_out: frozenset[str]
 
     @property
     def primary(self) -> Measure:
@@ -67,6 +73,7 @@ class Stages:
     measures: tuple[Measure, ...]
     fates: Waterfall
     steps: tuple[tuple[str, int], ...]
+    held_out: frozenset[str]
 
 
 @router.get("/runs/{ref}")
@@ -96,27 +103,31 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
 @router.get("/runs/{ref}/queries")
 async def queries_part(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
     """The queries, worst first, with what they look like on the whole."""
-    del caller
     number = page_number(request.query_params.get("page"))
     text = request.query_params.get("text", "").strip()
 
     def work() -> dict[str, Any]:
         info = service.workspace.runs.run(ref)
         found = _scored(service, info)
+        over = veil(request, service, caller, found.held_out, info)
+        queries = over.over(found.queries)
         rows = [
             (name, value)
             for name, value in found.values.items()
-            if text.lower() in f"{name} {found.queries[name].query_text}".lower()
+            if text.lower() in f"{name} {queries[name].query_text}".lower()
         ]
         rows.sort(key=lambda pair: (2.0 if pair[1] is None else pair[1], pair[0]))
         start = (number - 1) * PAGE
         address = f"/runs/{info.run_id}/queries"
+        chosen = [("text", text), ("reveal", over.reveal)]
         return {
             "info": info,
             "found": found,
+            "queries": queries,
+            "veil": over,
             "text": text,
             "rows": rows[start : start + PAGE],
-            "listing": listing(address, [("text", text)], number, len(rows)),
+            "listing": listing(address, chosen, number, len(rows)),
             "charts": _charts(found),
             "distribution": _distribution(found),
         }
@@ -129,17 +140,23 @@ async def one_query(
     ref: str, query: str, request: Request, service: ServiceOf, caller: Reader
 ) -> Response:
     """One query: what came back, and what should have."""
-    del caller
 
     def work() -> dict[str, Any]:
         info = service.workspace.runs.run(ref)
-        golden = service.workspace.runs.test_set(info.run_id).by_id[query]
-        outcome = service.workspace.runs.outcomes(info.run_id, queries=[query])[0]
+        try:
+            _, outcome = query_of_run(service.workspace, info.run_id, query)
+        except UsageError as error:
+            hint = "the page of the run lists them"
+            raise ProblemError(404, "not_found", error.message, hint=hint) from None
+        test_set = service.workspace.runs.test_set(info.run_id)
+        over = veil(request, service, caller, hidden_in(test_set) & {query}, info)
+        golden = over.over(test_set.by_id)[query]
         grades = graded_ranks(golden, outcome, Rule.EXACT, {})
         ranks = {one.chunk_id: rank for rank, one in enumerate(outcome.results, 1)}
         missed = [one for one in golden.relevant_docs if one.grade > 0]
         return {
             "info": info,
+            "veil": over,
             "query": golden,
             "outcome": outcome,
             "lines": lines(outcome, grades, outcome),
@@ -152,14 +169,16 @@ async def one_query(
 @router.get("/runs/{ref}/stages")
 async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
     """Components side by side, and the stages at which relevant documents were lost."""
-    del caller
 
     def work() -> dict[str, Any]:
         info = service.workspace.runs.run(ref)
         found = kept(service, ("stages", mark_of(info)), lambda: _stages(service, info))
-        misses = [one for one in found.fates.fates if one.stage is not Stage.TOP] if found else []
+        held = found.held_out if found else frozenset()
+        over = veil(request, service, caller, held, info)
+        fates = masked_fates(found.fates, over.hidden, WORDS).fates if found else ()
+        misses = [one for one in fates if one.stage is not Stage.TOP]
         return {"info": info, "found": found, "hybrid": HYBRID, "misses": misses[:MISSES],
-                "missed": len(misses)}  # fmt: skip
+                "missed": len(misses), "veil": over}  # fmt: skip
 
     return page(request, "ui/run_stages.html", block="part", **await service.work(work))
 
@@ -177,6 +196,7 @@ def _score(service: Service, info: RunInfo) -> Scored:
         by_type=scores.by(query_field(run.queries, "query_type")),
         values=scores.per_query(scores.measures[0]),
         unjudged=scores.summary.unjudged(10),
+        held_out=hidden_in(run.test_set),
     )
 
 
@@ -202,7 +222,13 @@ def _stages(service: Service, info: RunInfo) -> Stages | None:
         present=workspace.present,
         look_up=workspace.places_of(info),
     )
-    return Stages(report, whole.scores.measures, fates, tuple(fates.passed().items()))
+    return Stages(
+        report,
+        whole.scores.measures,
+        fates,
+        tuple(fates.passed().items()),
+        hidden_in(run.test_set),
+    )
 
 
 def _charts(found: Scored) -> list[tuple[str, Markup]]:

@@ -16,17 +16,16 @@ from starlette.responses import Response
 from assay.errors import MissingFileError
 from assay.evaluation.testset.diff import diff
 from assay.evaluation.testset.load import Reading, read_test_set, shipped_folder
-from assay.model.run_store import HeldOutUse
 from assay.model.testset import QueryType, TestSet
 from assay.report.svg import Column, columns
 from assay.serve import datasets
-from assay.serve.auth import Caller
 from assay.serve.service import Service
 from assay.serve.ui.compared import kept
+from assay.serve.ui.held_out import WORDS, asks, note_look
 from assay.serve.ui.listing import PAGE, listing, page_number
 from assay.serve.ui.pages import Reader, ServiceOf, address, cli, curl, form_of, page
 from assay.serve.ui.pages import router as new_router
-from assay.store.moments import now
+from assay.tasks.revealing import masked
 
 router = new_router()
 
@@ -80,7 +79,7 @@ async def sets_page(request: Request, service: ServiceOf, caller: Reader) -> Res
 async def set_page(name: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
     """One test set: strata, judgments, and its queries page by page."""
     params = request.query_params
-    reveal = params.get("reveal") == "on" and caller.may("evaluate")
+    reveal = asks(request, caller)
     number = page_number(params.get("page"))
     chosen = {
         "type": params.get("type", ""),
@@ -90,7 +89,8 @@ async def set_page(name: str, request: Request, service: ServiceOf, caller: Read
     values = await service.work(lambda: _values(service, name, chosen, number))
     found = values["found"]
     if reveal and found is not None and found.held_out_ids:
-        await service.work(lambda: _note_look(service, found, caller))
+        suite = (found.name, found.version)
+        await service.work(lambda: note_look(service, caller, suite))
     return page(
         request,
         "ui/testset.html",
@@ -115,9 +115,8 @@ async def diff_page(
     del caller
 
     def work() -> dict[str, Any]:
-        before, after = (_reading(service, one).sound() for one in (name, other))
-        masked = before.held_out_ids | after.held_out_ids
-        return {"before": before, "after": after, "found": diff(before, after), "masked": masked}
+        before, after = (masked(_reading(service, one).sound(), WORDS) for one in (name, other))
+        return {"before": before, "after": after, "found": diff(before, after)}
 
     return page(
         request,
@@ -140,12 +139,6 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> Resp
         reading=reading,
         most=MOST_PROBLEMS,
     )
-
-
-def _note_look(service: Service, found: TestSet, caller: Caller) -> None:
-    """Who looks often at what is held out will overfit it, without wanting to."""
-    purpose = f"shown in the browser to {caller.name}"
-    service.workspace.runs.log_held_out(HeldOutUse(found.name, found.version, "", purpose, now()))
 
 
 def _listed(service: Service) -> list[Listed]:
