@@ -30,6 +30,10 @@ PAGES = {
     "decide": "/annotate/round-1/decide?as=carol",
     "sign-in": "/sign-in",
     "problem": "/nothing-here",
+    "reference": "/docs",
+    "run-query": "/runs/run_b/query/q1",
+    "compare-query": "/compare/query?a=run_a&b=run_b&query=q1",
+    "diff": "/testsets/test_set_v1/diff/test_set_v1_extras",
 }
 
 
@@ -62,6 +66,13 @@ def test_every_page_fits_in_both_themes_and_is_accessible(look: Look, name: str)
         assert _violations(seen) == []
         if name == "problem":
             seen.complaints.clear()  # the browser itself notes that the answer was a 404
+
+
+def test_the_words_of_a_query_stay_readable_on_a_phone(look: Look) -> None:
+    seen = look(390)
+    seen.go("/testsets/test_set_v1")
+    widths = seen.page.eval_on_selector_all("td.wrap", "all => all.map(one => one.clientWidth)")
+    assert min(widths) >= 150
 
 
 def test_a_slider_fuses_again_and_the_address_follows(look: Look) -> None:

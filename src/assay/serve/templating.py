@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -13,8 +14,20 @@ from jinja2 import (
     StrictUndefined,
     select_autoescape,
 )
+from markupsafe import Markup, escape
 
 from assay.report.pages import environment as of_reports
+
+_CODE = re.compile(r"(`{1,2})([^`]+)\1")
+
+
+def coded(text: str) -> Markup:
+    """Text whose words between backticks are shown as code."""
+    parts, at = [], 0
+    for found in _CODE.finditer(text):
+        parts += [escape(text[at : found.start()]), Markup("<code>{}</code>").format(found[2])]
+        at = found.end()
+    return Markup("").join([*parts, escape(text[at:])])
 
 
 @cache
@@ -36,6 +49,7 @@ def environment() -> Environment:
         name: of_reports().filters[name]
         for name in ("counted", "value", "signed", "between", "p", "ms", "tone")
     }
+    made.filters["coded"] = coded
     return made
 
 

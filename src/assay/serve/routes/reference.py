@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from assay.serve.reference import document, operations
 from assay.serve.routing import router as new_router
-from assay.serve.templating import render
+from assay.serve.ui.pages import page
 
 router = new_router("reference")
 
@@ -22,4 +22,4 @@ async def openapi(request: Request) -> JSONResponse:
 async def docs(request: Request) -> HTMLResponse:
     """A page with every route, its parameters, an example, and a form to try it."""
     whole = document(request.app)
-    return HTMLResponse(render("docs.html", info=whole["info"], groups=operations(whole)))
+    return page(request, "docs.html", info=whole["info"], groups=operations(whole))

@@ -108,7 +108,9 @@ def test_whoever_may_evaluate_asks_for_them_and_the_look_is_noted(
 @pytest.mark.parametrize("path", ["/runs/held_b/query/q1", f"/compare/query?{PAIR}&query=q1"])
 def test_judgments_of_a_held_out_query_are_masked_too(guarded: Guarded, path: str) -> None:
     assert 'class="pill g' in guarded.revealed(path, "evaluate")
-    assert 'class="pill g' not in guarded.text(path, "evaluate")
+    masked = guarded.text(path, "evaluate")
+    assert 'class="pill g' not in masked
+    assert "unjudged" not in masked
 
 
 def test_a_filter_does_not_tell_the_words_either(guarded: Guarded) -> None:

@@ -126,3 +126,10 @@ def test_comparisons_are_exported(pages: TestClient) -> None:
         assert answer.headers["content-type"].startswith(kind)
         assert f".{form}" in answer.headers["content-disposition"]
     assert pages.get("/compare/export?a=run_a&b=run_b&form=exe").status_code == 400
+
+
+def test_the_reference_is_a_page_like_the_others(pages: TestClient) -> None:
+    text = pages.get("/docs").text
+    assert "<code>application/problem+json</code>" in text
+    assert "`" not in text.split("<form")[0]
+    assert '<a href="/runs"' in text
