@@ -12,6 +12,7 @@ from assay.store.schema import eval_runs, eval_tags
 
 _LATEST = re.compile(r"latest(?:~([0-9]{1,6}))?")
 SHORTEST_BEGINNING = 6
+BASELINE = "baseline"  # the tag that the documentation uses
 
 
 def find(connection: Connection, ref: str, suite: str | None = None) -> str:
@@ -66,9 +67,10 @@ def _beginning_or_name(connection: Connection, ref: str) -> str:
         return named
     if begun:
         raise UnknownRunError(f"several runs begin with {ref!r}", hint="give more of the id")
-    raise UnknownRunError(
-        f"there is no run {ref!r:.80}", hint="assay eval list shows ids, names and tags"
-    )
+    hint = "assay eval list shows ids, names and tags"
+    if ref == BASELINE:
+        hint += f"; assay eval tag RUN {BASELINE} says which run is meant"
+    raise UnknownRunError(f"there is no run {ref!r:.80}", hint=hint)
 
 
 def _named(connection: Connection, name: str) -> str | None:

@@ -68,20 +68,17 @@ document.addEventListener("input", (event) => {
   if (event.target.matches("[data-reload]")) event.stopPropagation();
 }, true);
 
-// Two ticked runs can be compared
+// Two ticked runs can be compared; a browser that goes back keeps what was ticked
+function countTicked() {
+  const button = $("[data-compare-picked]");
+  if (button) button.disabled = $$("[data-pick]:checked").length !== 2;
+}
 document.addEventListener("change", (event) => {
   if (!event.target.matches("[data-pick]")) return;
-  const ticked = $$("[data-pick]:checked");
-  if (ticked.length > 2) { event.target.checked = false; say("Two runs at most."); return; }
-  const button = $("[data-compare-picked]");
-  button.disabled = ticked.length !== 2;
+  if ($$("[data-pick]:checked").length > 2) { event.target.checked = false; say("Two runs at most."); }
+  countTicked();
 });
-document.addEventListener("click", (event) => {
-  if (!event.target.closest("[data-compare-picked]")) return;
-  // the older one is A: the list has the newest first
-  const [b, a] = $$("[data-pick]:checked").map((box) => box.value);
-  location.href = `/compare?${new URLSearchParams({ a, b })}`;
-});
+window.addEventListener("pageshow", countTicked);
 
 // Keys
 const TARGETS = { s: "/search", r: "/runs", c: "/compare", t: "/testsets" };

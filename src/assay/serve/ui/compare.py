@@ -9,8 +9,9 @@ from typing import Any
 
 from fastapi import Request
 from markupsafe import Markup
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from assay.counting import counted
 from assay.errors import MissingFileError, UsageError
 from assay.evaluation.compare_runs import ComparisonKind, QueryComparison
 from assay.report.compare_page import compare_page as one_file
@@ -78,6 +79,9 @@ class Chosen:
 async def compare(request: Request, service: ServiceOf, caller: Reader) -> Response:
     """The comparison of two runs; without two, a form that asks for them."""
     params = request.query_params
+    ticked = params.getlist("run")
+    if ticked:
+        return _ticked(ticked)
     chosen = _chosen(params.get, "on" if asks(request, caller) else "")
     if not chosen.a or not chosen.b:
         return await pick(request, service, "/compare", "Compare", (chosen.a, chosen.b))
@@ -152,6 +156,13 @@ async def export(
         return one_file(one, other, found.ab.compared, found.ab)
 
     return Response(await service.work(text), media_type=FORMS[form], headers=headers)
+
+
+def _ticked(runs: Sequence[str]) -> Response:
+    """To the comparison of two ticked runs; the list has the newest first, and the older is A."""
+    if len(runs) != 2:
+        raise UsageError(f"{counted(len(runs), 'run', 'was')} ticked", hint="go back and tick two")
+    return RedirectResponse(address("/compare", {"a": runs[1], "b": runs[0]}), 303)
 
 
 def _chosen(given: Any, reveal: str) -> Chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Request
@@ -9,6 +10,7 @@ from starlette.responses import Response
 
 from assay.evaluation.gate import GateReport
 from assay.evaluation.gate_limits import DEFAULT_LIMIT
+from assay.model.runs import RunInfo
 from assay.report.gate import gate_markdown, gate_tables
 from assay.serve.auth import Caller
 from assay.serve.service import Service
@@ -53,7 +55,7 @@ async def gate_page(
     return page(
         request,
         "ui/gate.html",
-        chosen=chosen,
+        chosen={**chosen, "baseline": baseline or _usual(recent.runs, current)},
         recent=recent.runs,
         **values,
         commands=[
@@ -61,6 +63,16 @@ async def gate_page(
             curl_post(request, "/v1/gate", {**body, "non_inferiority": by_interval}),
         ],
     )
+
+
+def _usual(recent: Sequence[RunInfo], current: str) -> str:
+    """What a run is held against where nobody says: the tag baseline, else the newest other run."""
+    if any("baseline" in info.tags for info in recent):
+        return "baseline"
+    others = [info.run_id for info in recent if info.run_id != current]
+    if not current:  # the newest is held against the one before
+        others = others[1:]
+    return next(iter(others), "")
 
 
 def _shown(

@@ -58,6 +58,7 @@ class Scored:
     values: Mapping[str, float | None]
     unjudged: float | None
     held_out: frozenset[str]
+    sets: tuple[str, ...]
 
     @property
     def primary(self) -> Measure:
@@ -197,7 +198,16 @@ def _score(service: Service, info: RunInfo) -> Scored:
         values=scores.per_query(scores.measures[0]),
         unjudged=scores.summary.unjudged(10),
         held_out=hidden_in(run.test_set),
+        sets=_sets(run),
     )
+
+
+def _sets(run: StoredRun) -> tuple[str, ...]:
+    """The test sets that can be named in a command: of one that was joined, its parts."""
+    joined = run.test_set.provenance.get("joined")
+    parts = joined if isinstance(joined, (list, tuple)) else ()
+    names = tuple(str(one[0]) for one in parts if isinstance(one, (list, tuple)) and one)
+    return names or (run.info.suite,)
 
 
 def _stages(service: Service, info: RunInfo) -> Stages | None:

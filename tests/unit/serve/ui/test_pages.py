@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.unit.serve.conftest import MakeService, assert_problem, client_of
+from tests.unit.serve.small import TEST_SET
 from tests.unit.serve.ui.conftest import FORM, PERSON
 
 PAGES = (
@@ -133,3 +134,39 @@ def test_the_reference_is_a_page_like_the_others(pages: TestClient) -> None:
     assert "<code>application/problem+json</code>" in text
     assert "`" not in text.split("<form")[0]
     assert '<a href="/runs"' in text
+
+
+def test_two_ticked_runs_are_compared_without_a_script(pages: TestClient) -> None:
+    told = pages.get("/compare?run=run_b&run=run_a", follow_redirects=False)
+    assert (told.status_code, told.headers["location"]) == (303, "/compare?a=run_a&b=run_b")
+    refused = pages.get("/compare?run=run_b")
+    assert refused.status_code == 400
+    assert "tick two" in refused.text
+    assert "disabled" not in pages.get("/runs").text
+
+
+def test_the_gate_suggests_runs_that_exist(pages: TestClient) -> None:
+    assert '/gate?current=run_a"' in pages.get("/runs/run_a").text
+    assert 'name="baseline" list="recent" required value="baseline"' in pages.get("/gate").text
+    pages.delete("/v1/tags/baseline")
+    for path in ("/gate", "/gate?current=run_b"):
+        assert 'name="baseline" list="recent" required value="run_a"' in pages.get(path).text
+    missing = pages.get("/gate?baseline=baseline&current=run_a")
+    assert missing.status_code == 404
+    assert "assay eval tag RUN baseline" in missing.text
+
+
+def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
+    assert "assay testset pool" not in pages.get("/runs/run_a/queries").text
+    queries = [{**one, "relevant_docs": one["relevant_docs"][:1]} for one in TEST_SET["queries"]]
+    for name, provenance in {
+        "joined": {"joined": [["first", "v1", "0"], ["second", "v1", "1"]]},
+        "odd": {"joined": 5},
+    }.items():
+        body = {**TEST_SET, "name": name, "queries": queries, "provenance": provenance}
+        answer = pages.post(f"/v1/evaluate?evaluation_id={name}_run", json=body)
+        assert answer.status_code == 200, answer.text
+    text = pages.get("/runs/joined_run/queries").text
+    assert "assay testset pool first --annotators" in text
+    assert "assay testset pool second --annotators" in text
+    assert "assay testset pool odd --annotators" in pages.get("/runs/odd_run/queries").text
