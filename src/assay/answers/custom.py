@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from assay.errors import InputError
+from assay.errors import AnswererError, AssayError, InputError
 from assay.model.answers import Answer, Passage
 
 _KEYS = ("text", "citations", "grounded", "refusal_reason")
@@ -33,10 +33,18 @@ class CallableAnswerer:
         return self.label or f"{module}:{getattr(self.function, '__qualname__', '?')}"
 
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
-        """What the function says."""
-        said = self.function(question, passages)
-        if inspect.isawaitable(said):
-            said = _wait(said)
+        """What the function says; where it fails, that is its failure and not ours."""
+        try:
+            said = self.function(question, passages)
+            if inspect.isawaitable(said):
+                said = _wait(said)
+        except AssayError:
+            raise
+        except Exception as problem:  # foreign code
+            raise AnswererError(
+                f"{self.name} failed: {type(problem).__name__}: {problem!s:.200}",
+                hint="it gets the question and the passages; ASSAY_DEBUG=1 shows where it failed",
+            ) from problem
         return read_answer(said, self.name)
 
 

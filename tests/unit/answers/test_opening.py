@@ -13,7 +13,7 @@ from assay.answers.custom import CallableAnswerer
 from assay.answers.extractive import ExtractiveAnswerer
 from assay.answers.opening import open_answerer
 from assay.answers.remote import RemoteAnswerer
-from assay.errors import InputError, UsageError
+from assay.errors import AnswererError, InputError, UsageError
 from assay.model.answers import Answer, Passage
 from assay.testing.answerer import PASSAGES, QUESTION
 
@@ -77,3 +77,11 @@ def test_a_coroutine_function_where_a_loop_runs_already() -> None:
 def test_answers_of_another_form_are_refused(value: object) -> None:
     with pytest.raises(InputError, match="returned"):
         CallableAnswerer(lambda question, passages: value, "f").answer("q", ())
+
+
+def test_a_function_that_fails_is_named_with_its_error() -> None:
+    def broken(question: str, passages: Sequence[Passage]) -> str:
+        raise KeyError("chunk_id")
+
+    with pytest.raises(AnswererError, match="mine:broken failed: KeyError: 'chunk_id'"):
+        CallableAnswerer(broken, "mine:broken").answer(QUESTION, PASSAGES)
