@@ -186,3 +186,30 @@ def test_hostile_text_stays_text(look: Look, path: str) -> None:
     assert seen.page.evaluate("window.broken") is None
     assert seen.page.locator("main script, main img, main [onclick], main [onerror]").count() == 0
     assert seen.page.locator("a[href^='javascript:']").count() == 0
+
+
+def test_words_without_a_blank_do_not_widen_a_page(look: Look) -> None:
+    word = "pneumonoultramicroscopicsilicovolcanoconiosis" * 4
+    name = word[:60]
+    query = {"query_id": word[:80], "query_text": word, "query_type": "paraphrase",
+             "relevant_docs": [{"doc_id": "d1:chunk_0", "grade": 3}]}  # fmt: skip
+    content = {"name": name, "version": name[:40], "description": word, "queries": [query]}
+    wide, narrow = look(1280), look(390)
+    ask = wide.page.request
+    for run, options in (("long_a", "depth=1"), ("long_b", f"name={word[:80]}")):
+        made = ask.post(f"{wide.root}/v1/evaluate?evaluation_id={run}&{options}", data=content)
+        assert made.ok, made.text()
+    assert ask.post(f"{wide.root}/v1/testsets", data=content).ok
+    for path in (
+        "/runs",
+        "/runs/long_b",
+        f"/runs/long_b/query/{word[:80]}",
+        "/compare?a=long_a&b=long_b",
+        f"/compare/query?a=long_a&b=long_b&query={word[:80]}",
+        "/ab?a=long_a&b=long_b",
+        f"/testsets/{name}",
+        f"/testsets/{name}/diff/test_set_v1",
+    ):
+        for seen in (wide, narrow):
+            seen.go(path)
+            assert seen.overflow() <= 0, path
