@@ -97,13 +97,20 @@ def curl(
     request: Request, path: str, params: Mapping[str, Any] | Sequence[tuple[str, Any]] = ()
 ) -> Command:
     """The same over HTTP."""
-    return Command("curl", f"curl {shlex.quote(_root(request) + address(path, params))}")
+    where = shlex.quote(_root(request) + address(path, params))
+    return Command("curl", f"curl {_key(request)}{where}")
 
 
 def curl_post(request: Request, path: str, body: Mapping[str, Any]) -> Command:
     """The same over HTTP, with a body."""
-    words = ("curl", "--json", json.dumps(body, ensure_ascii=False), _root(request) + path)
-    return Command("curl", shlex.join(words))
+    words = ("--json", json.dumps(body, ensure_ascii=False), _root(request) + path)
+    return Command("curl", f"curl {_key(request)}{shlex.join(words)}")
+
+
+def _key(request: Request) -> str:
+    """The header that a service with keys wants; the shell puts the key in."""
+    service: Service = request.app.state.service
+    return "" if service.keyring.open else '-H "Authorization: Bearer $ASSAY_API_KEY" '
 
 
 def _root(request: Request) -> str:

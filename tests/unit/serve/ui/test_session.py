@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -36,6 +37,7 @@ def test_a_page_asks_for_a_key_and_comes_back(locked: tuple[TestClient, str]) ->
     refused = client.get("/runs?suite=small")
     assert refused.status_code == 401
     assert "/sign-in?next=%2Fruns%3Fsuite%3Dsmall" in refused.text
+    assert "header" not in refused.text.split("<main")[1]  # that is for programs
     status, place, cookie = _sign_in(client, key)
     assert (status, place) == (303, "/runs")
     assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
@@ -71,3 +73,11 @@ def test_a_wrong_key_is_named_and_opens_nothing(locked: tuple[TestClient, str]) 
     client, key = locked
     status, _, cookie = _sign_in(client, key[:-1] + ("A" if key[-1] != "A" else "B"))
     assert (status, cookie) == (401, "")
+
+
+def test_a_line_to_copy_brings_the_key_along(locked: tuple[TestClient, str]) -> None:
+    client, key = locked
+    _sign_in(client, key)
+    text = html.unescape(client.get("/testsets").text)
+    assert 'curl -H "Authorization: Bearer $ASSAY_API_KEY" http://localhost/v1/testsets' in text
+    assert key not in text
