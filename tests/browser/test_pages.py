@@ -98,6 +98,25 @@ def test_a_slider_fuses_again_and_the_address_follows(look: Look) -> None:
     assert page.locator("dialog#keys[open]").count() == 1
 
 
+def test_the_title_follows_the_question(look: Look) -> None:
+    seen = look()
+    seen.go("/search?q=aspirin")
+    seen.page.fill("input[name=q]", "headache")
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_url("**/search?q=headache")
+    seen.page.wait_for_function("document.title === 'headache · assay'")
+
+
+def test_a_service_that_does_not_answer_is_noticed(look: Look) -> None:
+    seen = look()
+    seen.go("/search?q=aspirin")
+    seen.page.route("**/search?*", lambda route: route.abort())
+    seen.page.fill("input[name=q]", "headache")
+    seen.page.keyboard.press("Enter")
+    seen.page.locator("#said", has_text="did not answer").wait_for()
+    seen.complaints.clear()  # the browser itself notes that it could not load
+
+
 def test_why_a_document_is_missing(look: Look) -> None:
     seen = look()
     seen.go("/search?q=headache")

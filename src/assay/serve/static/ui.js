@@ -4,11 +4,16 @@
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-function say(text) {
+function say(text, milliseconds = 2500) {
   const place = $("#said");
   place.textContent = text;
   clearTimeout(say.timer);
-  say.timer = setTimeout(() => { place.textContent = ""; }, 2500);
+  say.timer = setTimeout(() => { place.textContent = ""; }, milliseconds);
+}
+
+// What is on the page is old where the service could not be asked
+for (const kind of ["htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(kind, () => say("The service did not answer. Nothing was changed; try again.", 10000));
 }
 
 // Copying

@@ -119,6 +119,7 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         sets=await service.work(lambda: saved.editable_sets(service.config.home)),
         configurations=await service.work(lambda: saved.configurations(service.config.home)),
         own=OWN,
+        part=wants_part(request),
     )
     if wants_part(request):
         shown.headers["hx-push-url"] = place
