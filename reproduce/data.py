@@ -39,6 +39,8 @@ def indexed(
     with Workspace(config) as workspace:
         workspace.ingest(documents)
         workspace.update_index(_say)
+        if workspace.index_info()["dead_rows"]:  # they still count in the weights of words
+            workspace.update_index(_say, fresh=True)
         yield workspace
 
 
