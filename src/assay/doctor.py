@@ -146,12 +146,8 @@ def _emptied(workspace: Workspace) -> bool:
 
     SQLite takes a file of no bytes for a new database.
     """
-    from assay.index.manifest import load
-
-    if workspace.cluster is not None or workspace.store.last_change():
-        return False
     try:
-        return load(workspace.index_folder).applied > 0
+        return not workspace.store.last_change() and workspace.changes_behind() < 0
     except AssayError:  # the check of the index says what is wrong with it
         return False
 

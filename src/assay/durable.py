@@ -60,7 +60,10 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def take_name(made: Path, path: Path) -> None:
-    """Give a finished file its name in one step; what came there meanwhile is not replaced."""
+    """Give a finished file its name in one step; what came there meanwhile is not replaced.
+
+    Where there are no links, what comes in the very moment between the look and the step is.
+    """
     try:
         os.link(made, path)
     except OSError as problem:
@@ -113,7 +116,9 @@ def move_into(made: Path, target: Path, *, last: str) -> None:
     for path in sorted(made.iterdir(), key=lambda path: path.name == last):
         if path.name == last:
             sync_folder(target)
-        path.rename(target / path.name)
+            take_name(path, target / last)
+        else:
+            path.rename(target / path.name)
     sync_folder(target)
 
 

@@ -11,6 +11,7 @@ from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
 from assay.cli.options import DEGRADED
+from assay.cli.search import tell_if_behind
 from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.counting import counted
@@ -163,9 +164,8 @@ class Job:
     def _say_what_is_absent(self, workspace: Workspace, made: Sequence[Recorded]) -> None:
         """Our own search cannot find what is not in the index; of other engines we know nothing."""
         queries = [query for one in made if one.info.ours for query in one.result.test_set.queries]
-        if queries and (behind := workspace.changes_behind()):
-            told = counted(behind, "document change", "is")
-            note(f"warning: {told} not indexed yet (assay index update)")
+        if queries:
+            tell_if_behind(workspace, "warning")
         if said := absence(queries, workspace.present, Rule(self.match)):
             name = self.testsets[0] if len(self.testsets) == 1 else "NAME"
             note(f"warning: {said} (assay testset validate {name} --index lists them)")

@@ -1,5 +1,6 @@
 """How does a question get its answer on the command line?"""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -172,10 +173,18 @@ def tell_if_incomplete(workspace: "Workspace") -> None:
     """What was not read or not indexed cannot be found; say so, it looks like a poor search."""
     if workspace.store.counts()["documents"] == 0:
         note(f"note: the workspace {workspace.home} holds no documents yet (assay ingest PATH)")
-    elif behind := workspace.changes_behind():
-        note(
-            f"note: {counted(behind, 'document change', 'is')} not indexed yet (assay index update)"
-        )
+    else:
+        tell_if_behind(workspace)
+
+
+def tell_if_behind(workspace: "Workspace", word: str = "note") -> None:
+    """What is stored and not indexed cannot be found; where nobody can tell, nothing is said."""
+    from assay.errors import AssayError
+
+    with suppress(AssayError):
+        if (behind := workspace.changes_behind()) > 0:
+            told = counted(behind, "document change", "is")
+            note(f"{word}: {told} not indexed yet (assay index update)")
 
 
 def _tell_sections(workspace: "Workspace", asked: tuple[str, ...]) -> None:

@@ -79,7 +79,7 @@ def problems(folder: Path, chunks: int, store: Origin) -> list[str]:
     if found:
         return found
     behind = store.last_change() - manifest.applied
-    if is_foreign(manifest, store):
+    if is_foreign(manifest.applied, manifest.card, store):
         found.append(FOREIGN)
     elif behind:
         found.append(f"the index is {counted(behind, 'change')} {BEHIND}")

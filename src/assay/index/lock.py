@@ -29,10 +29,9 @@ def write_lock(folder: Path) -> Iterator[None]:
     with opened as file:
         with storing(path):
             _take(file, folder)
-            file.seek(0)
-            file.truncate()
-            json.dump({"pid": os.getpid(), "host": socket.gethostname()}, file)
-            file.flush()
+            holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+            file.truncate(0)
+            os.write(file.fileno(), holder.encode())  # at once, so that closing has nothing to do
         yield
 
 

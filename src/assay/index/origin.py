@@ -7,10 +7,9 @@ changes are of other documents, or of another text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from assay.index.manifest import Manifest
 from assay.model.document import LoggedChange
 
 MARK = "made_of"
@@ -37,19 +36,17 @@ def origin_of(store: Origin, seq: int) -> dict[str, Any]:
     return {MARK: store.mark(seq), NEWEST: [list(one) for one in store.newest(seq)]}
 
 
-def is_foreign(manifest: Manifest, store: Origin) -> bool:
-    """Whether the index knows of things that never were in this store."""
-    if made_elsewhere(manifest.applied, manifest.card.get(MARK), store):
-        return True
-    written = manifest.card.get(NEWEST)  # older indexes have none
-    return written is not None and _differ(written, store.newest(manifest.applied))
+def is_foreign(applied: int, kept: Mapping[str, Any], store: Origin) -> bool:
+    """Whether an index that is complete up to ``applied`` knows of what never was in this store.
 
-
-def made_elsewhere(applied: int, stated: str | None, store: Origin) -> bool:
-    """Whether an index that is complete up to a change states another mark than the store's."""
+    ``kept`` is what it kept of its own store; older indexes lack some of it.
+    """
     if applied > store.last_change():
         return True
-    return stated is not None and stated != store.mark(applied)
+    mark, newest = kept.get(MARK), kept.get(NEWEST)
+    if mark is not None and mark != store.mark(applied):
+        return True
+    return newest is not None and _differ(newest, store.newest(applied))
 
 
 def _differ(written: Sequence[Sequence[Any]], found: Sequence[LoggedChange]) -> bool:

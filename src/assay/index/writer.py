@@ -9,6 +9,7 @@ them.
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -122,7 +123,7 @@ def _base(folder: Path, encoders: Encoders, source: ChunkSource, fresh: bool) ->
             return Manifest(generation=_largest_number(folder))
     current = manifests.load(folder)
     changed = current.segments and dict(current.models) != encoders.models
-    if changed or is_foreign(current, source):
+    if changed or is_foreign(current.applied, current.card, source):
         return Manifest(generation=current.generation)
     return current
 
@@ -234,12 +235,17 @@ def _finished(folder: Path, rows: int, before: Part | None = None) -> Part:
 
 
 def _shared(folder: Path, before: Part) -> Files:
+    """The files that a folder has from the part before, as links or as copies."""
     base = folder.parent / before.folder
     return {
         name: stated
         for name, stated in before.files.items()
-        if (folder / name).exists() and (folder / name).samefile(base / name)
+        if (folder / name).exists() and _same(folder / name, base / name)
     }
+
+
+def _same(path: Path, other: Path) -> bool:
+    return path.samefile(other) or filecmp.cmp(path, other, shallow=False)
 
 
 @contextmanager

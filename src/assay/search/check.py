@@ -124,16 +124,18 @@ def _filters(name: str, value: object) -> Filters:
     return make_filters(**value)
 
 
+_CLOSED: dict[str, type[StrEnum]] = {
+    "speaker_role": SpeakerRole,
+    "ingestion_mode": IngestionMode,
+}
+
+
 def make_filters(is_table: bool | None = None, **values: Any) -> Filters:
     """Filters from plain text; one value or several for each field."""
     if is_table is not None and not isinstance(is_table, bool):
         raise UsageError(f"is_table: must be true or false, not {is_table!r:.40}")
     several: dict[str, Any] = {name: _texts(name, value) for name, value in values.items()}
-    closed: dict[str, type[StrEnum]] = {
-        "speaker_role": SpeakerRole,
-        "ingestion_mode": IngestionMode,
-    }
-    for name, kind in closed.items():
+    for name, kind in _CLOSED.items():
         several[name] = tuple(known_value(kind, name, one) for one in several.get(name, ()))
     if labels := several.get("section_label"):  # as people write it, and as we call it
         several["section_label"] = tuple(
@@ -163,7 +165,10 @@ def _is_sound(filters: Filters) -> bool:
     values = _values(filters)
     flag = values.pop("is_table")
     several = all(isinstance(value, tuple) for value in values.values())
-    return several and (flag is None or isinstance(flag, bool))
+    known = several and all(
+        isinstance(one, kind) for name, kind in _CLOSED.items() for one in values[name]
+    )
+    return known and (flag is None or isinstance(flag, bool))
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:

@@ -246,12 +246,14 @@ class Searcher:
         try:
             return await work(asked)
         except SearchUnavailableError as problem:
-            if not all(error.endswith(f"_{Failure.ERROR}") for error in problem.component_errors):
+            if not any(error.endswith(f"_{Failure.ERROR}") for error in problem.component_errors):
                 raise
             await asyncio.to_thread(self.refresh)
             snapshot = self._snapshot
             if snapshot.generation == asked.snapshot.generation:
                 raise
+            for lane in self.lanes.values():
+                lane.breaker.succeeded()  # what failed is not asked any more
         return await work(replace(asked, snapshot=snapshot))
 
     async def _trace(self, asked: _Asked) -> Traced:

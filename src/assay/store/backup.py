@@ -27,10 +27,12 @@ from typing import Any
 
 from assay import limits
 from assay.durable import (
+    is_full,
     is_unfinished,
     make_folder,
     move_folder,
     move_into,
+    refusal,
     storing,
     sync_files,
     sync_folder,
@@ -45,9 +47,10 @@ from assay.errors import (
     UsageError,
 )
 from assay.index.files import digest
-from assay.store.complaints import in_our_words
+from assay.store.copying import check_database, copy_database
 from assay.store.moments import now
-from assay.store.schema import APPLICATION_ID, VERSION
+from assay.store.schema import APPLICATION_ID
+from assay.store.versions import refuse_newer
 from assay.version import __version__
 
 DATABASE = "assay.db"
@@ -86,7 +89,7 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
         raise MissingFileError(f"there is no folder {target.parent}")
     with storing(target), scratch(target.parent, BACKING_UP) as folder:
         copy = folder / DATABASE
-        _copy_database(home / DATABASE, copy)
+        copy_database(home / DATABASE, copy)
         _refuse_foreign(copy, home / DATABASE)
         parts = {DATABASE: copy}
         for name in (*FOLDERS, *((VECTORS,) if vectors else ())):
@@ -110,30 +113,32 @@ def restore(source: Path, home: Path) -> Backup:
     if not source.is_file():  # a pipe would be waited for
         raise MissingFileError(f"{source} is not a plain file", hint="name a file of assay backup")
     there = home.exists()
-    if there and not _is_empty(home):
-        raise UsageError(
-            f"{home} is not an empty folder",
-            hint="restore into a new folder: assay --home FOLDER restore",
-        )
+    if there:
+        _refuse_filled(home)
     make_folder(home.parent)
     with storing(home), scratch(home if there else home.parent, RESTORING) as folder:
         inside = folder / "home"
         inside.mkdir()
         backup = _unpack(source, inside)
-        _check_database(inside / DATABASE, source)
+        check_database(inside / DATABASE, source)
         _refuse_foreign(inside / DATABASE, source)
         if there:
+            _refuse_filled(home)  # by somebody, while this was unpacked
             move_into(inside, home, last=DATABASE)
         else:
             move_folder(inside, home)
     return backup
 
 
-def _is_empty(home: Path) -> bool:
-    """Whether a folder holds nothing of anybody; a restore that was killed left nothing either."""
-    return home.is_dir() and all(
-        path.name == NOBODYS or path.name.startswith(RESTORING) for path in home.iterdir()
-    )
+def _refuse_filled(home: Path) -> None:
+    """A folder must hold nothing of anybody; what a killed restore worked in is nobody's."""
+    if not home.is_dir() or any(
+        path.name != NOBODYS and not path.name.startswith(RESTORING) for path in home.iterdir()
+    ):
+        raise UsageError(
+            f"{home} is not an empty folder",
+            hint="empty it, or restore into a new folder: assay --home FOLDER restore",
+        )
 
 
 @contextmanager
@@ -143,52 +148,10 @@ def scratch(place: Path, prefix: str) -> Iterator[Path]:
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > STALE_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=place, prefix=prefix) as folder:
-        yield Path(folder)
-
-
-def _copy_database(source: Path, target: Path) -> None:
-    opened, mode = source, "ro"
-    if _is_frozen(source):
-        opened, mode = _copied_with_log(source, target), "rw"
-    with (
-        closing(sqlite3.connect(f"{opened.absolute().as_uri()}?mode={mode}", uri=True)) as theirs,
-        closing(sqlite3.connect(target)) as ours,
-    ):
-        try:
-            theirs.backup(ours)
-            ours.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
-        except sqlite3.DatabaseError as problem:
-            place = target if getattr(problem, "sqlite_errorname", "") == "SQLITE_FULL" else source
-            raise in_our_words(problem, str(place), 0) or StorageError(
-                f"{source} cannot be copied: {problem}"
-            ) from None
-    _check_database(target, source)
-
-
-def _is_frozen(path: Path) -> bool:
-    """Whether nobody can write there, as on a disk that the system took away the right to."""
-    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-
-
-def _copied_with_log(source: Path, target: Path) -> Path:
-    """A plain copy beside the target: where SQLite cannot keep its own files, it opens nothing."""
-    folder = target.with_name(f"{target.name}.frozen")
-    folder.mkdir()
-    for path in (source, source.with_name(f"{source.name}-wal")):
-        if path.exists():
-            shutil.copyfile(path, folder / path.name)
-    return folder / source.name
-
-
-def _check_database(path: Path, source: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        try:
-            (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        except sqlite3.DatabaseError as problem:
-            verdict = str(problem)
-    if verdict != "ok":
-        raise StorageError(f"the database of {source} is damaged: {verdict}")
+    with storing(place):
+        folder = tempfile.TemporaryDirectory(dir=place, prefix=prefix)
+    with folder as name:
+        yield Path(name)
 
 
 def _refuse_foreign(path: Path, source: Path) -> None:
@@ -198,11 +161,7 @@ def _refuse_foreign(path: Path, source: Path) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         raise StorageError(f"{source} holds no database of assay", hint="name another one")
-    if version > VERSION:
-        raise StorageError(
-            f"{source} was written by a newer assay (format {version}, this one reads {VERSION})",
-            hint="upgrade assay",
-        )
+    refuse_newer(version, str(source))
 
 
 def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:
@@ -213,7 +172,7 @@ def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:
         copy.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # somebody deleted it meanwhile
             if _is_sqlite(path):
-                _copy_database(path, copy)
+                copy_database(path, copy)
             else:
                 shutil.copyfile(path, copy)
             parts[f"{name}/{path.relative_to(source).as_posix()}"] = copy
@@ -299,6 +258,8 @@ def _unpack(source: Path, folder: Path) -> Backup:
     except FileNotFoundError:
         raise MissingFileError(f"there is no file {source}") from None
     except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
+        if is_full(folder, problem):
+            raise refusal(folder, problem) from None
         raise _bad(source, f"not a whole backup: {problem}") from None
     if missing := [name for name in backup.files if not (folder / name).is_file()]:
         raise _bad(source, f"{missing[0]} is missing")

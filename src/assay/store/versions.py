@@ -32,12 +32,17 @@ def installed_version(connection: Connection, place: str) -> int:
         version = max(version, connection.exec_driver_sql("PRAGMA user_version").scalar_one())
     elif {"documents", "eval_runs"} & tables and not version:
         raise _foreign(place)
+    refuse_newer(version, place)
+    return version
+
+
+def refuse_newer(version: int, place: str) -> None:
+    """Refuse a format that only a later program knows."""
     if version > VERSION:
         raise StorageError(
             f"{place} was written by a newer assay (format {version}, this one reads {VERSION})",
             hint="upgrade assay",
         )
-    return version
 
 
 def migrate(connection: Connection, place: str) -> None:

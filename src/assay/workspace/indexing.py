@@ -50,7 +50,7 @@ def generation(workspace: Workspace) -> Generation:
 
     workspace.require()
     found = open_generation(workspace.index_folder)
-    if is_foreign(found.manifest, workspace.store):
+    if is_foreign(found.manifest.applied, found.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
     return found
 

@@ -61,6 +61,27 @@ def test_an_index_of_another_workspace_is_neither_written_nor_replaced() -> None
     assert transport.documents(rebuilt.index) == {row.key for row in ROWS[6:9]}
 
 
+def test_a_store_that_was_put_back_and_went_another_way_is_told_from_the_index() -> None:
+    """The same chunks and as many changes, and another one was deleted."""
+    transport, ours, theirs = MemoryCluster(), Memory(), Memory()
+    cluster = Cluster(transport, Shape())
+    for memory, gone in ((theirs, ROWS[0]), (ours, ROWS[1])):
+        memory.change(ROWS[:3])
+        memory.change((), removed=[gone.key])
+    updated(cluster, theirs)
+    assert cluster.problems(2, theirs) == []
+    assert cluster.problems(2, ours) == ["the index was made of another database"]
+    with pytest.raises(EngineError, match="made of another database"):
+        updated(cluster, ours)
+
+
+def test_a_store_without_an_index_is_behind_and_not_damaged() -> None:
+    memory = Memory()
+    memory.change(ROWS[:3])
+    (told,) = Cluster(MemoryCluster(), Shape()).problems(3, memory)
+    assert told == "there is no index on the cluster yet: 1 change behind the store"
+
+
 def test_an_index_that_another_workspace_is_filling_is_left_alone() -> None:
     transport, ours, theirs = MemoryCluster(), Memory(), Memory()
     cluster = Cluster(transport, Shape())

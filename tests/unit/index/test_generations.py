@@ -17,6 +17,7 @@ from assay.index.bm25 import Bm25
 from assay.index.lock import write_lock
 from assay.index.reader import open_generation
 from assay.index.writer import Encoders, update
+from assay.index.writer import _finished as finished
 from assay.model.query import Filters
 from assay.model.vectors import DenseMatrix
 from assay.testing.component import sample
@@ -100,6 +101,21 @@ def test_a_file_system_without_links_holds_an_index(
     words = opened(tmp_path).bm25()
     for row in (ROWS[0], ROWS[10]):
         assert words.search(row.chunk.text, 1)[0].key == row.key
+
+
+def test_damage_does_not_become_the_truth_where_there_are_no_links(tmp_path: Path) -> None:
+    """A bit that turned before a file was copied is in both, and the checksum is that of then."""
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    sound, turned = b"what was written", b"what was wriuten"
+    (tmp_path / "before" / "a.store").write_bytes(sound)
+    before = finished(tmp_path / "before", 1)
+    (tmp_path / "before" / "a.store").write_bytes(turned)
+    (tmp_path / "after" / "a.store").write_bytes(turned)
+    (tmp_path / "after" / "b.store").write_bytes(b"new")
+    after = finished(tmp_path / "after", 2, before)
+    assert after.files["a.store"] == before.files["a.store"]
+    assert sorted(after.files) == ["a.store", "b.store"]
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:99], lambda data: b"\xff" * len(data)])

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import tarfile
 import threading
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from assay.errors import DiskFullError, FormatError, MissingFileError, StorageError, UsageError
-from assay.store import backup
+from assay.store import backup, copying
 from assay.store.backup import back_up, restore
 from assay.store.corpus import CorpusStore
 from assay.store.schema import APPLICATION_ID
@@ -146,10 +147,51 @@ def test_a_disk_that_can_only_be_read_is_backed_up_with_the_log(
             raise sqlite3.OperationalError("attempt to write a readonly database")
         return connect(place, **more)
 
-    monkeypatch.setattr(backup, "_is_frozen", lambda _: True)
+    monkeypatch.setattr(copying, "is_frozen", lambda _: True)
     monkeypatch.setattr(sqlite3, "connect", refuse)
     assert back_up(home, tmp_path / "b").documents == 21
     store.close()
+
+
+def test_a_disk_that_others_can_write_is_not_copied_while_they_do(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As from a container that has a volume read-only, beside one that has not."""
+    monkeypatch.setattr(copying, "is_frozen", lambda _: True)
+    assert back_up(home, tmp_path / "online").documents == 20
+    copyfile = shutil.copyfile
+
+    def slowly(source: Path, target: Path) -> None:
+        copyfile(source, target)
+        os.utime(home / "assay.db")
+
+    def refuse(source: Path, mode: str, target: Path) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(shutil, "copyfile", slowly)
+    monkeypatch.setattr(copying, "_copy_online", refuse)
+    with pytest.raises(StorageError, match="is being written from somewhere else"):
+        back_up(home, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_database_that_came_while_a_backup_was_unpacked_is_not_replaced(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(home, tmp_path / "b")
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    check = copying.check_database
+
+    def meanwhile(path: Path, source: Path) -> None:
+        check(path, source)
+        (volume / "assay.db").write_text("somebody's")
+
+    monkeypatch.setattr(backup, "check_database", meanwhile)
+    with pytest.raises(UsageError, match="not an empty folder"):
+        restore(tmp_path / "b", volume)
+    assert [path.name for path in volume.iterdir()] == ["assay.db"]
+    assert (volume / "assay.db").read_text() == "somebody's"
 
 
 def test_a_backup_into_the_folder_of_test_sets_does_not_hold_itself(home: Path) -> None:

@@ -23,7 +23,7 @@ from assay.engines.opensearch.loading import delete_chunks, load_chunks
 from assay.engines.opensearch.mapping import FORMAT, fields_of, index_body
 from assay.engines.opensearch.transport import Transport
 from assay.errors import EngineError, UsageError
-from assay.index.origin import BEHIND, FOREIGN, MARK, Origin, made_elsewhere
+from assay.index.origin import BEHIND, FOREIGN, MARK, NEWEST, Origin, is_foreign, origin_of
 from assay.index.writer import ChunkSource, Encoders
 from assay.model.document import KeyedChunk
 from assay.model.query import Component
@@ -54,7 +54,7 @@ class Current:
     """The index behind the alias; ``generation`` 0 means that there is none yet.
 
     ``begun`` is the last change that may be in it in part, from a load that was cut off;
-    ``made_of`` is the store's mark at ``applied``.
+    ``origin`` is what it kept of its store, as it was at ``applied``.
     """
 
     index: str = ""
@@ -62,7 +62,7 @@ class Current:
     applied: int = 0
     models: Mapping[str, str] = field(default_factory=dict)
     begun: int = 0
-    made_of: str | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -133,7 +133,7 @@ class Cluster:
             refuse_foreign(current, source)
         if fresh or not current.generation or dict(current.models) != encoders.models:
             index = f"{self._shape.prefix}-{current.generation + 1:06d}"
-            plan = {"until": until, "models": encoders.models, MARK: source.mark(until)}
+            plan = {"until": until, "models": encoders.models, **origin_of(source, until)}
             after = self._begun(index, plan, None if fresh else source)
             if after is None:
                 self._create(index, dimension, current.generation + 1, plan)
@@ -153,7 +153,7 @@ class Cluster:
             self.transport, current.index, pages, encoders, lambda _, n: progress("load", n, 0)
         )
         self._refresh(current.index)
-        return self._mark(current.index, {"applied": until, MARK: source.mark(until)})
+        return self._mark(current.index, {"applied": until, **origin_of(source, until)})
 
     def _create(self, index: str, dimension: int, generation: int, plan: dict[str, Any]) -> None:
         """An empty index, in the place of one that was begun for another plan."""
@@ -189,7 +189,7 @@ class Cluster:
         load_chunks(self.transport, index, pages, encoders, done)
         self._finish(index)
         # the plan stays: where the alias cannot be moved now, the next time finds all of it there
-        known = {"models": encoders.models, MARK: plan[MARK]}
+        known = {"models": encoders.models, **_origin(plan)}
         new = self._mark(index, {"applied": until, "begun": until, **known})
         self._swap(old.index, index)
         return new
@@ -204,7 +204,7 @@ class Cluster:
         meta = self._meta(index)
         begun = meta.get("plan")
         if begun and store is not None:
-            refuse_foreign(Current(index, 1, begun["until"], made_of=begun.get(MARK)), store)
+            refuse_foreign(Current(index, 1, begun["until"], origin=_origin(begun)), store)
         if begun != plan or self._status(index) == "red":
             return None
         return int(meta.get("loaded", 0))
@@ -316,7 +316,8 @@ class Cluster:
         """What is wrong, in words; nothing where the list is empty."""
         current = self.current()
         if not current.generation:
-            return ["there is no index on the cluster yet"]
+            told = counted(store.last_change(), "change")
+            return [f"there is no index on the cluster yet: {told} {BEHIND}"]
         found = []
         health = self.transport.ask("GET", f"/_cluster/health/{current.index}")
         if health["status"] == "red":
@@ -336,7 +337,7 @@ class Cluster:
             if mapping["properties"].get(name, {}).get("type") != field["type"]
         ):
             return [*found, f"the mapping of {current.index} has no sound {', '.join(wrong)}"]
-        if made_elsewhere(current.applied, current.made_of, store):
+        if is_foreign(current.applied, current.origin, store):
             return [*found, FOREIGN]
         if behind := store.last_change() - current.applied:
             found.append(f"the index is {counted(behind, 'change')} {BEHIND}")
@@ -362,7 +363,7 @@ class Cluster:
 
 def refuse_foreign(current: Current, source: Origin) -> None:
     """Refuse an index that was made of another store than this."""
-    if made_elsewhere(current.applied, current.made_of, source):
+    if is_foreign(current.applied, current.origin, source):
         raise EngineError(
             f"{current.index}: {FOREIGN}",
             hint="where another workspace has the same opensearch_prefix, choose another; "
@@ -378,12 +379,16 @@ def _current(index: str, meta: Mapping[str, Any]) -> Current:
             applied=int(meta["applied"]),
             models=dict(meta.get("models", {})),
             begun=int(meta.get("begun", meta["applied"])),
-            made_of=meta.get(MARK),
+            origin=_origin(meta),
         )
     except (KeyError, ValueError, TypeError):
         raise EngineError(
             f"the index {index} is not one of ours", hint="choose another opensearch_prefix"
         ) from None
+
+
+def _origin(kept: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: kept[name] for name in (MARK, NEWEST) if name in kept}
 
 
 def _after(pages: Iterator[list[KeyedChunk]], last_key: int) -> Iterator[list[KeyedChunk]]:

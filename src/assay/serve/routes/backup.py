@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -17,6 +18,7 @@ from assay.serve.routing import router as new_router
 from assay.serve.service import Service
 from assay.serve.wire.search import Switch
 from assay.store.backup import BACKING_UP, back_up, scratch
+from assay.store.copying import is_frozen
 from assay.store.moments import now
 
 router = new_router("documents", prefix="/v1")
@@ -57,7 +59,8 @@ def _made(home: Path, *, vectors: bool) -> BinaryIO:
     """The backup, open and already without a name: nothing stays behind whatever happens."""
     if not home.is_dir():
         raise UsageError("there is no workspace yet", hint="POST /v1/documents makes one")
-    with scratch(home, BACKING_UP) as folder:
+    place = Path(tempfile.gettempdir()) if is_frozen(home) else home
+    with scratch(place, BACKING_UP) as folder:
         target = folder / "assay.tar.gz"
         back_up(home, target, vectors=vectors)
         return target.open("rb")

@@ -1,0 +1,81 @@
+"""How is a database copied while others write to it?
+
+SQLite makes a consistent copy by itself. Where it cannot keep its own files, as on a disk that can
+only be read, the file and its log are copied together, if nobody writes to them meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from assay.errors import StorageError
+from assay.store.complaints import in_our_words
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """A consistent copy, made while others may write."""
+    try:
+        _copy_online(source, "ro", target)
+    except sqlite3.DatabaseError as problem:
+        if isinstance(problem, sqlite3.OperationalError) and is_frozen(source):
+            _copy_online(_copied_with_log(source, target), "rw", target)
+        else:
+            place = target if getattr(problem, "sqlite_errorname", "") == "SQLITE_FULL" else source
+            raise in_our_words(problem, str(place), 0) or StorageError(
+                f"{source} cannot be copied: {problem}"
+            ) from None
+    check_database(target, source)
+
+
+def _copy_online(source: Path, mode: str, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode={mode}", uri=True)) as theirs,
+        closing(sqlite3.connect(target)) as ours,
+    ):
+        theirs.backup(ours)
+        ours.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+
+
+def is_frozen(path: Path) -> bool:
+    """Whether we cannot write there; somebody who has the disk in another place may."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def _copied_with_log(source: Path, target: Path) -> Path:
+    """A plain copy beside the target: where SQLite cannot keep its own files, it opens nothing."""
+    folder = target.with_name(f"{target.name}.frozen")
+    folder.mkdir()
+    files = (source, source.with_name(f"{source.name}-wal"))
+    before = [_state(path) for path in files]
+    for path in files:
+        if path.exists():
+            shutil.copyfile(path, folder / path.name)
+    if [_state(path) for path in files] != before:
+        raise StorageError(
+            f"{source} is being written from somewhere else",
+            hint="make the backup where the disk can be written, or over HTTP",
+        )
+    return folder / source.name
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def check_database(path: Path, source: Path) -> None:
+    """Refuse a copy that SQLite finds damaged; ``source`` is what the message names."""
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.DatabaseError as problem:
+            verdict = str(problem)
+    if verdict != "ok":
+        raise StorageError(f"the database of {source} is damaged: {verdict}")
