@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import run
+from assay.errors import EngineError
+from assay.workspace import Workspace
 from tests.unit.search.corpus import filled
 
 WORDS_ONLY = ("--components", "bm25")
@@ -204,3 +206,10 @@ def test_documents_that_are_not_indexed_yet_are_told_of(
         assert run(["--home", "w", *command]) == 0
         told = capsys.readouterr().err
         assert "note: 1 document change is not indexed yet (assay index update)" in told
+
+    def unreachable(_: Workspace) -> int:
+        raise EngineError("no node answers")
+
+    monkeypatch.setattr(Workspace, "changes_behind", unreachable)
+    assert run(["--home", "w", "search", "aspirin"]) == 0
+    assert "aspirin" in capsys.readouterr().out

@@ -173,6 +173,8 @@ def test_weights_as_text() -> None:
         ({"source": [None]}, "source"),
         ({"doc_id": ["a", 3]}, "doc_id"),
         (Filters(is_table="yes"), "is_table"),  # type: ignore[arg-type]
+        (Filters(speaker_role=("docter",)), "speaker_role"),  # type: ignore[arg-type]
+        (Filters(ingestion_mode=("alive",)), "ingestion_mode"),  # type: ignore[arg-type]
     ],
 )
 def test_filters_that_would_silently_find_nothing(filters: Any, field: str) -> None:
