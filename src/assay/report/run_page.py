@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.evaluation.matching import Rule, graded_ranks
 from assay.evaluation.run_report import FIELDS, RunReport
-from assay.model.runs import QueryOutcome
+from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.report.pages import render
 from assay.report.svg import Bar, heat_bars
@@ -64,21 +65,32 @@ def run_page(report: RunReport) -> str:
 
 def facts(report: RunReport) -> list[tuple[str, str]]:
     """Where the numbers come from, in pairs."""
-    info, sampling = report.run.info, report.scores.sampling
+    sampling = report.scores.sampling
+    drawn = f"{sampling.method}, {sampling.resamples} resamples, seed {sampling.seed}"
+    return [*origin(report.run.info), ("intervals", drawn)]
+
+
+def origin(info: RunInfo) -> list[tuple[str, str]]:
+    """What a run was made of, in pairs."""
     return [
         ("run", info.run_id),
-        (
-            "test set",
-            f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}",
-        ),
+        ("test set", f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}"),
+        ("part", info.part),
         ("configuration", f"sha256 {info.config_hash[:16]}"),
-        *((f"  {key}", str(value)) for key, value in sorted(info.config.items())),
+        *((key, _setting(value)) for key, value in sorted(info.config.items())),
         ("engine", f"{info.engine}, generation {info.generation or '—'}"),
         *((f"model {name}", value) for name, value in sorted(info.models.items())),
         ("chunkers", ", ".join(info.chunker_versions) or "—"),
         ("commit", info.commit_hash or "—"),
-        (
-            "intervals",
-            f"{sampling.method}, {sampling.resamples} resamples, seed {sampling.seed}",
-        ),
     ]
+
+
+def _setting(value: object) -> str:
+    """A setting as people write it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        value = [f"{key}={_setting(one)}" for key, one in value.items()]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_setting, value)) or "—"
+    return "—" if value is None else str(value)

@@ -19,7 +19,7 @@ from assay.evaluation.stored_run import StoredRun
 from assay.model.testset import SpeakerFilter
 from assay.report.compare_page import compare_page, worst_queries
 from assay.report.compare_text import ab_markdown, compare_csv, render_report_md
-from assay.report.run_page import run_page
+from assay.report.run_page import origin, run_page
 from assay.report.workflow import run_csv, run_markdown, workflow_markdown
 from tests.unit.evaluation.stored import ranks
 
@@ -186,3 +186,19 @@ def test_csv_of_a_comparison_is_defused() -> None:
     (row,) = csv.DictReader(io.StringIO(compare_csv(compare_runs(a, ranks("b", {"q": None})))))
     assert row["run_a"] == "'=HYPERLINK(1)"
     assert (row["kind"], row["a_hit_rank"], row["b_hit_rank"]) == ("Regression", "1", "")
+
+
+def test_settings_of_a_run_read_as_people_write_them() -> None:
+    config = {
+        "components": ["bm25", "dense"],
+        "weights": {"bm25": 0.3, "dense": 0.7},
+        "boosts": True,
+        "rerank": False,
+        "query_intent": None,
+        "depth": 100,
+    }
+    told = dict(origin(ranks("a", {"q": 1}, config=config).info))
+    assert told["components"] == "bm25, dense"
+    assert told["weights"] == "bm25=0.3, dense=0.7"
+    assert (told["boosts"], told["rerank"], told["query_intent"]) == ("on", "off", "—")
+    assert told["depth"] == "100"

@@ -27,6 +27,7 @@ from assay.evaluation.waterfall import Stage, Waterfall, waterfall
 from assay.measures.base import Measure
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
+from assay.report.run_page import origin
 from assay.report.svg import Bar, Column, columns, heat_bars
 from assay.search.refusing import refuser_of
 from assay.serve.problems import ProblemError
@@ -92,7 +93,7 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
         level=info.aggregate.get("sampling", {}).get("level"),
         latency=info.aggregate.get("latency_ms", {}),
         warnings=[*info.aggregate.get("warnings", ()), *_small(info)],
-        facts=_facts(info),
+        facts=[*origin(info), ("seed", str(info.seed))],
         commands=[
             cli("eval", "show", info.run_id, "--per-component", "--waterfall"),
             cli("eval", "report", info.run_id),
@@ -274,18 +275,3 @@ def _small(info: RunInfo) -> list[str]:
             f"UNDERPOWERED: {counted(info.queries, 'query')} can tell little; see the intervals"
         ]
     return []
-
-
-def _facts(info: RunInfo) -> list[tuple[str, str]]:
-    return [
-        ("run", info.run_id),
-        ("test set", f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}"),
-        ("part", info.part),
-        ("configuration", f"sha256 {info.config_hash[:16]}"),
-        *((key, str(value)) for key, value in sorted(info.config.items())),
-        ("engine", f"{info.engine}, generation {info.generation or '—'}"),
-        *((f"model {name}", value) for name, value in sorted(info.models.items())),
-        ("chunkers", ", ".join(info.chunker_versions) or "—"),
-        ("commit", info.commit_hash or "—"),
-        ("seed", str(info.seed)),
-    ]
