@@ -7,12 +7,14 @@ its place, as for papers of which a collection has no abstract.
 
 A row without sections is one section where it has fields of a chunk (``section_label``,
 ``speaker_role``, ...), or where its metadata names a ``section``, a LOINC code or a ``speaker``, as
-in corpora whose rows are parts of trials, labels or interviews.
+in corpora whose rows are parts of trials, labels or interviews. What the fields leave open, the
+metadata says.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from assay.ingest import fields
@@ -24,7 +26,7 @@ from assay.ingest.sections import LABELS, intent_of, label_of
 from assay.ingest.speakers import role_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
-from assay.model.document import Document, Section
+from assay.model.document import Document, Section, SpeakerRole
 
 SECTION_NAMES = (
     "section_label", "intent_hint", "is_table", "table_html", "speaker_role", "start_time",
@@ -83,38 +85,45 @@ def _content(row: Row, doc_id: str, place: Place) -> tuple[str, tuple[Section, .
 
 
 def _whole_section(row: Row, text: str, place: Place) -> tuple[Section, ...]:
+    """The whole row as a section, where its own fields or its metadata describe one."""
+    about = _from_metadata(row.get("metadata"), len(text))
     if any(row.get(name) is not None for name in SECTION_NAMES):
-        return (_own_section(row, text, place),)
-    metadata = row.get("metadata")
+        about = _own_section(row, about, place)
+    elif not about.label and about.speaker_role is SpeakerRole.UNKNOWN:
+        return ()
+    return (replace(about, intent_hint=about.intent_hint or intent_of(about.label, text)),)
+
+
+def _from_metadata(metadata: object, end: int) -> Section:
     known = metadata if isinstance(metadata, dict) else {}
     heading, speaker = (
         value if isinstance(value := known.get(name), str) else ""
         for name in ("section", "speaker")
     )
     label = LOINC.get(str(known.get("loinc"))) or (label_of(heading) if heading else "")
-    if not label and not speaker:
-        return ()
-    hint = intent_of(label, text)
-    return (Section(0, len(text), label, heading, hint, speaker_role=role_of(speaker)),)
+    return Section(0, end, label, heading, speaker_role=role_of(speaker))
 
 
-def _own_section(row: Row, text: str, place: Place) -> Section:
-    """The whole row as the section that its own fields describe, as those of a chunk do."""
+def _own_section(row: Row, about: Section, place: Place) -> Section:
+    """The section as the row's own fields describe it; ``about`` is what they leave open."""
     named = fields.short(row, ("section_label",), place)
-    label = named if named in LABELS or not named else label_of(named)
     html = fields.string(row, ("table_html",), place)
-    return Section(
-        0,
-        len(text),
-        label=label,
-        heading=named,
-        intent_hint=fields.short(row, ("intent_hint",), place) or intent_of(label, text),
+    role = fields.speaker_role(row, place)
+    return replace(
+        about,
+        label=_label(named) or about.label,
+        heading=named or about.heading,
+        intent_hint=fields.short(row, ("intent_hint",), place),
         is_table=fields.flag(row, "is_table", place) or bool(html),
         table_html=sanitised(html, place) if html else "",
-        speaker_role=fields.speaker_role(row, place),
+        speaker_role=about.speaker_role if role is SpeakerRole.UNKNOWN else role,
         start_time=fields.seconds(row, ("start_time",), place),
         end_time=fields.seconds(row, ("end_time",), place),
     )
+
+
+def _label(named: str) -> str:
+    return named if named in LABELS or not named else label_of(named)
 
 
 def _stretches(given: list[Row], text: str, place: Place) -> tuple[Section, ...]:

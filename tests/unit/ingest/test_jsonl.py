@@ -173,3 +173,20 @@ def test_a_whole_document_may_have_the_fields_of_a_chunk(tmp_path: Path) -> None
     write_lines(path, {"doc_id": "a", "text": "It hurts.", "speaker_role": "dog"})
     with pytest.raises(FormatError, match=r"d\.jsonl:1: speaker_role 'dog' is none of PATIENT"):
         list(read_corpus(path))
+
+
+@pytest.mark.parametrize(
+    "own",
+    [{"is_table": False}, {"start_time": 3}, {"intent_hint": "ae"}, {"speaker_role": "UNKNOWN"}],
+)
+def test_what_the_fields_of_a_row_leave_open_its_metadata_says(
+    tmp_path: Path, own: dict[str, Any]
+) -> None:
+    about = {"speaker": "Patient", "section": "Adverse events"}
+    path = write_lines(tmp_path / "d.jsonl", {"id": "a", "text": "Rash.", "metadata": about, **own})
+    ((_, (chunk,)),) = read_corpus(path)
+    assert (chunk.speaker_role, chunk.section_label) == ("PATIENT", "adverse_events")
+    assert (chunk.intent_hint, chunk.metadata["heading"]) == ("ae", "Adverse events")
+    write_lines(path, {"id": "a", "text": "5 mg.", "metadata": {"loinc": "34068-7"}, **own})
+    ((_, (chunk,)),) = read_corpus(path)
+    assert chunk.section_label == "dosage"
