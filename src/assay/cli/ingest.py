@@ -27,7 +27,7 @@ def command(
         bool, typer.Option("--index/--no-index", help="Bring the index up to date afterwards.")
     ] = True,
     skip_empty: Annotated[
-        bool, typer.Option("--skip-empty", help="Leave out documents without text, with a note.")
+        bool, typer.Option("--skip-empty", help="Leave out what has no text, with a note.")
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:

@@ -35,8 +35,8 @@ def read_corpus(
     ``format`` names a reader (``READERS``), ``profile`` a way of cutting (``PROFILES``); ``auto``
     takes what the content says, part by part where a folder holds several formats. A profile that
     is named also cuts documents anew whose chunks came ready-made. ``progress`` is called after
-    every document and with every note. A document without text is refused, or with ``skip_empty``
-    left out with a note.
+    every document and with every note. A document or ready-made chunk without text is refused, or
+    with ``skip_empty`` left out with a note.
     """
     chosen = profile_named(profile) if isinstance(profile, str) and profile != "auto" else profile
     for entry in read_documents(path, format, progress, skip_empty=skip_empty):
@@ -57,7 +57,7 @@ def read_documents(
     skip_empty: bool = False,
 ) -> Iterator[Entry]:
     """Each document of the corpus as its reader found it, checked and without repetitions."""
-    watch = Watch(progress, Path(path))
+    watch = Watch(progress, Path(path), skip_empty=skip_empty)
     parts = plan(Path(path), watch) if format == "auto" else [Part(format, Path(path))]
     seen: dict[str, tuple[bytes, Place]] = {}
     segments: dict[str, Place] = {}
@@ -65,7 +65,7 @@ def read_documents(
         reader_named(part.format).read(part.path, watch) for part in parts
     ):
         if not entry.document.text.strip():
-            _empty(entry, watch, skip_empty)
+            watch.empty(f"the document {entry.document.doc_id}", entry.place)
             continue
         _check_size(entry)
         entry = _without_long_metadata(entry, watch)  # noqa: PLW2901 - the same one, made smaller
@@ -73,15 +73,6 @@ def read_documents(
             _check_chunk_ids(entry, segments)
             watch.document()
             yield entry
-
-
-def _empty(entry: Entry, watch: Watch, skip_empty: bool) -> None:
-    message = f"the document {entry.document.doc_id} has no text"
-    if not skip_empty:
-        raise entry.place.bad(
-            message, hint="give it one, or leave it out, as assay ingest --skip-empty does"
-        )
-    watch.note(f"{entry.place}: {message}: skipped")
 
 
 def _check_size(entry: Entry) -> None:

@@ -2,8 +2,8 @@
 
 A row has an id (``doc_id``, ``_id`` or ``id``), ``text`` or ``sections``, and may have ``title``,
 ``source``, ``interview_id``, ``ingestion_mode`` and ``metadata``. A section is either a stretch of
-the text (``start``, ``end``) or brings its own ``text``. Where the text is empty the title takes
-its place, as for papers of which a collection has no abstract.
+the text (``start``, ``end``) or brings its own ``text``. Where there is none, the words of
+``table_html`` take its place, else the title, as for papers of which a collection has no abstract.
 
 A row without sections is one section where it has fields of a chunk (``section_label``,
 ``speaker_role``, ...), or where its metadata names a ``section``, a LOINC code or a ``speaker``, as
@@ -20,6 +20,7 @@ from typing import Any
 from assay.ingest import fields
 from assay.ingest.compose import Composer
 from assay.ingest.entry import Entry, Place
+from assay.ingest.html_tables import text_of
 from assay.ingest.json_rows import Row
 from assay.ingest.section_codes import LOINC
 from assay.ingest.sections import LABELS, intent_of, label_of
@@ -38,11 +39,11 @@ TRIAL_ID = re.compile(r"NCT\d{8}")
 def document_entry(row: Row, place: Place, watch: Watch, source: str) -> Entry:
     """The document that one row describes."""
     doc_id = fields.doc_id(row, place)
-    text, sections = _content(row, doc_id, place)
     title = fields.short(row, ("title",), place)
+    text, sections = _content(row, doc_id, place)
     if title and not text.strip():
         watch.note_once(f"{place.source}: what has a title and no text has the title as its text")
-        text, sections = title, ()
+        text, sections = title, _whole_section(row, title, place)
     document = Document(
         doc_id=doc_id,
         text=text,
@@ -67,18 +68,17 @@ def _source(row: Row, place: Place) -> str:
 
 def _content(row: Row, doc_id: str, place: Place) -> tuple[str, tuple[Section, ...]]:
     given = row.get("sections")
-    text = fields.string(row, ("text",), place)
     if given is None or given == []:
-        if "text" not in row:
-            raise place.bad(f"the document {doc_id} has no text")
+        text = text_of(row, place)
         return text, _whole_section(row, text, place)
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         raise place.bad(f"sections of {doc_id} is a list of objects")
-    if "text" in row:
+    if row.get("text") is not None:
+        text = fields.string(row, ("text",), place)
         return text, _stretches(given, text, place)
     composer = Composer(place)
     for item in given:
-        body = fields.string(item, ("text",), place).strip()
+        body = text_of(item, place).strip()
         if body:
             composer.append(body, _section(item, place))
     return composer.text, composer.sections

@@ -29,7 +29,7 @@ from assay.ingest.xml_input import (
     plain,
     read_xml,
 )
-from assay.ingest.xml_tables import xml_table
+from assay.ingest.xml_tables import is_within_table, xml_table
 from assay.model.document import Document
 
 SUFFIXES = frozenset({".xml", ".nxml"})
@@ -162,7 +162,7 @@ def _table(wrap: Element, label: str, composer: Composer, place: Place) -> None:
     feet = [plain(foot, READING) for foot in children(wrap, "table-wrap-foot")]
     notes = tuple(note for foot in feet for note in foot.split("\n") if note)
     name = _number(wrap) or "Table"
-    found = [table for table in wrap.iter("table") if not _within_table(table)]
+    found = [table for table in wrap.iter("table") if not is_within_table(table)]
     if not found:  # an image of a table: its words are all there is
         composer.add("\n".join(filter(None, (caption, *notes))), label, name=name)
     for number, table in enumerate(found):
@@ -172,10 +172,6 @@ def _table(wrap: Element, label: str, composer: Composer, place: Place) -> None:
             table, CELL, here, caption="" if number else caption, notes=notes if last else ()
         )
         composer.add_table(value, table_kind(value) or label, here, name=name)
-
-
-def _within_table(table: Element) -> bool:
-    return next(table.iterancestors("table"), None) is not None
 
 
 def _article_id(meta: Element | None) -> str:

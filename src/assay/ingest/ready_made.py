@@ -16,6 +16,7 @@ import numpy as np
 from assay import limits
 from assay.ingest import fields
 from assay.ingest.entry import Entry, Place
+from assay.ingest.html_tables import text_of
 from assay.ingest.json_rows import Row
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.table_html import sanitised
@@ -57,7 +58,9 @@ def chunk_entries(rows: Iterator[tuple[Place, Row]], watch: Watch) -> Iterator[E
                 hint="sort the rows by doc_id",
             )
         seen[doc_id] = place
-        yield _entry(doc_id, [(where, _chunk(row, where, watch)) for where, row in found], watch)
+        chunks = [(where, _chunk(row, where, watch)) for where, row in found]
+        if filled := [(where, chunk) for where, chunk in chunks if _is_filled(chunk, where, watch)]:
+            yield _entry(doc_id, filled, watch)
 
 
 def _owner(item: tuple[Place, Row]) -> str:
@@ -68,9 +71,7 @@ def _owner(item: tuple[Place, Row]) -> str:
 
 
 def _chunk(row: Row, place: Place, watch: Watch) -> Chunk:
-    text = fields.string(row, ("text",), place)
-    if not text.strip():
-        raise place.bad(f"the chunk {row.get('chunk_id')!r:.80} has no text")
+    text = text_of(row, place)
     label = fields.short(row, ("section_label", "section"), place)
     html = fields.string(row, ("table_html",), place)
     return Chunk(
@@ -92,6 +93,12 @@ def _chunk(row: Row, place: Place, watch: Watch) -> Chunk:
         source=fields.short(row, ("source",), place),
         metadata=fields.metadata(row.get("metadata"), place, watch),
     )
+
+
+def _is_filled(chunk: Chunk, place: Place, watch: Watch) -> bool:
+    if not chunk.text.strip():
+        watch.empty(f"the chunk {chunk.chunk_id}", place)
+    return bool(chunk.text.strip())
 
 
 def _spans(value: object, length: int, place: Place) -> tuple[Span, ...]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from assay.ingest.entry import Place
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -26,10 +28,14 @@ class Watch:
     """Counts what one pass over a corpus reads, and reports it after every document.
 
     ``root`` is where the corpus begins: a file that brings no id is named by its way from there.
+    With ``skip_empty`` what has no text is left out instead of refused.
     """
 
-    def __init__(self, report: Report | None = None, root: Path | None = None) -> None:
+    def __init__(
+        self, report: Report | None = None, root: Path | None = None, *, skip_empty: bool = False
+    ) -> None:
         self.root = root
+        self._skip_empty = skip_empty
         self._report = report
         self._source = ""
         self._documents = 0
@@ -53,6 +59,15 @@ class Watch:
         """One more document was handed on."""
         self._documents += 1
         self._tell("")
+
+    def empty(self, what: str, place: Place) -> None:
+        """A document or chunk has no text: it is refused, or noted and to be left out."""
+        message = f"{what} has no text"
+        if not self._skip_empty:
+            raise place.bad(
+                message, hint="give it one, or leave it out, as assay ingest --skip-empty does"
+            )
+        self.note(f"{place}: {message}: skipped")
 
     def note(self, text: str) -> None:
         """Something was left out or done differently, and the user should know."""

@@ -77,10 +77,15 @@ def parse_xml(data: bytes, place: Place) -> Element:
     # In UTF-16 and the like the bytes above do not show, but the declarations end up here.
     if dtd is not None and next(iter(dtd.iterentities()), None) is not None:
         raise _declares_entities(place)
-    if root.xpath("boolean(" + "/*" * (limits.MAX_XML_DEPTH + 1) + ")"):
-        raise place.bad(f"XML nested more than {limits.MAX_XML_DEPTH} deep")
+    check_depth(root, place)
     _drop_namespaces(root)
     return root
+
+
+def check_depth(root: Element, place: Place) -> None:
+    """Refuse a tree that is nested too deep to be walked."""
+    if root.xpath("boolean(" + "/*" * (limits.MAX_XML_DEPTH + 1) + ")"):
+        raise place.bad(f"XML nested more than {limits.MAX_XML_DEPTH} deep")
 
 
 def _declares_entities(place: Place) -> Exception:

@@ -41,6 +41,11 @@ def xml_table(
     return Table(found, len(parts["thead"]) or _guessed_head(found), caption, notes)
 
 
+def is_within_table(table: Element) -> bool:
+    """Does it stand in a cell of another one, and is left to the cell's text?"""
+    return next(table.iterancestors("table"), None) is not None
+
+
 def _parts(table: Element) -> Iterator[tuple[str, list[Element]]]:
     """The rows of each part; tables within cells are left to the cell's text."""
     yield "tbody", list(children(table, "tr"))

@@ -75,6 +75,65 @@ def test_documents_without_text_are_refused_by_name(tmp_path: Path, text: str) -
     assert "the document b has no text: skipped" in notes[-1]
 
 
+def test_a_missing_text_is_an_empty_one(tmp_path: Path) -> None:
+    path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": "b", "title": "Paper b"}, {"id": "c"})
+    with pytest.raises(FormatError, match=r"c\.jsonl:3: the document c has no text .*--skip-empty"):
+        list(read_corpus(path))
+    found = [document.text for document, _ in read_corpus(path, skip_empty=True)]
+    assert found == ["x", "Paper b"]
+
+
+def test_chunks_without_text_are_refused_or_left_out(tmp_path: Path) -> None:
+    rows = [("a", "1", "x"), ("a", "2", " "), ("b", "3", None)]
+    path = corpus(tmp_path, *({"doc_id": d, "chunk_id": c, "text": text} for d, c, text in rows))
+    with pytest.raises(FormatError, match=r"c\.jsonl:2: the chunk 2 has no text .*--skip-empty"):
+        list(read_corpus(path))
+    notes: list[str] = []
+    ((_, (chunk,)),) = read_corpus(path, progress=lambda seen: notes.append(seen.note),
+                                   skip_empty=True)  # fmt: skip
+    assert chunk.chunk_id == "1"
+    assert [note.partition(": ")[2] for note in notes if note] == [
+        "the chunk 2 has no text: skipped", "the chunk 3 has no text: skipped",
+    ]  # fmt: skip
+
+
+TABLE = (
+    "<table><caption>Doses</caption><tr><th>Age<th>Dose<br>a day<tr><td>adult<td>5&nbsp;mg</table>"
+)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "a", "title": "Table 2", "text": "", "table_html": TABLE, "start_time": 3},
+        {"id": "a", "table_html": TABLE, "start_time": 3},
+        {"id": "a", "text": None, "sections": [{"table_html": TABLE}]},
+        {"doc_id": "a", "chunk_id": "c", "table_html": TABLE},
+    ],
+)
+def test_a_table_without_text_reads_as_its_markup_says(tmp_path: Path, row: Any) -> None:
+    ((_, (chunk,)),) = read_corpus(corpus(tmp_path, row), "jsonl")
+    assert chunk.text == "Doses\nAge | Dose a day\n\nadult | 5 mg"
+    assert chunk.is_table
+    assert "<caption>Doses</caption>" in chunk.table_html
+    assert chunk.start_time == row.get("start_time")
+
+
+def test_a_table_without_words_is_no_text(tmp_path: Path) -> None:
+    path = corpus(tmp_path, {"id": "a", "table_html": "<table></table>"})
+    with pytest.raises(FormatError, match="the document a has no text"):
+        list(read_corpus(path, "jsonl"))
+    corpus(tmp_path, {"id": "a", "table_html": f"<table><tr><td>{'<sup>' * 5_000}x"})
+    with pytest.raises(FormatError, match="nested more than"):
+        list(read_corpus(path, "jsonl"))
+
+
+def test_a_title_that_stands_in_keeps_what_the_row_says(tmp_path: Path) -> None:
+    row = {"id": "a", "title": "Rash", "text": "", "speaker_role": "PATIENT", "start_time": 3}
+    ((_, (chunk,)),) = read_corpus(corpus(tmp_path, row))
+    assert (chunk.text, chunk.speaker_role, chunk.start_time) == ("Rash", "PATIENT", 3.0)
+
+
 def test_a_title_stands_in_for_an_empty_text(tmp_path: Path) -> None:
     """Collections of abstracts hold papers that have none, and judgments name them."""
     rows = [{"id": name, "title": f"Paper {name}", "text": ""} for name in "ab"]
