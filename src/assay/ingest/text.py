@@ -26,7 +26,7 @@ SUFFIXES = MARKDOWN | {".txt", ".text"}
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_FRONT = re.compile(r"---[ \t]*\n(?:(?!---[ \t]*\n).*\n)*---[ \t]*(?:\n|$)")
+_FRONT = re.compile(r"---[ \t]*\n(?![ \t]*\n)(?:(?!---[ \t]*\n).*\n)*---[ \t]*(?:\n|$)")
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
 _ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
 
@@ -70,7 +70,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _front(text: str) -> str:
-    """The lines about a Markdown file, between ``---`` at its top; empty where there are none."""
+    """The lines about a Markdown file, between ``---`` at its top; empty where there are none.
+
+    A blank line after the first ``---`` makes it a rule between paragraphs, as for Pandoc.
+    """
     found = _FRONT.match(text)
     return found[0] if found else ""
 

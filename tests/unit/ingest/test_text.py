@@ -111,3 +111,10 @@ def test_what_a_markdown_file_says_of_itself_is_no_heading(tmp_path: Path) -> No
     assert [section.heading for section in document.sections] == ["", "Methods"]
     path.write_text("---\ntitle: never closed\n\n# Drug A\nWords.\n")
     assert only("text", path).title == "Drug A"
+
+
+def test_a_rule_at_the_top_of_a_markdown_file_hides_no_headings(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("---\n \n# Methods\n\nWe asked.\n\n---\n\n# Results\n\nNobody knew.\n")
+    headings = [section.heading for section in only("text", path).sections]
+    assert headings == ["", "Methods", "Results"]
