@@ -47,8 +47,10 @@ READING = Reading(
     led={"term": ": ", "label": " "},
 )  # fmt: skip
 CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
-# What stands in a section beside its running text; everything else is read.
-NOT_TEXT = READING.skip | {"title", "label", "sec", "sec-meta", "ref-list", "permissions"}
+SECTIONS = frozenset({"sec", "app"})
+# What stands in a section, or in one without inner ones, beside its running text.
+NOT_TEXT = READING.skip | SECTIONS | {"title", "label", "sec-meta", "ref-list", "permissions"}
+UNIT_NOT_TEXT = frozenset({*FLOATS, "title"})
 BACK_NAMES = {"ack": "Acknowledgements", "glossary": "Glossary", "fn-group": "Footnotes"}
 BACK_PARTS = ("sec", "app-group", "app", "notes", "ack", "glossary", "fn-group", "bio")
 
@@ -71,7 +73,8 @@ def _article(article: Element, place: Place, fallback: str) -> Document:
     composer = Composer(place)
     meta = article.find("front/article-meta")
     for abstract in children(meta, "abstract") if meta is not None else ():
-        _abstract(abstract, composer)
+        named = one_line(abstract.find("title"), READING) or "Abstract"
+        _unit(abstract, named, "abstract", composer, place)
     for part in children(article, "body"):
         # Text before the first heading introduces; an article without headings has no sections.
         _section(part, "introduction" if part.find("sec") is not None else "", composer, place)
@@ -79,7 +82,7 @@ def _article(article: Element, place: Place, fallback: str) -> Document:
         for part in children(back, *BACK_PARTS):
             _back(part, composer, place)
     for group in children(article, "floats-group"):
-        _floats(group, "other", composer, place)
+        _section(group, "other", composer, place)
     return Document(
         doc_id=place.checked_id(_article_id(meta) or fallback),
         text=composer.text,
@@ -91,21 +94,23 @@ def _article(article: Element, place: Place, fallback: str) -> Document:
     )
 
 
-def _abstract(abstract: Element, composer: Composer) -> None:
-    body = [plain(child, READING) for child in abstract if child.tag != "title"]
-    with composer.under(one_line(abstract.find("title"), READING) or "Abstract"):
-        composer.add("\n".join(filter(None, body)), "abstract")
+def _unit(part: Element, heading: str, label: str, composer: Composer, place: Place) -> None:
+    """What is one section with all that stands in it, such as the abstract: text, then floats."""
+    body = [plain(child, READING) for child in children_but(part, UNIT_NOT_TEXT)]
+    with composer.under(heading):
+        composer.add("\n".join(filter(None, body)), label)
+        _floats(part, frozenset(), label, composer, place)
 
 
 def _section(part: Element, parent: str, composer: Composer, place: Place) -> None:
-    """A ``sec`` (or the whole body): its text, its floats, then the sections below it."""
+    """A ``sec`` (or body, or appendix): its text, its floats, then the sections below it."""
     title = _title(part)
     label = label_of(title, parent)
     paragraphs = [plain(child, READING) for child in children_but(part, NOT_TEXT)]
     with composer.under(title):
         composer.add("\n".join(filter(None, paragraphs)), label)
-        _floats(part, label, composer, place)
-        for inner in children(part, "sec"):
+        _floats(part, SECTIONS, label, composer, place)
+        for inner in children(part, *SECTIONS):
             _section(inner, "" if part.tag == "body" else label, composer, place)
 
 
@@ -116,36 +121,22 @@ def _title(part: Element) -> str:
 
 def _back(part: Element, composer: Composer, place: Place) -> None:
     if part.tag in {"app-group", "app", "sec"}:
-        for app in children(part, "app") if part.tag == "app-group" else (part,):
-            _section(app, "appendix" if app.tag == "app" else "back_matter", composer, place)
-        return
-    body = [plain(child, READING) for child in part if child.tag != "title"]
-    with composer.under(one_line(part.find("title"), READING) or BACK_NAMES.get(part.tag, "Notes")):
-        composer.add("\n".join(filter(None, body)), "back_matter")
+        _section(part, "back_matter" if part.tag == "sec" else "appendix", composer, place)
+    else:
+        named = one_line(part.find("title"), READING) or BACK_NAMES.get(str(part.tag), "Notes")
+        _unit(part, named, "back_matter", composer, place)
 
 
-def _floats(part: Element, label: str, composer: Composer, place: Place) -> None:
-    """Tables and figures that stand in this section, but not in a section below it."""
-    for element in part.iter(*FLOATS):
-        if _owner(element, part) is part:
-            if element.tag == "table-wrap":
-                _table(element, label, composer, place)
-            else:
-                name = _number(element) or ("Table" if "table" in element.tag else "Figure")
-                composer.add(_caption(element), label, name=name)
-
-
-def _owner(element: Element, part: Element) -> Element | None:
-    above = element.getparent()
-    while above is not None and above is not part and not _is_read_by_itself(above):
-        above = above.getparent()
-    return above
-
-
-def _is_read_by_itself(part: Element) -> bool:
-    """Is it a section of its own, and not one in a box, which is read where the box stands?"""
-    above = part.getparent()
-    return part.tag == "sec" and above is not None and above.tag in {"sec", "body", "app"}
+def _floats(
+    part: Element, apart: frozenset[str], label: str, composer: Composer, place: Place
+) -> None:
+    """Tables and figures that stand in this section, but not in those ``apart``, below it."""
+    for element in (found for child in children_but(part, apart) for found in child.iter(*FLOATS)):
+        if element.tag == "table-wrap":
+            _table(element, label, composer, place)
+        else:
+            name = _number(element) or ("Table" if "table" in element.tag else "Figure")
+            composer.add(_caption(element), label, name=name)
 
 
 def _number(element: Element) -> str:

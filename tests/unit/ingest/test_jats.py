@@ -123,3 +123,43 @@ def test_nothing_that_stands_in_a_section_is_lost(tmp_path: Path) -> None:
         ("methods", "Methods > Figure", "Both arms"),
         ("methods", "Methods > A", "A"),
     ]  # fmt: skip
+
+
+def _table(number: int) -> str:
+    return (
+        f"<table-wrap><label>Table {number}</label>"
+        f"<table><tr><td>cell</td><td>{number}</td></tr></table></table-wrap>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("article", "expected"),
+    [
+        ("<body><sec><title>Methods</title><boxed-text><sec><title>Box</title><sec><title>In</title>"
+         f"<p>Deep.</p>{_table(1)}</sec></sec></boxed-text></sec></body>",
+         [("methods", "Methods", "Methods\nBox\nIn\nDeep."),
+          ("methods", "Methods > Table 1", "Table 1\n\ncell | 1")]),
+        ("<floats-group><boxed-text><label>Box 1</label><p>Key words.</p></boxed-text>"
+         f"{_table(2)}</floats-group>",
+         [("other", "", "Box 1 Key words."), ("other", "Table 2", "Table 2\n\ncell | 2")]),
+        (f"<back><notes><p>Noted.</p>{_table(3)}<sec><p>More.</p>{_table(4)}</sec></notes></back>",
+         [("back_matter", "Notes", "Notes\nNoted.\nMore."),
+          ("back_matter", "Notes > Table 3", "Table 3\n\ncell | 3"),
+          ("back_matter", "Notes > Table 4", "Table 4\n\ncell | 4")]),
+        ("<front><article-meta><abstract><sec><title>Aim</title><p>To learn.</p>"
+         f"{_table(5)}</sec></abstract></article-meta></front>",
+         [("abstract", "Abstract", "Abstract\nAim\nTo learn."),
+          ("abstract", "Abstract > Table 5", "Table 5\n\ncell | 5")]),
+        ("<back><app-group><title>Appendices</title><p>Two.</p><app><title>A</title><sec><p>One.</p>"
+         f"{_table(6)}</sec></app></app-group></back>",
+         [("appendix", "Appendices", "Appendices\nTwo."),
+          ("appendix", "Appendices > A", "A\nOne."),
+          ("appendix", "Appendices > A > Table 6", "Table 6\n\ncell | 6")]),
+    ],
+)  # fmt: skip
+def test_words_and_tables_are_read_wherever_they_stand(
+    tmp_path: Path, article: str, expected: list[tuple[str, str, str]]
+) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(f"<article>{article}</article>")
+    assert parts(only("jats", path)) == expected
