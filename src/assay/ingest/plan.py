@@ -36,7 +36,7 @@ def plan(path: Path, watch: Watch) -> list[Part]:
     """The parts in the order of their names."""
     if not path.is_dir():
         return [Part(detect(path), path)]
-    parts = _of_folder(path, walk(path, watch), watch)
+    parts, _ = _of_folder(path, walk(path, watch), watch)
     if not parts:
         raise InputError(
             f"{path}: no file of a corpus format that we know",
@@ -45,15 +45,19 @@ def plan(path: Path, watch: Watch) -> list[Part]:
     return parts
 
 
-def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> list[Part]:
+def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> tuple[list[Part], list[Path]]:
+    """The parts of a folder, and the files that are in none of them."""
     if any(file.parent == folder and file.name in beir.NAMES for file in files):
-        return [Part("beir", folder)]
+        return [Part("beir", folder)], []
     found: list[Part] = []
     unknown: list[Path] = []
+    left_out: list[Path] = []
     for name, below in groupby(files, key=lambda file: file.relative_to(folder).parts[0]):
         inner = list(below)
         if inner[0].parent != folder:
-            found += _of_folder(folder / name, inner, watch)
+            parts, others = _of_folder(folder / name, inner, watch)
+            found += parts
+            left_out += others
         elif kind := _format(inner[0]):
             found.append(Part(kind, inner[0]))
         else:
@@ -64,12 +68,13 @@ def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> list[Part]:
         beside = [part for part in beside if part.path.is_file()]
         why = "text beside other formats (assay ingest FILE reads it)"
         _tell(folder, [part.path for part in beside], why, watch)
+        left_out += [part.path for part in beside]
         found = [part for part in found if part not in beside]
         kinds = {part.format for part in found}
     if len(kinds) == 1:
-        found, unknown = _as_one(folder, found, unknown)
+        found, unknown = _as_one(folder, found, unknown, left_out)
     _tell(folder, unknown, "of no corpus format that we know", watch)
-    return found
+    return found, left_out + unknown
 
 
 def _format(file: Path) -> str | None:
@@ -77,13 +82,24 @@ def _format(file: Path) -> str | None:
     return None if suffix(file) in OFFICE else format_of(file)
 
 
-def _as_one(folder: Path, found: list[Part], unknown: list[Path]) -> tuple[list[Part], list[Path]]:
-    """The whole folder as one part, beside what its reader would not look for there."""
+def _as_one(
+    folder: Path, found: list[Part], unknown: list[Path], left_out: Sequence[Path]
+) -> tuple[list[Part], list[Path]]:
+    """The whole folder as one part, beside what its reader would not look for there.
+
+    A file of no format beside ones that the reader takes counts as a broken one, to be refused. The
+    folder stays several parts where its reader would take other files that are left out.
+    """
     reader = READERS[found[0].format]
     own = [part for part in found if not _fits(part.path, reader)]
     if len(own) == len(found):
         return found, unknown
-    rest = [file for file in unknown if suffix(file) not in reader.suffixes]
+    beside = any(part.path.parent == folder and part.path.is_file() for part in found)
+    broken = {file for file in unknown if beside and _fits(file, reader)}
+    rest = [file for file in unknown if file not in broken]
+    if any(_fits(file, reader) for file in [*rest, *left_out]):
+        parts = [*found, *(Part(reader.name, file) for file in broken)]
+        return sorted(parts, key=lambda part: part.path), rest
     return [Part(reader.name, folder), *own], rest
 
 

@@ -112,6 +112,26 @@ def test_broken_files_of_the_format_are_not_left_out(tmp_path: Path) -> None:
         list(read_corpus(tmp_path))
 
 
+@pytest.mark.parametrize("foreign", ["build.xml", "meta/build.xml", "meta/deep/build.xml"])
+def test_what_is_left_out_is_not_read_with_the_folder(tmp_path: Path, foreign: str) -> None:
+    put(tmp_path / "articles" / "a.xml", ARTICLE)
+    put(tmp_path / "more" / "b.xml", ARTICLE)
+    put(tmp_path / foreign, "<project/>")
+    parts, (note,) = planned(tmp_path)
+    assert parts == [("jats", "articles"), ("jats", "more")]
+    assert note.endswith("of no corpus format that we know: build.xml")
+    assert [document.doc_id for document, _ in read_corpus(tmp_path)] == ["PMC77"]
+
+
+def test_a_broken_file_is_refused_also_where_another_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path / "a.json", json.dumps(STUDY))
+    put(tmp_path / "b.json", "{}")
+    put(tmp_path / "web" / "package.json", "{}")
+    assert planned(tmp_path)[0] == [("ctgov", "a.json"), ("ctgov", "b.json")]
+    with pytest.raises(FormatError, match=r"b\.json"):
+        list(read_corpus(tmp_path))
+
+
 def test_many_files_left_out_are_counted(tmp_path: Path) -> None:
     put(tmp_path / "a.xml", ARTICLE)
     for number in range(7):
