@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay import limits
+from assay.counting import counted
 from assay.ingest import fields
 from assay.ingest.compose import Composer
 from assay.ingest.entry import Entry, Place
@@ -63,11 +64,22 @@ def read_transcript(path: Path, watch: Watch) -> Iterator[Entry]:
 
 
 def _json_entries(file: Path, watch: Watch) -> Iterator[Entry]:
+    """The interviews of a JSON file; turns in which nobody says a word are counted in a note."""
+    silent = 0
+    for about, rows, place in _grouped(file, watch):
+        entry = _interview(about, rows, place, watch)
+        silent += len(rows) - len(entry.document.sections)
+        yield entry
+    if silent:
+        watch.note(f"{file}: {counted(silent, 'turn')} without words left out")
+
+
+def _grouped(file: Path, watch: Watch) -> Iterator[tuple[Row, list[tuple[Place, Row]], Place]]:
+    """What each interview says of itself, its turns, and where it begins."""
     seen: dict[str, Place] = {}
     for flat, group in groupby(file_rows(file, watch, "interviews"), key=_flat_interview):
         if flat is None:
-            for place, row in group:
-                yield _interview(row, _turn_rows(row, place), place, watch)
+            yield from ((row, _turn_rows(row, place), place) for place, row in group)
             continue
         rows = list(group)
         place, first = rows[0]
@@ -78,7 +90,7 @@ def _json_entries(file: Path, watch: Watch) -> Iterator[Entry]:
             )
         seen[flat] = place
         shared = {key: value for key, value in first.items() if key in SHARED_NAMES}
-        yield _interview(shared, rows, place, watch)
+        yield shared, rows, place
 
 
 def _flat_interview(item: tuple[Place, Row]) -> str | None:
@@ -151,7 +163,7 @@ def _mode(rows: list[tuple[Place, Row]], doc_id: str, place: Place) -> Ingestion
 
 
 def _turn(row: Row, place: Place, number: int, *, own_ids: bool) -> Turn:
-    if fields.first_of(row, TEXT_NAMES) is None:
+    if not any(name in row for name in TEXT_NAMES):
         raise place.bad(f"turn {number} has no text", hint="text or transcript holds what was said")
     text = fields.string(row, TEXT_NAMES, place).strip()
     start = fields.seconds(row, START_NAMES, place)

@@ -39,6 +39,18 @@ def test_dialogues(tmp_path: Path) -> None:
     assert {chunk.interview_id for chunk in chunks} == {"d-1"}
 
 
+def test_silent_turns_are_left_out_and_counted(tmp_path: Path) -> None:
+    said = {"speaker": "P", "text": "It hurts."}
+    rows = [{"_id": "a", "turns": [said, {"speaker": "P", "start": 3, "text": None}]},
+            {"_id": "b", "turns": [{"speaker": "P", "text": ""}, said]}]  # fmt: skip
+    notes: list[str] = []
+    path = write_lines(tmp_path / "d.jsonl", *rows)
+    assert [entry.document.text for entry in entries("transcript", path, notes)] == [
+        "It hurts.", "It hurts.",
+    ]  # fmt: skip
+    assert [note for note in notes if note] == [f"{path}: 2 turns without words left out"]
+
+
 @pytest.mark.req("W1")
 @pytest.mark.parametrize("shape", ["interview", "rows", "array"])
 def test_segments_keep_the_ids_that_judgments_name(tmp_path: Path, shape: str) -> None:
