@@ -12,7 +12,8 @@ _CAPTION = (
     ("eligibility", r"(in|ex)clusion criteria|eligib"),
     # What changed since the baseline, or is set beside it, is no longer about the start.
     ("baseline", r"demograph|characteristics|\A(?!.*(?:\bchange|from (?:the )?baseline|\bafter\b"
-     r"|baseline (?:and|to)\b|follow-?up|\bpost|improve|over time)).*\bbaseline"),
+     r"|baseline (?:and(?! (?:clinical|operative|medical|social|laboratory|disease))|to)\b"
+     r"|follow-?up|\bpost(?!-?(?:menopaus|trauma|natal))|improve|over time)).*\bbaseline"),
     ("dosage", r"\bdos(e|es|age|ing)\b(?!.*(respon|outcome|effect))|titration"),
     ("outcomes", r"outcome|end-?point|efficacy|effects? of|respon[sd]|survival|changes? "
      r"|comparison of|results of|mean difference|odds ratio|hazard ratio|relative risk"),
