@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from assay import limits
 from assay.errors import InputError, LimitError, MissingFileError
@@ -14,6 +14,7 @@ from assay.ingest.opening import absent
 from assay.ingest.watch import Watch
 
 PACKED = (".gz", ".zst")
+RESCUED = "lost+found"  # the system's own folder at the root of a disk, closed to others
 
 
 def suffix(path: Path) -> str:
@@ -77,7 +78,7 @@ def walk(folder: Path, watch: Watch) -> list[Path]:
 
 
 def _files(folder: Path, watch: Watch) -> Iterator[Path]:
-    for above, folders, names in os.walk(folder, onerror=_refuse):
+    for above, folders, names in os.walk(folder, onerror=partial(_closed, watch)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for link in (Path(above, name) for name in folders):
             if link.is_symlink():
@@ -85,7 +86,11 @@ def _files(folder: Path, watch: Watch) -> Iterator[Path]:
         yield from (Path(above, name) for name in names if not name.startswith("."))
 
 
-def _refuse(problem: OSError) -> NoReturn:
+def _closed(watch: Watch, problem: OSError) -> None:
+    """A folder cannot be listed: refused, unless it is the system's own."""
+    if Path(str(problem.filename)).name == RESCUED:
+        watch.note_once(f"{problem.filename}: the system's own folder, left out")
+        return
     raise MissingFileError(
         f"{problem.filename} cannot be read: {problem.strerror}",
         hint="make it readable, or move it out of the corpus",

@@ -65,18 +65,32 @@ def test_linked_folders_are_left_with_a_note(tmp_path: Path) -> None:
     assert [step.note for step in seen] == [f"{folder / 'linked'}: a link to a folder, left out"]
 
 
-def test_a_folder_that_cannot_be_listed_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "closed").mkdir()
+def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir()
     listing = os.scandir
 
     def refusing(path: str) -> object:
-        if path.endswith("closed"):
+        if Path(path) == folder:
             raise PermissionError(13, "Permission denied", path)
         return listing(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
+
+
+def test_what_the_system_keeps_on_a_disk_does_not_stop_a_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    close(tmp_path / "lost+found", monkeypatch)
+    seen: list[Progress] = []
+    assert walking.walk(tmp_path, Watch(seen.append)) == [tmp_path / "a.txt"]
+    assert [step.note.partition(": ")[2] for step in seen] == ["the system's own folder, left out"]
+
+
+def test_a_folder_that_cannot_be_listed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close(tmp_path / "closed", monkeypatch)
     with pytest.raises(MissingFileError, match=r"closed cannot be read: Permission denied"):
         walking.walk(tmp_path, Watch())
 
