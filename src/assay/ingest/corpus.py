@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay import limits
+from assay.ingest import fields
 from assay.ingest.chunker import chunk_document
 from assay.ingest.entry import Entry, Place
 from assay.ingest.plan import Part, plan
@@ -68,7 +69,7 @@ def read_documents(
             watch.empty(f"the document {entry.document.doc_id}", entry.place)
             continue
         _check_size(entry)
-        entry = _without_long_metadata(entry, watch)  # noqa: PLW2901 - the same one, made smaller
+        entry = _bounded(entry, watch)  # noqa: PLW2901 - the same one, made smaller
         if not _again(entry, seen, watch):
             _check_chunk_ids(entry, segments)
             watch.document()
@@ -81,21 +82,18 @@ def _check_size(entry: Entry) -> None:
         raise entry.place.too_large(
             f"the document {name} has more than {most:,} characters", hint="split it"
         )
-    if len(entry.document.title) > limits.MAX_TITLE_CHARS:  # it is stored with every chunk
-        raise entry.place.too_large(
-            f"the title of {name} has more than {limits.MAX_TITLE_CHARS:,} characters"
-        )
 
 
-def _without_long_metadata(entry: Entry, watch: Watch) -> Entry:
-    """Metadata is stored with every chunk, too; what is too long for that is left out, noted."""
+def _bounded(entry: Entry, watch: Watch) -> Entry:
+    """Title and metadata are stored with every chunk; what is too long for that goes, noted."""
     known = entry.document.metadata
     kept = {key: value for key, value in known.items() if len(value) <= limits.MAX_METADATA_CHARS}
     for key in known.keys() - kept:
         watch.note(f"{entry.place}: metadata.{key:.80} is too long and is left out")
-    if len(kept) == len(known):
+    title = fields.cut_title(entry.document.title, entry.place, watch)
+    if len(kept) == len(known) and title == entry.document.title:
         return entry
-    return replace(entry, document=replace(entry.document, metadata=kept))
+    return replace(entry, document=replace(entry.document, title=title, metadata=kept))
 
 
 def _again(entry: Entry, seen: dict[str, tuple[bytes, Place]], watch: Watch) -> bool:

@@ -39,7 +39,7 @@ TRIAL_ID = re.compile(r"NCT\d{8}")
 def document_entry(row: Row, place: Place, watch: Watch, source: str) -> Entry:
     """The document that one row describes."""
     doc_id = fields.doc_id(row, place)
-    title = fields.short(row, ("title",), place)
+    title = fields.title(row, place, watch)
     text, sections = _content(row, doc_id, place)
     if title and not text.strip():
         watch.note_once(f"{place.source}: what has a title and no text has the title as its text")

@@ -35,11 +35,25 @@ def string(row: Mapping[str, Any], names: tuple[str, ...], place: Place) -> str:
 
 
 def short(row: Mapping[str, Any], names: tuple[str, ...], place: Place) -> str:
-    """A title, heading or label: one line, within its cap."""
+    """A heading or label: one line, within its cap."""
     value = " ".join(string(row, names, place).split())
     if len(value) > limits.MAX_TITLE_CHARS:
-        raise place.too_large(f"{names[0]} has more than {limits.MAX_TITLE_CHARS:,} characters")
+        raise place.too_large(
+            f"{names[0]} has more than {limits.MAX_TITLE_CHARS:,} characters", hint="shorten it"
+        )
     return value
+
+
+def title(row: Mapping[str, Any], place: Place, watch: Watch) -> str:
+    """The title on one line, cut at its cap."""
+    return cut_title(" ".join(string(row, ("title",), place).split()), place, watch)
+
+
+def cut_title(words: str, place: Place, watch: Watch) -> str:
+    """As much of a title as is stored with every chunk; that it was cut is noted."""
+    if len(words) > limits.MAX_TITLE_CHARS:
+        watch.note(f"{place}: the title is cut at {limits.MAX_TITLE_CHARS:,} characters")
+    return words[: limits.MAX_TITLE_CHARS]
 
 
 def doc_id(row: Mapping[str, Any], place: Place) -> str:

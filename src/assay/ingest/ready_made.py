@@ -78,7 +78,7 @@ def _chunk(row: Row, place: Place, watch: Watch) -> Chunk:
         chunk_id=place.checked_id(row["chunk_id"], "chunk_id"),
         doc_id=place.checked_id(row["doc_id"]),
         text=text,
-        title=fields.short(row, ("title",), place),
+        title=fields.title(row, place, watch),
         section_label=label,
         intent_hint=fields.short(row, ("intent_hint",), place) or intent_of(label_of(label), text),
         is_table=fields.flag(row, "is_table", place) or bool(html),

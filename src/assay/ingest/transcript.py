@@ -128,7 +128,7 @@ def _about(about: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch
     return Document(
         doc_id=doc_id,
         text="",
-        title=fields.short(about, ("title",), place),
+        title=fields.title(about, place, watch),
         source=fields.short(about, ("source",), place) or "transcript",
         profile="transcript",
         interview_id=doc_id,

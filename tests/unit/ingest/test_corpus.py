@@ -153,8 +153,22 @@ def test_what_is_stored_with_every_chunk_is_bounded(tmp_path: Path) -> None:
     assert "keywords" not in document.metadata
     assert "metadata.keywords is too long and is left out" in notes[0]
     path.write_text(ARTICLE.replace("<article-title>", f"<article-title>{'T' * 5_000}"))
-    with pytest.raises(LimitError, match=r"the title of PMC77 has more than 4,096 characters"):
-        list(read_corpus(path))
+    ((document, chunks),) = read_corpus(path, progress=lambda seen: notes.append(seen.note))
+    assert {document.title, *(chunk.title for chunk in chunks)} == {"T" * limits.MAX_TITLE_CHARS}
+    assert f"{path}:3: the title is cut at 4,096 characters" in notes
+
+
+@pytest.mark.parametrize(
+    "row",
+    [{"id": "a", "text": "x"}, {"doc_id": "a", "chunk_id": "c", "text": "x"},
+     {"interview_id": "a", "segments": [{"segment_id": "s", "text": "x"}]}],
+)  # fmt: skip
+def test_a_long_title_of_a_row_is_cut_with_a_note(tmp_path: Path, row: Any) -> None:
+    path = corpus(tmp_path, {**row, "title": "T" * 5_000})
+    notes: list[str] = []
+    ((document, (chunk,)),) = read_corpus(path, progress=lambda seen: notes.append(seen.note))
+    assert document.title == chunk.title == "T" * limits.MAX_TITLE_CHARS
+    assert [note for note in notes if note] == [f"{path}:1: the title is cut at 4,096 characters"]
 
 
 def test_only_stopwords_are_allowed(tmp_path: Path) -> None:
