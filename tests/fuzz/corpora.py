@@ -14,6 +14,8 @@ ROWS = [
     {"doc_id": "d1", "title": "T", "text": "One. Two.\n\nThree.", "metadata": {"year": 2020}},
     {"chunk_id": "c:1", "doc_id": "d2", "text": "x y", "spans": [[0, 3]], "is_table": True,
      "table_html": "<table><tr><td>1</td></tr></table>"},
+    {"doc_id": "d4", "title": "T", "start_time": 3, "metadata": {"speaker": "Patient"},
+     "table_html": "<table><caption>C</caption><tr><th>a<td>5<sup>b</sup><br>6</table>"},
     {"doc_id": "d3", "sections": [{"heading": "Methods", "text": "We did."}]},
 ]  # fmt: skip
 TALK = {
