@@ -29,6 +29,9 @@ Lenient = Annotated[
         help="Skip queries without ground truth, or refuse them; by default as the form does.",
     ),
 ]
+HeldOutFlag = Annotated[
+    bool, typer.Option("--held-out", help="Show held-out queries; the look is logged.")
+]
 
 
 def _folder(ctx: typer.Context) -> Path:
@@ -122,9 +125,7 @@ def show(
     name: Name,
     query_id: Annotated[str | None, typer.Argument(help="Show this query only.")] = None,
     lenient: Lenient = None,
-    held_out: Annotated[
-        bool, typer.Option("--held-out", help="Show held-out queries; the look is logged.")
-    ] = False,
+    held_out: HeldOutFlag = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Show what a test set holds, or one of its queries; held-out ones are masked."""
@@ -202,18 +203,28 @@ def diff(
     ctx: typer.Context,
     before: Name,
     after: Annotated[str, typer.Argument(help="The other test set.")],
+    held_out: HeldOutFlag = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Show what changed between two test sets."""
+    """Show what changed between two test sets; words of held-out queries are masked."""
     from dataclasses import asdict
 
     from assay.cli.testset_text import print_diff
     from assay.evaluation.testset.diff import diff as compare
     from assay.evaluation.testset.load import load_test_set
+    from assay.tasks.revealing import masked, masked_diff, noted
+    from assay.workspace import Workspace
 
     folder = _folder(ctx)
     one, other = (load_test_set(name, folder=folder) for name in (before, after))
-    found = compare(one, other)
+    if held_out:
+        with Workspace(configuration(ctx)) as workspace:
+            for test_set in (one, other):
+                noted(workspace, test_set)
+        found = compare(one, other)
+    else:
+        found = masked_diff(one, other, MASK)
+        one, other = masked(one, MASK), masked(other, MASK)
     if json_output:
         emit_json({"same": found.same, **asdict(found)})
     else:

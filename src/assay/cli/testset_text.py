@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.cli.console import emit_columns, emit_text
 from assay.errors import Problem
-from assay.evaluation.testset.diff import TestSetDiff
+from assay.evaluation.testset.diff import FieldChange, JudgmentChange, TestSetDiff
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 PREVIEW = 70
@@ -97,29 +97,23 @@ def print_query(query: GoldenQuery, *, held_out: bool) -> None:
 
 
 def print_diff(before: TestSet, after: TestSet, found: TestSetDiff) -> None:
-    """Every difference, a line each."""
+    """Every difference, a line each; sets and differences come as they are to be shown."""
     emit_text(f"{before.name} {before.version} -> {after.name} {after.version}")
     if found.same:
         emit_text("the same queries, judged alike")
         return
     for query_id in found.removed:
-        emit_text(f"- {query_id}  {_text_unless_held_out(before, query_id)}")
+        emit_text(f"- {query_id}  {_short(before.by_id[query_id].query_text)}")
     for query_id in found.added:
-        emit_text(f"+ {query_id}  {_text_unless_held_out(after, query_id)}")
+        emit_text(f"+ {query_id}  {_short(after.by_id[query_id].query_text)}")
     for change in found.changed:
-        emit_text(f"~ {change.query_id}  {change.name}: {change.before!r} -> {change.after!r}")
+        emit_text(f"~ {change.query_id}  {change.name}: {_values(change)}")
     for item in found.judgments:
-        emit_text(f"~ {item.query_id}  {item.id}: {_graded(item.before)} -> {_graded(item.after)}")
+        emit_text(f"~ {item.query_id}  {_grades(item)}")
     if found.held_out_in or found.held_out_out:
         emit_text(f"~ held out: +{len(found.held_out_in)} -{len(found.held_out_out)}")
     if found.reordered:
         emit_text("~ the queries stand in another order")
-
-
-def _text_unless_held_out(test_set: TestSet, query_id: str) -> str:
-    if query_id in test_set.held_out_ids:
-        return "(held out)"
-    return _short(test_set.by_id[query_id].query_text)
 
 
 def _row(query: GoldenQuery, *, held_out: bool, masked: bool) -> tuple[str, ...]:
@@ -145,6 +139,18 @@ def _short(text: str) -> str:
 
 def _spans(item: Judgment) -> str:
     return ", ".join(f"{start}-{end}" for start, end in item.spans)
+
+
+def _values(change: FieldChange) -> str:
+    if change.before == change.after:
+        return str(change.after)
+    return f"{change.before!r} -> {change.after!r}"
+
+
+def _grades(item: JudgmentChange) -> str:
+    if item.masked:
+        return f"judgments: {item.id}"
+    return f"{item.id}: {_graded(item.before)} -> {_graded(item.after)}"
 
 
 def _graded(item: Judgment | None) -> str:

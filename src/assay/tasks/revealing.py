@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.evaluation.gate import GateReport
+from assay.evaluation.testset.diff import FieldChange, JudgmentChange, TestSetDiff, diff
 from assay.evaluation.waterfall import Waterfall
 from assay.lifecycle.holding import note_use
 from assay.model.testset import GoldenQuery, TestSet
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from assay.workspace import Workspace
 
 MASK = "(held out: ask for it, and the look is logged)"
+MASKED_FIELDS = frozenset({"query_text", "must_contain", "forbidden"})
 
 
 def masked(test_set: TestSet, words: str = MASK) -> TestSet:
@@ -32,6 +34,29 @@ def masked(test_set: TestSet, words: str = MASK) -> TestSet:
 def masked_query(query: GoldenQuery, words: str = MASK) -> GoldenQuery:
     """A query without its words and judgments."""
     return replace(query, query_text=words, relevant_docs=(), must_contain=(), forbidden=())
+
+
+def masked_diff(before: TestSet, after: TestSet, words: str = MASK) -> TestSetDiff:
+    """What really changed, without the words and judgments of what either set holds out.
+
+    A query whose judgments changed has one entry for all of them, which says no more than that.
+    """
+    found = diff(before, after)
+    hidden = before.held_out_ids | after.held_out_ids
+    judgments = (
+        JudgmentChange(item.query_id, words, None, None) if item.query_id in hidden else item
+        for item in found.judgments
+    )
+    return replace(
+        found,
+        changed=tuple(
+            FieldChange(item.query_id, item.name, words, words)
+            if item.query_id in hidden and item.name in MASKED_FIELDS
+            else item
+            for item in found.changed
+        ),
+        judgments=tuple(dict.fromkeys(judgments)),
+    )
 
 
 def masked_gate(report: GateReport, hidden: Collection[str], words: str = MASK) -> GateReport:

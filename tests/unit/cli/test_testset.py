@@ -152,6 +152,28 @@ def test_diff(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_diff_masks_what_either_set_holds_out(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (home / "testsets" / "fifty.yaml").read_text().replace("grade: 1", "grade: 2", 1)
+    text = text.replace("about q001", "changed")
+    (home / "other.yaml").write_text(text + 'held_out:\n  seed: 1\n  query_ids: ["q001"]\n')
+    asked = ("diff", "fifty", str(home / "other.yaml"))
+    mask = "(held out: --held-out shows it, and the look is logged)"
+    assert called(capsys, *asked)[1].splitlines()[1:] == [
+        f"~ q001  query_text: {mask}",
+        f"~ q001  judgments: {mask}",
+        "~ held out: +1 -0",
+    ]
+    found = answered(capsys, *asked)
+    assert not found["same"]
+    assert "about q001" not in json.dumps(found)
+    assert called(capsys, *asked, "--held-out")[1].splitlines()[1:3] == [
+        "~ q001  query_text: 'about q001' -> 'changed'",
+        "~ q001  d1: grade 1 -> grade 2",
+    ]
+
+
 @pytest.mark.parametrize("form", ["beir", "workflow", "golden-list", "json"])
 def test_export_and_import(home: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     report = answered(capsys, "export", "fifty", "--form", form, "-o", str(home / "out"))

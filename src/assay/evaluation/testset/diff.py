@@ -21,12 +21,20 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentChange:
-    """A judged unit that came, went, or has another grade or other spans; None: not judged."""
+    """A judged unit that came, went, or has another grade or other spans; None: not judged.
+
+    Where both are None, judgments of the query changed, and ``id`` says why they are not shown.
+    """
 
     query_id: str
     id: str
     before: Judgment | None
     after: Judgment | None
+
+    @property
+    def masked(self) -> bool:
+        """Whether it hides which judgments changed."""
+        return self.before is None and self.after is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from fastapi.responses import JSONResponse
 
-from assay.evaluation.testset.diff import diff
 from assay.evaluation.testset.export import files, lost
 from assay.evaluation.testset.schema import schema
 from assay.serve import datasets
@@ -16,7 +15,7 @@ from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.serve.routing import router as new_router
 from assay.serve.wire.base import Id, Json
 from assay.serve.wire.testsets import DiffAnswer, ExportAnswer, SplitAnswer, SplitRequest
-from assay.tasks.revealing import masked, noted
+from assay.tasks.revealing import masked_diff, noted
 from assay.tasks.splitting import split_groups, split_held_out
 
 router = new_router("test sets", prefix="/v1")
@@ -61,12 +60,17 @@ async def split(
 
 @router.get("/testsets/{name}/diff/{other}", response_model=DiffAnswer, responses=refusals(404))
 async def difference(name: Id, other: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """What changed from one test set to another; words of held-out queries are masked."""
+    """What changed from one test set to another.
+
+    Of a query that either of them holds out it says what kind of thing changed: its words are
+    masked, and one entry stands for all its judgments.
+    """
     del caller
     home = service.config.home
 
     def work() -> dict[str, Any]:
-        found = diff(*(masked(datasets.load(home, one)) for one in (name, other)))
+        before, after = (datasets.load(home, one) for one in (name, other))
+        found = masked_diff(before, after)
         return {"same": found.same, **asdict(found)}
 
     return JSONResponse(await service.work(work))

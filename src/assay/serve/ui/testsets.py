@@ -14,7 +14,6 @@ from fastapi import Request
 from starlette.responses import Response
 
 from assay.errors import MissingFileError
-from assay.evaluation.testset.diff import diff
 from assay.evaluation.testset.load import Reading, read_test_set, shipped_folder
 from assay.model.testset import QueryType, TestSet
 from assay.report.svg import Column, columns
@@ -25,7 +24,7 @@ from assay.serve.ui.held_out import WORDS, asks, note_look
 from assay.serve.ui.listing import PAGE, listing, page_number
 from assay.serve.ui.pages import Reader, ServiceOf, address, cli, curl, form_of, page
 from assay.serve.ui.pages import router as new_router
-from assay.tasks.revealing import masked
+from assay.tasks.revealing import masked_diff
 
 router = new_router()
 
@@ -111,12 +110,13 @@ async def set_page(name: str, request: Request, service: ServiceOf, caller: Read
 async def diff_page(
     name: str, other: str, request: Request, service: ServiceOf, caller: Reader
 ) -> Response:
-    """What it takes to get from one set to the other."""
+    """What it takes to get from one set to the other; what either holds out is masked."""
     del caller
 
     def work() -> dict[str, Any]:
-        before, after = (masked(_reading(service, one).sound(), WORDS) for one in (name, other))
-        return {"before": before, "after": after, "found": diff(before, after)}
+        before, after = (_reading(service, one).sound() for one in (name, other))
+        found = masked_diff(before, after, WORDS)
+        return {"before": before, "after": after, "found": found}
 
     return page(
         request,

@@ -7,9 +7,18 @@ from urllib.parse import urlencode
 from starlette.testclient import TestClient
 
 from assay.evaluation.testset.load import load_test_set
+from tests.unit.serve.small import TEST_SET
 from tests.unit.serve.ui.conftest import FORM
 
 ADDRESS = "/testsets/test_set_v1"
+CHANGED = {
+    **TEST_SET["queries"][0],
+    "query_text": "another question",
+    "relevant_docs": [
+        {"doc_id": "d9", "chunk_id": "d9:chunk_9", "grade": 1},
+        {"doc_id": "d8", "chunk_id": "d8:chunk_8", "grade": 2},
+    ],
+}
 
 
 def test_what_is_held_out_is_masked_until_somebody_looks(pages: TestClient) -> None:
@@ -24,6 +33,34 @@ def test_what_is_held_out_is_masked_until_somebody_looks(pages: TestClient) -> N
     assert f"<code>{hidden.query_id}</code>" not in asked  # searching must not tell either
     assert hidden.query_text in pages.get(f"{ADDRESS}?reveal=on").text
     assert "looked at once" in pages.get(ADDRESS).text
+
+
+def test_a_difference_that_either_set_holds_out_is_told_without_its_words(
+    pages: TestClient,
+) -> None:
+    held = {"seed": 1, "query_ids": ["q1"]}
+    for name, change in (
+        ("small", {}),
+        ("split", {"held_out": held}),
+        ("other", {"held_out": held, "queries": [CHANGED, *TEST_SET["queries"][1:]]}),
+    ):
+        assert pages.post("/v1/testsets", json={**TEST_SET, "name": name, **change}).is_success
+    only_split = pages.get("/v1/testsets/small/diff/split").json()
+    assert (only_split["changed"], only_split["judgments"]) == ([], [])
+    assert only_split["held_out_in"] == ["q1"]
+    words = TEST_SET["queries"][0]["query_text"]
+    for before in ("small", "split"):
+        found = pages.get(f"/v1/testsets/{before}/diff/other").json()
+        assert not found["same"]
+        assert [one["name"] for one in found["changed"]] == ["query_text"]
+        assert [(one["before"], one["after"]) for one in found["judgments"]] == [(None, None)]
+        shown = pages.get(f"/testsets/{before}/diff/other").text
+        assert "Nothing that counts differs" not in shown
+        assert "(held out)" in shown
+        for text in (str(found), shown):
+            assert words not in text
+            assert "another question" not in text
+            assert "d9:chunk_9" not in text
 
 
 def test_every_problem_of_a_pasted_set_has_its_line(pages: TestClient) -> None:
