@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
+from assay.evaluation.stored_run import StoredRun
 from assay.model.testset import TestSet
 from assay.serve.auth import Caller
 from assay.serve.service import Service
-from assay.tasks.revealing import hidden_in, masked, noted
+from assay.tasks.revealing import hidden_in, masked, masked_outcomes, noted
 
 
-def shown_to(
-    caller: Caller, service: Service, found: TestSet, query_id: str | None = None
-) -> TestSet:
+def shown_to(caller: Caller, service: Service, found: TestSet) -> TestSet:
     """The test set of a run as this caller may see it; a look at held-out queries is logged."""
-    only = None if query_id is None else {query_id}
-    return masked(found) if hidden_from(caller, service, found, only) else found
+    return masked(found) if hidden_from(caller, service, found) else found
+
+
+def run_shown_to(caller: Caller, service: Service, run: StoredRun) -> StoredRun:
+    """A run as this caller may see it; a look at held-out queries is logged."""
+    hidden = hidden_from(caller, service, run.test_set)
+    if not hidden:
+        return run
+    outcomes = masked_outcomes(run.outcomes, hidden)
+    return replace(run, test_set=masked(run.test_set), outcomes=outcomes)
 
 
 def hidden_from(
@@ -30,3 +38,10 @@ def hidden_from(
         return looked
     noted(service.workspace, found)
     return frozenset()
+
+
+def kept_from(caller: Caller, *found: TestSet) -> frozenset[str]:
+    """The held-out queries of which this caller gets figures only; nothing is logged."""
+    if caller.may("evaluate"):
+        return frozenset()
+    return frozenset(name for test_set in found for name in hidden_in(test_set))

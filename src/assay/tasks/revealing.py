@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.evaluation.compare_runs import CompareReport
 from assay.evaluation.gate import GateReport
 from assay.evaluation.testset.diff import FieldChange, JudgmentChange, TestSetDiff, diff
-from assay.evaluation.waterfall import Waterfall
+from assay.evaluation.waterfall import Fate, Waterfall
 from assay.lifecycle.holding import note_use
+from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 
 if TYPE_CHECKING:
@@ -71,11 +73,41 @@ def masked_gate(report: GateReport, hidden: Collection[str], words: str = MASK) 
 
 
 def masked_fates(found: Waterfall, hidden: Collection[str], words: str = MASK) -> Waterfall:
-    """A waterfall that does not say which documents answer these queries."""
+    """A waterfall that does not say which documents answer these queries.
+
+    Nor where they stood: whoever has the rankings could look them up there.
+    """
     return replace(
         found,
         fates=tuple(
-            replace(fate, id=words) if fate.query_id in hidden else fate for fate in found.fates
+            Fate(fate.query_id, words, fate.grade, fate.stage) if fate.query_id in hidden else fate
+            for fate in found.fates
+        ),
+    )
+
+
+def masked_outcomes(
+    outcomes: Sequence[QueryOutcome], hidden: Collection[str], words: str = MASK
+) -> tuple[QueryOutcome, ...]:
+    """What happened, without what may quote these queries; that one failed still shows."""
+    return tuple(masked_outcome(one, words) if one.query_id in hidden else one for one in outcomes)
+
+
+def masked_outcome(outcome: QueryOutcome, words: str = MASK) -> QueryOutcome:
+    """What happened to a query, without its answer and the words of its errors and warnings."""
+    error = None if outcome.error is None else words
+    return replace(outcome, answer=None, known_citations=frozenset(), error=error, warnings=())
+
+
+def masked_comparison(report: CompareReport, hidden: Collection[str]) -> CompareReport:
+    """A comparison without the ranks of the first hits of these queries, and why they failed."""
+    return replace(
+        report,
+        per_query=tuple(
+            replace(row, a_hit_rank=None, b_hit_rank=None, note=None, own=None)
+            if row.query_id in hidden
+            else row
+            for row in report.per_query
         ),
     )
 

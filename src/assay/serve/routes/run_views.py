@@ -18,7 +18,7 @@ from assay.report.run_page import run_page
 from assay.report.runs import history_json, query_json
 from assay.report.workflow import run_csv, run_markdown
 from assay.serve.problems import ProblemError
-from assay.serve.revealing import hidden_from, shown_to
+from assay.serve.revealing import hidden_from, run_shown_to
 from assay.serve.routes.runs import Run
 from assay.serve.routing import Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
@@ -28,7 +28,7 @@ from assay.serve.wire.paging import Limit
 from assay.serve.wire.runs import HistoryAnswer, MeasureText, QueryOutcomeAnswer, RescoreRequest
 from assay.serve.wire.search import Switch
 from assay.tasks.history import history
-from assay.tasks.revealing import masked_fates
+from assay.tasks.revealing import masked_fates, masked_outcome, masked_query
 from assay.tasks.viewing import query_of_run, rescore_run, view_run
 
 router = new_router("runs", prefix="/v1")
@@ -100,9 +100,11 @@ async def run_query(ref: Run, query_id: Id, service: ServiceOf, caller: Reader) 
     """
 
     def work() -> dict[str, Any]:
-        _, outcome = query_of_run(service.workspace, ref, query_id)
+        query, outcome = query_of_run(service.workspace, ref, query_id)
         test_set = service.workspace.runs.test_set(ref)
-        return query_json(shown_to(caller, service, test_set, query_id).by_id[query_id], outcome)
+        if hidden_from(caller, service, test_set, {query_id}):
+            query, outcome = masked_query(query), masked_outcome(outcome)
+        return query_json(query, outcome)
 
     try:
         return await rendered(service, work)
@@ -153,8 +155,7 @@ async def report(
         if form == "json":
             return JSONResponse(found.to_dict())
         if form == "html":
-            shown = shown_to(caller, service, found.run.test_set)
-            found = replace(found, run=replace(found.run, test_set=shown))
+            found = replace(found, run=run_shown_to(caller, service, found.run))
         write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
         # the page has a style of its own, which the policy of this site would not let it use
         headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}

@@ -15,7 +15,7 @@ from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
 from assay.model.testset_json import to_plain
 from assay.report.runs import as_json
-from assay.serve.revealing import shown_to
+from assay.serve.revealing import hidden_from, kept_from, run_shown_to, shown_to
 from assay.serve.routing import Admin, Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.serve.routing import router as new_router
 from assay.serve.runs_exchange import outcome_json, pack, push, stored_run, unpack
@@ -37,6 +37,7 @@ from assay.serve.wire.runs import (
 )
 from assay.serve.wire.search import Switch
 from assay.tasks.gating import gate_runs
+from assay.tasks.revealing import masked_comparison, masked_outcome, masked_outcomes
 
 router = new_router("runs", prefix="/v1")
 
@@ -95,13 +96,18 @@ async def run_queries(
     offset: Offset = 0,
     stages: Annotated[Switch, Query(description="What each component found, too.")] = True,
 ) -> JSONResponse:
-    """What happened to each query of a run."""
-    del caller
+    """What happened to each query of a run.
+
+    Answers, errors and warnings of held-out queries are masked unless the key has the scope
+    evaluate; then the look is logged.
+    """
 
     def work() -> dict[str, Any]:
         run = service.workspace.stored_run(ref, stages=stages)
         page = run.outcomes[offset : offset + limit]
-        rows = [outcome_json(one) for one in page]
+        telling = [one.query_id for one in page if masked_outcome(one) != one]
+        hidden = hidden_from(caller, service, run.test_set, telling)
+        rows = [outcome_json(one) for one in masked_outcomes(page, hidden)]
         return {"run_id": run.name, "total": len(run.outcomes), "outcomes": rows}
 
     return await rendered(service, work)
@@ -130,8 +136,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     """
 
     def work() -> dict[str, Any]:
-        run = stored_run(service.workspace.runs, ref)
-        return pack(replace(run, test_set=shown_to(caller, service, run.test_set)))
+        return pack(run_shown_to(caller, service, stored_run(service.workspace.runs, ref)))
 
     return await rendered(service, work)
 
@@ -167,26 +172,31 @@ async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
 
 @router.post("/compare", response_model=Json, responses=refusals(404, 409))
 async def compare(asked: CompareRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Set two runs of one test set side by side: deltas, and wins and losses per query."""
-    del caller
+    """Set two runs of one test set side by side: deltas, and wins and losses per query.
+
+    Held-out queries have no ranks and no note unless the key has the scope evaluate.
+    """
 
     def work() -> dict[str, Any]:
         a, b = _pair(service, asked.a, asked.b)
-        return compare_runs(
+        found = compare_runs(
             a,
             b,
             measures=asked.measures or (),
             archive=service.workspace.archived,
             strict_chunker_version=asked.strict_chunker_version,
-        ).to_dict()
+        )
+        return masked_comparison(found, kept_from(caller, a.test_set, b.test_set)).to_dict()
 
     return await rendered(service, work)
 
 
 @router.post("/ab", response_model=Json, responses=refusals(404, 409))
 async def ab_test(asked: AbRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Test run b against run a: differences, p-values, intervals, latency, a verdict."""
-    del caller
+    """Test run b against run a: differences, p-values, intervals, latency, a verdict.
+
+    Held-out queries have no ranks and no note unless the key has the scope evaluate.
+    """
 
     def work() -> dict[str, Any]:
         a, b = _pair(service, asked.a, asked.b)
@@ -195,13 +205,15 @@ async def ab_test(asked: AbRequest, service: ServiceOf, caller: Reader) -> JSONR
             for name in ("measures", "alpha", "margin")
             if (value := getattr(asked, name)) is not None
         }
-        return ab(
+        found = ab(
             a,
             b,
             archive=service.workspace.archived,
             strict_chunker_version=asked.strict_chunker_version,
             **given,
-        ).to_dict()
+        )
+        hidden = kept_from(caller, a.test_set, b.test_set)
+        return replace(found, compared=masked_comparison(found.compared, hidden)).to_dict()
 
     return await rendered(service, work)
 

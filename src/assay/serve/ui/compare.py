@@ -21,12 +21,13 @@ from assay.report.svg import Point, scatter
 from assay.serve.auth import Caller
 from assay.serve.service import Service
 from assay.serve.ui.compared import Compared, compared, pair_of, stored_pair
-from assay.serve.ui.held_out import Veil, asks, veil
+from assay.serve.ui.held_out import WORDS, Veil, asks, veil
 from assay.serve.ui.listing import PAGE, listing, page_number
 from assay.serve.ui.pages import Reader, ServiceOf, address, cli, curl_post, page
 from assay.serve.ui.pages import router as new_router
 from assay.serve.ui.pick import pick
 from assay.serve.ui.slopes import lines, slope_lines, why
+from assay.tasks.revealing import masked_comparison, masked_outcomes
 
 router = new_router()
 
@@ -116,6 +117,8 @@ async def one_query(
         if query not in found.values_a:
             raise MissingFileError(f"{query!r:.80} is not a ranked query of both runs")
         pair = pair_of(service, found, query)
+        a_side, b_side = masked_outcomes([pair.a, pair.b], over.hidden, WORDS)
+        pair = replace(pair, a=a_side, b=b_side)
         left = lines(pair.a, pair.grades_a, pair.b)
         right = lines(pair.b, pair.grades_b, pair.a)
         return {
@@ -135,10 +138,10 @@ async def one_query(
 async def export(
     request: Request, a: str, b: str, form: str, service: ServiceOf, caller: Reader
 ) -> Response:
-    """The comparison as a file; only the page has words of queries in it."""
+    """The comparison as a file; held-out queries are masked until somebody asks for them."""
     if form not in FORMS:
         raise UsageError(f"form: {form!r:.20} is not known", hint=f"known: {', '.join(FORMS)}")
-    found = await service.work(lambda: compared(service, a, b))
+    found, over = await service.work(lambda: _veiled(request, service, caller, (a, b)))
     name = f"compare-{found.a.run_id}-{found.b.run_id}.{form}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     if form == "json":
@@ -149,9 +152,11 @@ async def export(
             return compare_csv(found.ab.compared)
         if form == "md":
             return ab_markdown(found.ab)
-        shown, _ = _veiled(request, service, caller, (a, b))
-        one, other = stored_pair(service, found.a.run_id, found.b.run_id)
-        queries = tuple(shown.queries.values())
+        queries = tuple(found.queries.values())
+        one, other = (
+            replace(run, outcomes=masked_outcomes(run.outcomes, over.hidden, WORDS))
+            for run in stored_pair(service, found.a.run_id, found.b.run_id)
+        )
         other = replace(other, test_set=replace(other.test_set, queries=queries))
         return one_file(one, other, found.ab.compared, found.ab)
 
@@ -193,7 +198,8 @@ def _veiled(
     found = compared(service, *refs)
     held = found.held_out if only is None else found.held_out.intersection(only)
     over = veil(request, service, caller, held, found.b)
-    return replace(found, queries=over.over(found.queries)), over
+    shown = replace(found.ab, compared=masked_comparison(found.ab.compared, over.hidden))
+    return replace(found, ab=shown, queries=over.over(found.queries)), over
 
 
 def _values(found: Compared, chosen: Chosen, number: int) -> dict[str, Any]:

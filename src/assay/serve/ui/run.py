@@ -39,7 +39,7 @@ from assay.serve.ui.pages import Reader, ServiceOf, cli, curl, page
 from assay.serve.ui.pages import router as new_router
 from assay.serve.ui.runs import SMALL_N, row
 from assay.serve.ui.slopes import lines
-from assay.tasks.revealing import hidden_in, masked_fates
+from assay.tasks.revealing import hidden_in, masked_fates, masked_outcomes
 from assay.tasks.viewing import query_of_run
 
 router = new_router()
@@ -153,6 +153,7 @@ async def one_query(
         test_set = service.workspace.runs.test_set(info.run_id)
         over = veil(request, service, caller, hidden_in(test_set) & {query}, info)
         golden = over.over(test_set.by_id)[query]
+        (outcome,) = masked_outcomes([outcome], over.hidden, WORDS)
         grades = graded_ranks(golden, outcome, Rule.EXACT, {})
         ranks = {one.chunk_id: rank for rank, one in enumerate(outcome.results, 1)}
         missed = [one for one in golden.relevant_docs if one.grade > 0]

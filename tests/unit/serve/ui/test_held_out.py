@@ -6,10 +6,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from assay.model.answers import Answer
+from assay.model.runs import QueryOutcome
 from assay.model.testset import HeldOut
 from assay.serve.runs_exchange import push, unpack
 from assay.serve.service import Service
@@ -26,6 +29,7 @@ LISTS = [
 ]
 PATHS = [
     *LISTS,
+    "/runs/held_a/query/q1",
     "/runs/held_b/query/q1",
     f"/compare/query?{PAIR}&query=q1",
     "/gate?baseline=held_b&current=held_a&limits=nDCG@10=5%25",
@@ -69,8 +73,7 @@ def guarded(pages: TestClient, make_service: MakeService, tmp_path: Path) -> Ite
             run.info, run_id=name.replace("run", "held"), test_set_checksum=held.checksum
         )
         outcomes = tuple(
-            replace(one, results=()) if (name, one.query_id) == ("run_a", "q1") else one
-            for one in run.outcomes
+            _telling(one, name) if one.query_id == "q1" else one for one in run.outcomes
         )
         push(service.workspace.runs, replace(run, info=info, test_set=held, outcomes=outcomes))
     store = KeyStore(place / "assay.db")
@@ -79,6 +82,15 @@ def guarded(pages: TestClient, make_service: MakeService, tmp_path: Path) -> Ite
     store.close()
     with client_of(service) as client:
         yield Guarded(service, client, keys)
+
+
+def _telling(one: QueryOutcome, run: str) -> QueryOutcome:
+    """An outcome that quotes its query wherever it can; run_a fails."""
+    if run == "run_a":
+        return replace(one, results=(), error=f"no index for {HIDDEN}")
+    answer = Answer(f"{HIDDEN}: aspirin", ("d1:chunk_0",))
+    known = frozenset({"d1:chunk_0"})
+    return replace(one, answer=answer, known_citations=known, warnings=(f"{HIDDEN} is short",))
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -139,6 +151,61 @@ def test_a_waterfall_does_not_name_the_documents_of_a_held_out_query(guarded: Gu
     assert not any(name.startswith("(held out") for name in misses("evaluate"))
     assert guarded.looks == 1
     assert "(held out)" in guarded.text("/runs/held_a/stages", "read")
+
+
+def test_a_waterfall_does_not_say_where_the_documents_stood(guarded: Guarded) -> None:
+    def misses(scope: str) -> list[dict[str, Any]]:
+        text = guarded.text("/v1/runs/held_a/scores?waterfall=true", scope)
+        found = json.loads(text)["waterfall"]["misses"]
+        return [one for one in found if one["query_id"] == "q1"]
+
+    places = ("best_component", "best_rank", "fused_rank", "final_rank")
+    assert misses("read")
+    assert not any(one[name] for one in misses("read") for name in places)
+    assert any(one["best_rank"] for one in misses("evaluate"))
+
+
+@pytest.mark.parametrize("path", ["queries", "queries/q1", "export"])
+def test_what_quotes_a_held_out_query_is_for_those_who_may_evaluate(
+    guarded: Guarded, path: str
+) -> None:
+    for run, told in (("held_a", "no index for headache"), ("held_b", "headache: aspirin")):
+        looks = guarded.looks
+        masked = guarded.text(f"/v1/runs/{run}/{path}", "read")
+        assert HIDDEN not in masked
+        assert guarded.looks == looks
+        assert told in guarded.text(f"/v1/runs/{run}/{path}", "evaluate")
+        assert guarded.looks == looks + 1
+    assert "(held out" in guarded.text(f"/v1/runs/held_a/{path}", "read")  # it failed, no more
+
+
+def test_a_whole_run_travels_with_the_key_of_an_evaluator(guarded: Guarded) -> None:
+    run = unpack(json.loads(guarded.text("/v1/runs/held_b/export", "evaluate")))
+    assert run.by_query["q1"].answer is not None
+    assert run.by_query["q1"].known_citations == {"d1:chunk_0"}
+
+
+@pytest.mark.parametrize("path", ["compare", "ab"])
+def test_a_comparison_gives_readers_no_ranks_of_held_out_queries(
+    guarded: Guarded, path: str
+) -> None:
+    def row(scope: str) -> dict[str, Any]:
+        key = {"authorization": f"Bearer {guarded.keys[scope]}"}
+        body = {"a": "held_a", "b": "held_b"}
+        found = guarded.client.post(f"/v1/{path}", json=body, headers=key).json()
+        rows = found.get("comparison", found)["per_query"]
+        return next(one for one in rows if one["query_id"] == "q1")
+
+    assert row("evaluate")["b_hit_rank"] == 1
+    assert HIDDEN in row("evaluate")["note"]
+    kind = row("evaluate")["kind"]
+    blank = {"a_hit_rank": None, "b_hit_rank": None, "note": None}
+    assert row("read") == {"query_id": "q1", "kind": kind, **blank}
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "md", "html"])
+def test_a_file_of_a_comparison_quotes_no_held_out_query(guarded: Guarded, form: str) -> None:
+    assert HIDDEN not in guarded.text(f"/compare/export?{PAIR}&form={form}", "evaluate")
 
 
 def test_a_query_that_is_not_in_the_run_is_named(pages: TestClient) -> None:
