@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import Response
 
+from assay.errors import UnknownRunError
 from assay.evaluation.gate import GateReport
 from assay.evaluation.gate_limits import DEFAULT_LIMIT
-from assay.model.runs import RunInfo
+from assay.model.run_store import RunFilter, RunStore
+from assay.model.runs import RunStatus
 from assay.report.gate import gate_markdown, gate_tables
 from assay.serve.auth import Caller
 from assay.serve.service import Service
@@ -18,6 +20,7 @@ from assay.serve.ui.compared import kept, mark_of
 from assay.serve.ui.held_out import WORDS, Veil, veil
 from assay.serve.ui.pages import Reader, ServiceOf, cli, curl_post, page
 from assay.serve.ui.pages import router as new_router
+from assay.store.refs import BASELINE
 from assay.tasks.gating import gate_runs
 from assay.tasks.revealing import hidden_in, masked_gate
 
@@ -48,14 +51,15 @@ async def gate_page(
             "comment": gate_markdown(report),
             "veil": over,
         }
+    usual = baseline or await service.work(lambda: _usual(service.workspace.runs, current))
     listed = limits.split()
-    words = ["eval", "gate", "--baseline", baseline or "baseline", "--current", current or "latest"]
+    words = ["eval", "gate", "--baseline", baseline or BASELINE, "--current", current or "latest"]
     words += [word for one in listed for word in ("--limit", one)]
     body = {"baseline": baseline, "current": current, "limits": listed}
     return page(
         request,
         "ui/gate.html",
-        chosen={**chosen, "baseline": baseline or _usual(recent.runs, current)},
+        chosen={**chosen, "baseline": usual},
         recent=recent.runs,
         **values,
         commands=[
@@ -65,14 +69,21 @@ async def gate_page(
     )
 
 
-def _usual(recent: Sequence[RunInfo], current: str) -> str:
-    """What a run is held against where nobody says: the tag baseline, else the newest other run."""
-    if any("baseline" in info.tags for info in recent):
-        return "baseline"
-    others = [info.run_id for info in recent if info.run_id != current]
-    if not current:  # the newest is held against the one before
-        others = others[1:]
-    return next(iter(others), "")
+def _usual(runs: RunStore, current: str) -> str:
+    """What a run is held against where nobody says: the tag baseline, else the newest other run.
+
+    Only a complete run of the same test set will do; empty where there is none.
+    """
+    try:
+        now = runs.run(current or "latest")
+    except UnknownRunError:
+        return ""
+    fitting = RunFilter(suite=now.suite, status=RunStatus.COMPLETE)
+    tagged = runs.runs(replace(fitting, tag=BASELINE), limit=1).runs
+    if any(info.run_id != now.run_id for info in tagged):
+        return BASELINE
+    others = (info.run_id for info in runs.runs(fitting, limit=2).runs)
+    return next((run_id for run_id in others if run_id != now.run_id), "")
 
 
 def _shown(

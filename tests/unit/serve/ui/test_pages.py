@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from assay.model.runs import RunStatus
+from assay.serve.runs_exchange import push, unpack
 from tests.unit.serve.conftest import MakeService, assert_problem, client_of
 from tests.unit.serve.small import TEST_SET
 from tests.unit.serve.ui.conftest import FORM, PERSON
@@ -147,13 +152,42 @@ def test_two_ticked_runs_are_compared_without_a_script(pages: TestClient) -> Non
 
 def test_the_gate_suggests_runs_that_exist(pages: TestClient) -> None:
     assert '/gate?current=run_a"' in pages.get("/runs/run_a").text
-    assert 'name="baseline" list="recent" required value="baseline"' in pages.get("/gate").text
+    asked = pages.get("/gate?current=run_a").text
+    assert 'name="baseline" list="recent" required value="baseline"' in asked
     pages.delete("/v1/tags/baseline")
     for path in ("/gate", "/gate?current=run_b"):
         assert 'name="baseline" list="recent" required value="run_a"' in pages.get(path).text
     missing = pages.get("/gate?baseline=baseline&current=run_a")
     assert missing.status_code == 404
     assert "assay eval tag RUN baseline" in missing.text
+
+
+def test_the_gate_suggests_only_what_can_be_held_against(
+    pages: TestClient, make_service: MakeService, home: Path
+) -> None:
+    run = unpack(pages.get("/v1/runs/run_a/export").json())
+    runs = make_service(home=home).workspace.runs
+    other = replace(run.test_set, name="another")
+    told: dict[str, Any] = {
+        "suite": "another",
+        "test_set_checksum": other.checksum,
+        "run_id": "elsewhere",
+    }
+    push(runs, replace(run, info=replace(run.info, **told), test_set=other))
+    begun = replace(run.info, run_id="begun", status=RunStatus.RUNNING, aggregate={}, tags=())
+    runs.begin(begun, run.test_set)
+
+    def suggested(current: str) -> str:
+        shown = pages.get(f"/gate?current={current}").text
+        return shown.partition('name="baseline" list="recent" required value="')[2].split('"')[0]
+
+    assert suggested("elsewhere") == suggested("latest") == ""  # the tag is on another set's run
+    assert suggested("run_a") == "baseline"
+    assert suggested("run_b") == "run_a"  # it is the baseline itself
+    assert suggested("nowhere") == ""
+    runs.untag("baseline")
+    assert suggested("run_b") == "run_a"
+    assert suggested("run_a") == "run_b"
 
 
 def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
