@@ -121,7 +121,10 @@ def delete(
         from assay.cli.remote import client
 
         with client(config) as service:
-            done = [service.delete_document(one) for one in doc_ids]
+            wanted = list(dict.fromkeys(doc_ids))
+            for one in wanted:
+                service.document(one)
+            done = [service.delete_document(one) for one in wanted]
         deleted, chunks = (sum(one[name] for one in done) for name in ("deleted", "chunks"))
     else:
         from assay.workspace import Workspace
