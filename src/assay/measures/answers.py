@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class AnswerRecord:
     """One query: what was expected, what came back, and which citations resolve.
 
-    ``known_citations`` are the cited ids that exist in the index the run was made with.
+    ``results`` is how many passages the search found. ``known_citations`` are the cited ids that
+    exist in the index the run was made with.
     """
 
     query_id: str

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.counting import counted
-from assay.evaluation.answering import answer_interval
 from assay.evaluation.components import HYBRID, ComponentReport
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
@@ -15,7 +14,7 @@ from assay.evaluation.waterfall import Fate, Stage, Waterfall
 from assay.measures.base import Measure
 from assay.model.answers import Expect
 from assay.model.runs import RunInfo
-from assay.report.scores import between, by_group, by_query, one_run
+from assay.report.scores import answer_rows, between, by_group, by_query, one_run
 from assay.report.tables import Table
 
 IN_COMPONENTS = ("nDCG@10", "Recall@10", "MRR")  # columns are scarce; JSON has all measures
@@ -219,10 +218,7 @@ def _answers(result: EvaluationResult) -> Table:
     level = result.scores.sampling.level
     return Table(
         ("measure", "value", f"{level:.0%} CI", "n"),
-        tuple(
-            (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
-            for m, found in result.answers.items()
-        ),
+        tuple(answer_rows(result.answers, level)),
         title="answers",
         notes=(
             *(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),

@@ -10,6 +10,7 @@ from assay.evaluation.run_report import FIELDS, RunReport
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.report.pages import render
+from assay.report.scores import answer_rows
 from assay.report.svg import Bar, heat_bars
 
 DEPTH = 10
@@ -36,6 +37,11 @@ def run_page(report: RunReport) -> str:
         report=report,
         fields=FIELDS,
         level=f"{scores.sampling.level:.0%}",
+        answers=zip(
+            answer_rows(report.answers, scores.sampling.level),
+            report.answers.values(),
+            strict=True,
+        ),
         charted=charted,
         charts={
             name: {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.counting import counted
+from assay.evaluation.answering import answer_interval
 from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
 from assay.report.escape import one_line
 from assay.report.tables import Table, comma_separated
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from assay.evaluation.comparison import Comparison, Contrast
     from assay.measures.base import Measure
+    from assay.measures.classification import Outcome
     from assay.stats.interval import Interval
 
 CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
@@ -125,6 +127,16 @@ def run_notes(scores: Scores) -> tuple[str, ...]:
                 "left out of its mean"
             )
     return (*scores.summary.notes(), *undefined)
+
+
+def answer_rows(
+    answers: Mapping[Measure, Outcome], level: float
+) -> list[tuple[str, str, str, str]]:
+    """Measure, share, interval and how many answers it is of."""
+    return [
+        (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
+        for m, found in answers.items()
+    ]
 
 
 def between(interval: Interval, *, signed: bool = False) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.evaluation.answering import answer_interval
 from assay.evaluation.insights import Insight
 from assay.evaluation.run_report import RunReport
 from assay.evaluation.scores import Scores, shown
 from assay.report.escape import markdown_cell
-from assay.report.scores import between, csv_rows
+from assay.report.scores import answer_rows, between, csv_rows
 from assay.report.tables import Table, markdown
 
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*")
@@ -80,7 +79,8 @@ def run_markdown(report: RunReport) -> str:
         for part in _parts(report)
         for m in part.measures
     }
-    overall |= {row[0]: f"{row[1]} {_ends(row[2])}".strip() for row in _answer_rows(report)}
+    answers = answer_rows(report.answers, report.scores.sampling.level)
+    overall |= {row[0]: f"{row[1]} {_ends(row[2])}".strip() for row in answers}
     speakers = {
         who: {
             **{str(m): shown(part[m]) for m in _speaker_measures(report)},
@@ -115,16 +115,16 @@ def run_csv(report: RunReport) -> str:
 def run_tables(report: RunReport) -> list[Table]:
     """The same for a terminal."""
     scores = report.scores
-    level = f"{scores.sampling.level:.0%}"
+    level = scores.sampling.level
     rows = [
         (str(m), shown(part[m]), between(part.interval(m)), str(part.aggregate(m).n))
         for part in _parts(report)
         for m in part.measures
     ]
-    rows += _answer_rows(report)
+    rows += answer_rows(report.answers, level)
     tables = [
         Table(
-            ("measure", "mean", f"{level} CI", "n"),
+            ("measure", "mean", f"{level:.0%} CI", "n"),
             tuple(rows),
             title=report.run.name,
             optional=(3,),
@@ -151,15 +151,6 @@ def _group_table(report: RunReport, name: str, title: str) -> Table:
 def _speaker_measures(report: RunReport) -> list[str]:
     known = [str(m) for m in report.scores.measures]
     return [name for name in SPEAKER_MEASURES if name in known] or known[:2]
-
-
-def _answer_rows(report: RunReport) -> list[tuple[str, str, str, str]]:
-    """Measure, share, interval and how many answers it is of."""
-    level = report.scores.sampling.level
-    return [
-        (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
-        for m, found in report.answers.items()
-    ]
 
 
 def _ends(interval: str) -> str:

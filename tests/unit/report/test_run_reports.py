@@ -16,10 +16,12 @@ from assay.evaluation.compare_runs import compare_runs
 from assay.evaluation.insights import Group, insights, parse_targets
 from assay.evaluation.run_report import WORKFLOW_MEASURES, run_report
 from assay.evaluation.stored_run import StoredRun
+from assay.model.answers import Answer
 from assay.model.testset import SpeakerFilter
 from assay.report.compare_page import compare_page, worst_queries
 from assay.report.compare_text import ab_markdown, compare_csv, render_report_md
 from assay.report.run_page import origin, run_page
+from assay.report.scores import answer_rows
 from assay.report.workflow import run_csv, run_markdown, workflow_markdown
 from tests.unit.evaluation.stored import ranks
 
@@ -121,6 +123,19 @@ def test_the_example_of_the_workflow_reads_as_it_shows() -> None:
 def test_a_report_is_the_same_twice() -> None:
     one, other = (run_page(run_report(interviews())) for _ in range(2))
     assert one == other
+
+
+def test_the_page_says_how_sure_the_measures_of_answers_are() -> None:
+    run = interviews()
+    answered = replace(run.outcomes[0], answer=Answer("a", ("c",)), known_citations=frozenset("c"))
+    report = run_report(replace(run, outcomes=(answered, *run.outcomes[1:])))
+    shown = run_page(report)
+    rows = answer_rows(report.answers, report.scores.sampling.level)
+    assert ("CitationCoverage", "1.0000", "1") in [(row[0], row[1], row[3]) for row in rows]
+    for _, share, interval, n in rows:
+        line = f'<td>{share}</td><td class="n">{interval}</td><td class="t soft" colspan="2">'
+        assert line in shown
+        assert f"</td><td>{n}</td></tr>" in shown.partition(line)[2].partition("\n")[0]
 
 
 def test_json_is_a_baseline_with_every_query() -> None:
