@@ -43,7 +43,7 @@ from assay.encode.splade import OnnxSplade
 from assay.encode.tokens import TokenRow
 from assay.model.vectors import DenseMatrix, SparseVector
 from bench.document import write_part
-from bench.encode_report import render
+from bench.encode_report import Part, render, still_readable
 from bench.machine import describe
 
 HERE = Path(__file__).resolve().parent
@@ -62,23 +62,28 @@ Texts = dict[str, str]
 def main() -> None:
     """Run what the command line names; what it leaves out is taken from the last time."""
     options = _options()
-    kept = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
+    report = still_readable(json.loads(KEPT.read_text())) if KEPT.is_file() else {}
     here = shelf()
-    report = {**kept, "machine": describe(("assay", "onnxruntime")), "threads": thread_count(0)}
     present = [model for model in MODELS if here.find(CARDS[model])]
     if options.part in ("all", "quality"):
-        report["quality"] = [
-            quality(model, name, here) for name in COLLECTIONS for model in present
-        ]
+        report["quality"] = measured(
+            [quality(model, name, here) for name in COLLECTIONS for model in present]
+        )
     if options.part in ("all", "speed"):
-        report["speed"] = [speed(model, here) for model in present]
-        report["rerank"] = [rerank_speed(here)]
+        report["speed"] = measured([speed(model, here) for model in present])
+        report["rerank"] = measured([rerank_speed(here)])
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.write_text(json.dumps(report, indent=1) + "\n")
     text = render(report)
     print(text)
     if options.write:
         write_part("bench.encode", text)
+
+
+def measured(rows: list[dict[str, Any]]) -> Part:
+    """Rows that were measured just now, with the machine that they were measured on."""
+    machine = describe(("assay", "onnxruntime"))
+    return {"machine": machine, "threads": thread_count(0), "rows": rows}
 
 
 def _options() -> argparse.Namespace:

@@ -19,20 +19,53 @@ faster. 64 passages of NFCorpus, 5 alternating rounds, medians; queries one at a
 """
 ENOUGH = 0.9  # of what the bare session does
 
+TITLES = {
+    "speed": "Speed of the encoders",
+    "rerank": "Speed of the CPU reranker",
+    "quality": "Quality of the encoders alone",
+}
+COLUMNS = {
+    "speed": (
+        *("model", "tokens/passage", "passages/s", "of rows, clock", "of rows, cpu"),
+        *("of batches, clock", "of batches, cpu", "cpu ms/passage", "query p50 ms", "query p95 ms"),
+    ),
+    "rerank": ("model", "ms/pair", "cpu ms/pair"),
+    "quality": ("collection", "model", "nDCG@10", "Recall@10", "passages", "queries"),
+}
+
 Rows = Sequence[Mapping[str, Any]]
+Part = dict[str, Any]
+"""What was measured at once: ``rows``, and the ``machine`` and ``threads`` they are of."""
 
 
-def render(report: Mapping[str, Any]) -> str:
+def still_readable(kept: Mapping[str, Any]) -> dict[str, Part]:
+    """The parts of the last time that say where they were measured and have today's columns."""
+    return {
+        name: part
+        for name, part in kept.items()
+        if name in COLUMNS
+        and isinstance(part, dict)
+        and {"machine", "threads", "rows"} <= part.keys()
+        and all(tuple(row) == COLUMNS[name] for row in part["rows"])
+    }
+
+
+def render(report: Mapping[str, Part]) -> str:
     """The part of BENCHMARKS.md."""
-    machine = ", ".join(f"{name} {value}" for name, value in report["machine"].items())
-    parts = [PROSE.strip(), f"Measured on: {machine}, {report['threads']} threads."]
-    if speeds := report.get("speed"):
-        parts += ["### Speed of the encoders", targets(speeds), table(speeds)]
-    if pairs := report.get("rerank"):
-        parts += ["### Speed of the CPU reranker", table(pairs)]
-    if found := report.get("quality"):
-        parts += ["### Quality of the encoders alone", table(found)]
+    parts = [PROSE.strip()]
+    for name, title in TITLES.items():
+        if name not in report or not report[name]["rows"]:
+            continue
+        rows = report[name]["rows"]
+        parts += [f"### {title}", where(report[name])]
+        parts += [targets(rows), table(rows)] if name == "speed" else [table(rows)]
     return "\n\n".join(parts)
+
+
+def where(part: Part) -> str:
+    """On what a part was measured."""
+    machine = ", ".join(f"{name} {value}" for name, value in part["machine"].items())
+    return f"Measured on: {machine}, {part['threads']} threads."
 
 
 def targets(speeds: Rows) -> str:
