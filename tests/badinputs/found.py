@@ -80,6 +80,15 @@ def as_edited_set(bench: Bench, given: bytes) -> Outcome:
     return Outcome(0, "")
 
 
+def as_measure(bench: Bench, given: str) -> Outcome:
+    """What is to be measured."""
+    del bench
+    try:
+        return Outcome(0, str(parse_measures(given)[0]))
+    except AssayError as error:
+        return _outcome(error)
+
+
 PARTS: dict[str, object] = {"bm25": None, "segments": [], "dead": None, "models": {}, "card": {}}
 SOUND = {"format": 1, "generation": 1, "applied": 1, **PARTS}
 ELSEWHERE = {"folder": "../x", "rows": 1, "files": {}}
@@ -103,4 +112,7 @@ CASES: tuple[Entry, ...] = (
     ),
     accepted("label-studio-name", as_label_studio, [{"from_name": [], "value": {}}], "0 grades"),
     refused("edited-set-latin-1", as_edited_set, b"name: caf\xe9\n", "not UTF-8"),
+    refused("measure-digits", as_measure, f"Recall(rel={'9' * 40})@100", "between 1 and 1000"),
+    refused("measure-more-digits", as_measure, f"Recall(rel={'9' * 5000})@100", "not a whole number"),
+    refused("measure-infinite", as_measure, "RBP(p=1e999)", "not a number"),
 )  # fmt: skip

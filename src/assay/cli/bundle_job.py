@@ -59,7 +59,7 @@ def check_bundle(workspace: Workspace, folder: Path) -> Checked:
         recipe = bundle.Recipe.from_dict(stated["recipe"])
         names = list(stated["runs"])
         form = stated["form"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(
             f"not a bundle of ours: {error}", source=str(folder / bundle.MASTER)
         ) from None

@@ -7,6 +7,7 @@ name.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
@@ -93,8 +94,8 @@ class Param:
         try:
             number = int(text) if kind is int else float(text)
         except ValueError:
-            number = np.nan
-        if not np.isfinite(number) or "_" in text:
+            number = math.nan
+        if (isinstance(number, float) and not math.isfinite(number)) or "_" in text:
             wanted = "a whole number" if kind is int else "a number"
             raise UsageError(f"{name}={text!r} is not {wanted}")
         return number

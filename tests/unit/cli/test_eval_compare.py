@@ -237,7 +237,10 @@ def test_any_difference_in_a_bundle_fails(home: Path, capsys: pytest.CaptureFixt
     assert "cannot be read" in answer(capsys, "verify-bundle", "paper", code=3)["problems"][0]
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"recipe": {}, "runs": {}}'])
+ENDLESS = '{"recipe": {"measures": "MRR", "method": "bca", "level": 1, "resamples": 1e999}}'
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"recipe": {}, "runs": {}}', ENDLESS])
 def test_what_is_no_bundle_is_refused(
     home: Path, capsys: pytest.CaptureFixture[str], content: str
 ) -> None:
