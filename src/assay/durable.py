@@ -111,14 +111,21 @@ def move_folder(made: Path, target: Path) -> None:
 
 
 def move_into(made: Path, target: Path, *, last: str) -> None:
-    """Move what a folder holds into one that is there; ``last``, once all else is durable."""
+    """Move what a folder holds into one that is there; ``last``, once all else is durable.
+
+    Where somebody has the last name already, everything goes back.
+    """
     sync_tree(made)
-    for path in sorted(made.iterdir(), key=lambda path: path.name == last):
-        if path.name == last:
-            sync_folder(target)
-            take_name(path, target / last)
-        else:
-            path.rename(target / path.name)
+    moved = [path for path in made.iterdir() if path.name != last]
+    for path in moved:
+        path.rename(target / path.name)
+    sync_folder(target)
+    try:
+        take_name(made / last, target / last)
+    except FileExistsError:
+        for path in moved:
+            (target / path.name).rename(path)
+        raise
     sync_folder(target)
 
 

@@ -100,15 +100,18 @@ class EvaluationResult:
         )
 
     @property
-    def _first_error(self) -> str | None:
-        return next((one.error for one in self.outcomes if one.error is not None), None)
+    def _first_error(self) -> str:
+        """The first error that may be told: one of a held-out query may quote it."""
+        hidden = self.test_set.held_out_ids
+        told = (one.error for one in self.outcomes if one.error and one.query_id not in hidden)
+        return next((f" (the first with {error})" for error in told), "")
 
     def warnings(self) -> list[str]:
         """What a reader must know before believing the numbers."""
         said = []
         for ids, what in (
             (self.skipped, "with no ground truth: skipped"),
-            (self.failed, f"failed and count as 0 (the first with {self._first_error})"),
+            (self.failed, f"failed and count as 0{self._first_error}"),
             (self.degraded, "answered without some component"),
             (self.empty, "found nothing and count as 0"),
         ):

@@ -14,7 +14,6 @@ from assay.ingest.readers import READERS
 from assay.ingest.walking import suffix
 
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
-_KEY = re.compile(rb'"(protocolSection|turns|segments|segment_id|chunk_id|text|sections)"\s*:')
 _OBJECTS = re.compile(rb"\{|\[\s*\{")
 _FORMATS = {
     "protocolSection": "ctgov",
@@ -24,7 +23,9 @@ _FORMATS = {
     "chunk_id": "jsonl",
     "text": "jsonl",
     "sections": "jsonl",
+    "table_html": "jsonl",
 }
+_KEY = re.compile(rb'"(%s)"\s*:' % "|".join(_FORMATS).encode())
 
 
 def detect(place: str | os.PathLike[str]) -> str:

@@ -43,7 +43,8 @@ def document_entry(row: Row, place: Place, watch: Watch, source: str) -> Entry:
     text, sections = _content(row, doc_id, place)
     if title and not text.strip():
         watch.note_once(f"{place.source}: what has a title and no text has the title as its text")
-        text, sections = title, _whole_section(row, title, place)
+        text = " ".join(fields.string(row, ("title",), place).split())  # whole, it has no cap here
+        sections = _whole_section(row, text, place)
     document = Document(
         doc_id=doc_id,
         text=text,

@@ -83,7 +83,7 @@ def _chunk(row: Row, place: Place, watch: Watch) -> Chunk:
         intent_hint=fields.short(row, ("intent_hint",), place) or intent_of(label_of(label), text),
         is_table=fields.flag(row, "is_table", place) or bool(html),
         table_html=sanitised(html, place) if html else "",
-        spans=_spans(row.get("spans"), len(text), place),
+        spans=_spans(row.get("spans"), len(text), place) if text.strip() else (),
         chunker_version=fields.short(row, ("chunker_version",), place) or GIVEN_VERSION,
         speaker_role=fields.speaker_role(row, place),
         ingestion_mode=fields.ingestion_mode(row, place),

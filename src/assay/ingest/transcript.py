@@ -165,7 +165,8 @@ def _mode(rows: list[tuple[Place, Row]], doc_id: str, place: Place) -> Ingestion
 def _turn(row: Row, place: Place, number: int, *, own_ids: bool) -> Turn:
     if not any(name in row for name in TEXT_NAMES):
         raise place.bad(f"turn {number} has no text", hint="text or transcript holds what was said")
-    text = fields.string(row, TEXT_NAMES, place).strip()
+    said = (fields.string(row, (name,), place).strip() for name in TEXT_NAMES)
+    text = next(filter(None, said), "")
     start = fields.seconds(row, START_NAMES, place)
     end = fields.seconds(row, END_NAMES, place)
     if start is not None and end is not None and end < start:

@@ -124,10 +124,21 @@ def restore(source: Path, home: Path) -> Backup:
         _refuse_foreign(inside / DATABASE, source)
         if there:
             _refuse_filled(home)  # by somebody, while this was unpacked
-            move_into(inside, home, last=DATABASE)
+            _filled(inside, home)
         else:
             move_folder(inside, home)
     return backup
+
+
+def _filled(made: Path, home: Path) -> None:
+    """Put everything in place, unless a database came in the last moment."""
+    try:
+        move_into(made, home, last=DATABASE)
+    except FileExistsError:
+        raise UsageError(
+            f"{home} was filled by somebody else meanwhile",
+            hint="restore into a new folder: assay --home FOLDER restore",
+        ) from None
 
 
 def _refuse_filled(home: Path) -> None:

@@ -19,15 +19,17 @@ from assay.store.complaints import in_our_words
 def copy_database(source: Path, target: Path) -> None:
     """A consistent copy, made while others may write."""
     try:
-        _copy_online(source, "ro", target)
-    except sqlite3.DatabaseError as problem:
-        if isinstance(problem, sqlite3.OperationalError) and is_frozen(source):
+        try:
+            _copy_online(source, "ro", target)
+        except sqlite3.OperationalError:
+            if not is_frozen(source):
+                raise
             _copy_online(_copied_with_log(source, target), "rw", target)
-        else:
-            place = target if getattr(problem, "sqlite_errorname", "") == "SQLITE_FULL" else source
-            raise in_our_words(problem, str(place), 0) or StorageError(
-                f"{source} cannot be copied: {problem}"
-            ) from None
+    except sqlite3.DatabaseError as problem:
+        place = target if getattr(problem, "sqlite_errorname", "") == "SQLITE_FULL" else source
+        raise in_our_words(problem, str(place), 0) or StorageError(
+            f"{source} cannot be copied: {problem}"
+        ) from None
     check_database(target, source)
 
 

@@ -20,7 +20,7 @@ from assay.errors import TooManyErrorsError, UsageError
 from assay.evaluation.result import EvaluationResult
 from assay.model.answers import Expect
 from assay.model.runs import QueryOutcome
-from assay.model.testset import GoldenQuery, Judgment, QueryType, SpeakerFilter, TestSet
+from assay.model.testset import GoldenQuery, HeldOut, Judgment, QueryType, SpeakerFilter, TestSet
 
 TYPES = (
     [QueryType.EXACT_TERM] * 20 + [QueryType.PARAPHRASE] * 15 + [QueryType.COMPLEX_CLINICAL] * 15
@@ -370,3 +370,16 @@ def test_a_named_test_set_is_asked_without_its_held_out_part(
         asked(whole, part="rest")
     with pytest.raises(UsageError, match="no held-out part"):
         asked(FIFTY, part="holdout")
+
+
+@pytest.mark.req("E13")
+def test_a_warning_never_quotes_a_held_out_query() -> None:
+    def failing(text: str) -> list[str]:
+        raise RuntimeError(f"no answer for {text!r}")
+
+    split = replace(FIFTY, held_out=HeldOut(1, ("q00", "q01")))
+    (warning,) = assay.evaluate(failing, split, part="all", max_errors=None).warnings()
+    assert "question 0" not in warning
+    assert "question 2" in warning
+    (warning,) = assay.evaluate(failing, split, part="holdout", max_errors=None).warnings()
+    assert "2 of 2 queries failed and count as 0: q00, q01" in warning

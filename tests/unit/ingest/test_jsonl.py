@@ -190,3 +190,29 @@ def test_what_the_fields_of_a_row_leave_open_its_metadata_says(
     write_lines(path, {"id": "a", "text": "5 mg.", "metadata": {"loinc": "34068-7"}, **own})
     ((_, (chunk,)),) = read_corpus(path)
     assert chunk.section_label == "dosage"
+
+
+def test_words_of_a_table_in_markup_stay_apart_and_those_beside_it_are_kept(tmp_path: Path) -> None:
+    html = (
+        "<p>Table 2. Harms</p><table><tr><td><p>Grade 3</p><p>neutropenia</p></td>"
+        "<td>3</td></tr></table><p>a: any</p>"
+    )
+    path = write_lines(tmp_path / "tables.jsonl", {"doc_id": "t1", "table_html": html})
+    ((document, _),) = read_corpus(path)
+    assert document.text == "Grade 3 neutropenia | 3\nTable 2. Harms\na: any"
+
+
+def test_a_title_in_the_place_of_the_text_is_whole(tmp_path: Path) -> None:
+    row = {"doc_id": "t1", "title": "word " * 1000 + "zebra", "text": ""}
+    ((document, _),) = read_corpus(write_lines(tmp_path / "c.jsonl", row))
+    assert document.text.endswith("zebra")
+    assert len(document.title) <= 4096 < len(document.text)
+
+
+def test_empty_chunks_with_spans_are_empty_first(tmp_path: Path) -> None:
+    rows = [row("d:1", "", spans=[[3, 3]]), row("d:2", "words")]
+    path = write_lines(tmp_path / "c.jsonl", *rows)
+    ((_, chunks),) = read_corpus(path, skip_empty=True)
+    assert [chunk.chunk_id for chunk in chunks] == ["d:2"]
+    with pytest.raises(FormatError, match="d:1 has no text"):
+        list(read_corpus(path))

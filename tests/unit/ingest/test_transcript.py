@@ -40,7 +40,7 @@ def test_dialogues(tmp_path: Path) -> None:
 
 
 def test_silent_turns_are_left_out_and_counted(tmp_path: Path) -> None:
-    said = {"speaker": "P", "text": "It hurts."}
+    said = {"speaker": "P", "text": "", "transcript": "It hurts."}
     rows = [{"_id": "a", "turns": [said, {"speaker": "P", "start": 3, "text": None}]},
             {"_id": "b", "turns": [{"speaker": "P", "text": ""}, said]}]  # fmt: skip
     notes: list[str] = []

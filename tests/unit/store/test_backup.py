@@ -175,6 +175,35 @@ def test_a_disk_that_others_can_write_is_not_copied_while_they_do(
     assert not (tmp_path / "b").exists()
 
 
+def test_a_disk_that_fills_while_a_frozen_database_is_copied_is_named(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, mode: str, target: Path) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(copying, "is_frozen", lambda _: True)
+    monkeypatch.setattr(copying, "_copy_online", refuse)
+    with pytest.raises(StorageError, match="disk is full"):
+        back_up(home, tmp_path / "b")
+
+
+def test_a_restore_that_comes_second_takes_its_files_back(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(home, tmp_path / "b")
+    volume = tmp_path / "volume"
+    volume.mkdir()
+
+    def meanwhile(*_: object) -> None:
+        (volume / "assay.db").write_text("somebody's")
+
+    monkeypatch.setattr(backup, "_refuse_filled", meanwhile)
+    with pytest.raises(UsageError, match="filled by somebody else meanwhile"):
+        restore(tmp_path / "b", volume)
+    assert [path.name for path in volume.iterdir()] == ["assay.db"]
+    assert (volume / "assay.db").read_text() == "somebody's"
+
+
 def test_a_database_that_came_while_a_backup_was_unpacked_is_not_replaced(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
