@@ -28,15 +28,7 @@ NAMES = {
     "cost": "assay less the three requests, question by question",
     "outside": "**our layer**: of assay's time, that before its first request and after its last",
     "work": "**our layer** in processor time: assay's process less the raw client's",
-    "outside_away": "**our layer**, with the cluster's work on other machines",
-    "work_away": "**our layer** in processor time, with the cluster's work on other machines",
     "msearch_less_three": "`_msearch` less the three requests",
-}
-HOW = {
-    "outside_away": "elapsed, nodes on other machines",
-    "work_away": "processor time, nodes on other machines",
-    "outside": "elapsed, nodes on the same cores",
-    "work": "processor time, nodes on the same cores",
 }
 
 
@@ -65,14 +57,12 @@ def targets(results: dict[str, Any]) -> list[Target]:
         return []
     return [
         Target(
-            f"our layer over the raw calls, {how}, P50",
-            results["layer"][name]["p50"],
-            LAYER_MS,
-            "ms",
-            at_least=False,
+            f"our layer over the raw calls, {how}, P50", row["p50"], LAYER_MS, "ms", at_least=False
         )
-        for name, how in HOW.items()
-        if name in results["layer"]
+        for how, row in (
+            ("processor time", results["layer"]["work"]),
+            ("elapsed", results["layer"]["outside"]),
+        )
     ]
 
 
@@ -109,7 +99,6 @@ def _layer(row: dict[str, Any]) -> str:
     lines = [
         [text, f"{row[name]['p50']:.2f}", f"{row[name]['p95']:.2f}", _range(row[name])]
         for name, text in NAMES.items()
-        if name in row
     ]
     stages = ", ".join(f"{name} {value:.2f}" for name, value in row["stages"].items())
     return (
@@ -118,8 +107,6 @@ def _layer(row: dict[str, Any]) -> str:
         f"question in turn with ours; n = {row['assay']['n']:,}. The difference of two requests to "
         "a busy cluster varies by more than our layer takes, so that is measured within each "
         "search: from the question to the first request, and from the last answer to the hits. "
-        "*On other machines*: the same questions, the cluster's own answers recorded and given "
-        "back by an idle process after as long as each had taken. "
         f"{_load(row)}\n\n"
         f"{_table(['', 'P50 ms', 'P95 ms', 'medians'], lines)}\n\n"
         f"Medians of what assay says of itself, in ms: {stages}."

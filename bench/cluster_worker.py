@@ -9,11 +9,9 @@ from __future__ import annotations
 import http.client
 import json
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ import numpy as np
 from assay.engines.opensearch.components import Bm25, Dense, Splade
 from assay.engines.opensearch.transport import Transport
 from assay.index.writer import update
-from bench.cluster_replay import key_of, replaying
 from bench.index_data import DIMENSION, QUERIES, K, Workload
 from bench.machine import Busy
 from bench.search_data import WARM_UP, Questions
@@ -150,61 +147,22 @@ def layer(engine: OnCluster, folder: Path) -> dict[str, Any]:
     index = engine.workspace.cluster.current().index
     asked = engine.questions.asked
     noted = requests_of(engine.questions, index, asked + WARM_UP)
-    here = _in_turn(engine, index, noted)
-    stages = {
-        stage: float(np.median([one[stage] for one in engine.timings[WARM_UP:]]))
-        for stage in ("bm25", "splade", "dense", "fusion", "boosts", "total")
-    }
-    engine.close()
-    whole, three, one = (np.array(here.taken[name]) for name in here.taken)
-    away = _with_nodes_away(engine, folder, index, noted, len(three))
-    return {
-        **{name: spread(each) for name, each in here.taken.items()},
-        "outside": spread(here.outside),
-        "work": spread(here.work()),
-        "cost": spread((whole - three).tolist()),
-        "msearch_less_three": spread((one - three).tolist()),
-        "outside_away": spread(away.outside),
-        "work_away": spread(away.work()),
-        "stages": stages,
-    }
-
-
-@dataclass(frozen=True)
-class Turns:
-    """Milliseconds of every way, question by question, and those of our process's processors."""
-
-    taken: dict[str, list[float]]
-    worked: dict[str, list[float]]
-    outside: list[float]
-
-    def work(self) -> list[float]:
-        """What our process did beyond what the raw client does."""
-        less: list[float] = (np.array(self.worked["assay"]) - self.worked["three"]).tolist()
-        return less
-
-
-def _in_turn(
-    engine: OnCluster, index: str, noted: list[list[tuple[str, Any]]], most: int | None = None
-) -> Turns:
-    """Every question in every way; ``most`` questions, and none as one ``_msearch`` then."""
-    asked = engine.questions.asked
     spans = Spans(engine.workspace.cluster.transport)
     outside: list[float] = []
     with Raw(str(engine.settings["opensearch_url"])) as raw:
         ways: dict[str, Callable[[int], object]] = {
             "assay": lambda number: outside.append(spans.outside(engine.search, number)),
             "three": lambda number: raw.three(noted[number]),
+            "msearch": lambda number: raw.msearch(index, noted[number]),
         }
-        if most is None:
-            ways["msearch"] = lambda number: raw.msearch(index, noted[number])
-        turns = Turns({name: [] for name in ways}, {name: [] for name in ways}, outside)
+        taken: dict[str, list[float]] = {name: [] for name in ways}
+        worked: dict[str, list[float]] = {name: [] for name in ways}  # processor time, our process
         for number in range(asked, asked + WARM_UP):
             for ask in ways.values():
                 ask(number)
         outside.clear()
         start = time.perf_counter()
-        for number in range(asked if most is None else most):
+        for number in range(asked):
             if time.perf_counter() - start > LAYER_S:
                 break
             names = [*ways]
@@ -212,35 +170,23 @@ def _in_turn(
                 name = names[(number + step) % len(names)]
                 began, busy = time.perf_counter(), time.process_time()
                 ways[name](number)
-                turns.taken[name].append(1e3 * (time.perf_counter() - began))
-                turns.worked[name].append(1e3 * (time.process_time() - busy))
-    return turns
-
-
-def _with_nodes_away(
-    engine: OnCluster, folder: Path, index: str, noted: list[list[tuple[str, Any]]], count: int
-) -> Turns:
-    """The same questions with recorded answers, given back after the time that each had taken."""
-    urls = str(engine.settings["opensearch_url"])
-    record: dict[str, tuple[float, str]] = {}
-    with Raw(urls) as raw:
-        asked = engine.questions.asked
-        for number in (*range(count), *range(asked, asked + WARM_UP)):
-            for path, body in noted[number]:
-                began = time.perf_counter()
-                found = raw.one(path, body)
-                record[key_of(path, body)] = (time.perf_counter() - began, json.dumps(found))
-    with tempfile.TemporaryDirectory() as place:
-        kept = Path(place) / "record.json"
-        kept.write_text(json.dumps(record), encoding="utf-8")
-        with replaying(kept, urls.split(maxsplit=1)[0]) as url:
-            try:
-                engine.settings = {**engine.settings, "opensearch_url": url}
-                engine.open(folder, None)
-                return _in_turn(engine, index, noted, count)
-            finally:
-                engine.close()
-                engine.settings = {**engine.settings, "opensearch_url": urls}
+                taken[name].append(1e3 * (time.perf_counter() - began))
+                worked[name].append(1e3 * (time.process_time() - busy))
+    stages = {
+        stage: float(np.median([one[stage] for one in engine.timings[WARM_UP:]]))
+        for stage in ("bm25", "splade", "dense", "fusion", "boosts", "total")
+    }
+    engine.close()
+    whole, three, one = (np.array(taken[name]) for name in ways)
+    work = np.array(worked["assay"]) - np.array(worked["three"])
+    return {
+        **{name: spread(each) for name, each in taken.items()},
+        "outside": spread(outside),
+        "work": spread(work.tolist()),
+        "cost": spread((whole - three).tolist()),
+        "msearch_less_three": spread((one - three).tolist()),
+        "stages": stages,
+    }
 
 
 class Spans:
@@ -334,10 +280,6 @@ class Raw:
             for lane, (path, body) in enumerate(requests)
         ]
         return [one.result() for one in asked]
-
-    def one(self, path: str, body: Any) -> dict[str, Any]:
-        """One request."""
-        return self._post(0, self._host(), path, json.dumps(body).encode())
 
     def msearch(self, index: str, requests: list[tuple[str, Any]]) -> list[dict[str, Any]]:
         """All three in one request."""
