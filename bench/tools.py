@@ -30,14 +30,15 @@ RANX = (
 
 
 class Tool(Protocol):
-    """What the worker calls; ``frames`` names the library whose frames the tool is given."""
+    """What the worker calls; ``frame_library`` makes the frames that the tool is given.
+
+    What takes more than files also has ``dicts`` and ``frames``, which get judgments and a run.
+    """
 
     frame_library: str
 
     def load(self, source: str) -> None: ...
     def files(self, workload: Workload) -> Values: ...
-    def dicts(self, qrels: QrelsDict, run: RunDict) -> Values: ...
-    def frames(self, qrels: Any, run: Any) -> Values: ...
 
 
 class Assay:
@@ -192,12 +193,6 @@ class FilesOnly:
 
     def load(self, source: str) -> None:
         """Nothing to import."""
-
-    def dicts(self, qrels: QrelsDict, run: RunDict) -> Values:
-        raise NotImplementedError
-
-    def frames(self, qrels: Any, run: Any) -> Values:
-        raise NotImplementedError
 
 
 class TrecEval(FilesOnly):

@@ -105,6 +105,7 @@ def test_the_title_follows_the_question(look: Look) -> None:
     seen.page.keyboard.press("Enter")
     seen.page.wait_for_url("**/search?q=headache")
     seen.page.wait_for_function("document.title === 'headache · assay'")
+    assert seen.page.title() == "headache · assay"
 
 
 def test_a_service_that_does_not_answer_is_noticed(look: Look) -> None:
@@ -113,7 +114,9 @@ def test_a_service_that_does_not_answer_is_noticed(look: Look) -> None:
     seen.page.route("**/search?*", lambda route: route.abort())
     seen.page.fill("input[name=q]", "headache")
     seen.page.keyboard.press("Enter")
-    seen.page.locator("#said", has_text="did not answer").wait_for()
+    said = seen.page.locator("#said", has_text="did not answer")
+    said.wait_for()
+    assert said.is_visible()
     seen.complaints.clear()  # the browser itself notes that it could not load
 
 

@@ -61,6 +61,7 @@ def test_two_may_open_a_new_file_at_the_same_moment(
     monkeypatch.setattr(sqlite3, "connect", partial(plain, factory=Interrupted))
     with VectorCache(tmp_path, MODEL) as made:
         made.put(rows(1))
+        assert made.count() == 1
     others[0].join()
 
 

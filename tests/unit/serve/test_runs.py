@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from assay.cli.remote_workspace import RemoteRuns
 from assay.client import Client
 from assay.errors import UsageError
-from assay.model.runs import RunStatus
+from assay.model.runs import QueryOutcome, RunStatus
 from assay.model.testset import HeldOut
 from assay.serve.runs_exchange import push, unpack
 from assay.serve.service import Service
@@ -127,16 +127,21 @@ def test_a_run_travels_to_another_service(
         assert_problem(other.post("/v1/runs", json=changed), 409, "conflict")
 
 
+def begin_push(service: Service, packed: dict[str, Any], outcomes: Sequence[QueryOutcome]) -> None:
+    """What a push leaves that is interrupted after some outcomes."""
+    run = unpack(packed)
+    begun = replace(run.info, status=RunStatus.RUNNING, aggregate={}, finished_at=None)
+    service.workspace.runs.begin(begun, run.test_set)
+    service.workspace.runs.append("run_b", outcomes)
+
+
 @pytest.mark.parametrize("stored", [0, 1, 3])
 def test_an_interrupted_push_is_completed_by_the_next(
     pair: TestClient, make_service: MakeService, tmp_path: Path, stored: int
 ) -> None:
     packed = pair.get("/v1/runs/run_b/export").json()
-    run = unpack(packed)
     service = make_service(home=tmp_path / "other")
-    begun = replace(run.info, status=RunStatus.RUNNING, aggregate={}, finished_at=None)
-    service.workspace.runs.begin(begun, run.test_set)
-    service.workspace.runs.append("run_b", run.outcomes[:stored])
+    begin_push(service, packed, unpack(packed).outcomes[:stored])
     with client_of(service) as other:
         foreign = {**packed, "info": {**packed["info"], "created_at": "2020-01-01T00:00:00Z"}}
         if stored < 3:
@@ -150,12 +155,8 @@ def test_a_push_does_not_go_on_with_other_outcomes(
     pair: TestClient, make_service: MakeService, tmp_path: Path
 ) -> None:
     packed = pair.get("/v1/runs/run_b/export").json()
-    run = unpack(packed)
     service = make_service(home=tmp_path / "other")
-    begun = replace(run.info, status=RunStatus.RUNNING, aggregate={}, finished_at=None)
-    service.workspace.runs.begin(begun, run.test_set)
-    other_outcome = replace(run.outcomes[0], results=())
-    service.workspace.runs.append("run_b", [other_outcome])
+    begin_push(service, packed, [replace(unpack(packed).outcomes[0], results=())])
     with client_of(service) as other:
         assert_problem(other.post("/v1/runs", json=packed), 409, "conflict")
         assert other.get("/v1/runs/run_b").json()["status"] == "running"

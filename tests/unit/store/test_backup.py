@@ -187,9 +187,14 @@ def test_a_disk_that_fills_while_a_frozen_database_is_copied_is_named(
         back_up(home, tmp_path / "b")
 
 
-def test_a_restore_that_comes_second_takes_its_files_back(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [("check_database", "not an empty folder"), ("_refuse_filled", "by somebody else meanwhile")],
+)
+def test_a_database_that_came_during_a_restore_is_not_replaced(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, message: str
 ) -> None:
+    """While it was unpacked, or in the very last moment: then what was moved goes back."""
     back_up(home, tmp_path / "b")
     volume = tmp_path / "volume"
     volume.mkdir()
@@ -197,27 +202,8 @@ def test_a_restore_that_comes_second_takes_its_files_back(
     def meanwhile(*_: object) -> None:
         (volume / "assay.db").write_text("somebody's")
 
-    monkeypatch.setattr(backup, "_refuse_filled", meanwhile)
-    with pytest.raises(UsageError, match="filled by somebody else meanwhile"):
-        restore(tmp_path / "b", volume)
-    assert [path.name for path in volume.iterdir()] == ["assay.db"]
-    assert (volume / "assay.db").read_text() == "somebody's"
-
-
-def test_a_database_that_came_while_a_backup_was_unpacked_is_not_replaced(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    back_up(home, tmp_path / "b")
-    volume = tmp_path / "volume"
-    volume.mkdir()
-    check = copying.check_database
-
-    def meanwhile(path: Path, source: Path) -> None:
-        check(path, source)
-        (volume / "assay.db").write_text("somebody's")
-
-    monkeypatch.setattr(backup, "check_database", meanwhile)
-    with pytest.raises(UsageError, match="not an empty folder"):
+    monkeypatch.setattr(backup, step, meanwhile)
+    with pytest.raises(UsageError, match=message):
         restore(tmp_path / "b", volume)
     assert [path.name for path in volume.iterdir()] == ["assay.db"]
     assert (volume / "assay.db").read_text() == "somebody's"
