@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.evaluation.scores import rounded
+from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.stats.shares import share_interval
@@ -48,8 +48,3 @@ def answers_to_dict(answers: Mapping[Measure, Outcome], level: float) -> dict[st
         }
         for measure, found in answers.items()
     }
-
-
-def ends(interval: Interval) -> list[float | None] | None:
-    """Both ends, as they are written down; None where there are none."""
-    return [rounded(interval.low), rounded(interval.high)] if interval.defined else None

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.answering import ANSWER_MEASURES, answer_interval, ends, score_answers
+from assay.evaluation.answering import ANSWER_MEASURES, answer_interval, score_answers
 from assay.evaluation.run_report import provenance
 from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.sampling import Sampling
-from assay.evaluation.scores import Scores, rounded
+from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.scoring import Protocol
 from assay.evaluation.stored import (
     EVIDENCE_MEASURES,

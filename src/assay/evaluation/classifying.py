@@ -10,7 +10,7 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.decision_intervals import decision_interval
 from assay.evaluation.sampling import Sampling
-from assay.evaluation.scores import rounded
+from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 
@@ -51,22 +51,14 @@ class Decisions:
                     "measure": str(m),
                     "value": rounded(o.value),
                     "reason": o.reason,
-                    "ci": (
-                        [rounded(self.intervals[m].low), rounded(self.intervals[m].high)]
-                        if self.intervals[m].defined
-                        else None
-                    ),
+                    "ci": ends(self.intervals[m]),
                     "ci_reason": self.intervals[m].reason,
                 }
                 for m, o in self.outcomes.items()
             },
             "delong": {
                 "standard_error": rounded(self.delong.standard_error),
-                "ci": (
-                    [rounded(self.delong.interval.low), rounded(self.delong.interval.high)]
-                    if self.delong.interval.defined
-                    else None
-                ),
+                "ci": ends(self.delong.interval),
                 "reason": self.delong.reason,
             },
             "sampling": {

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.scores import Scores, rounded
+from assay.evaluation.scores import Scores, ends, rounded
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.clustering import cluster_shares
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -77,11 +77,7 @@ class Contrast:
             "n": self.n,
             "clusters": self.clusters,
             "difference": rounded(self.difference),
-            "ci": (
-                [rounded(self.interval.low), rounded(self.interval.high)]
-                if self.interval.defined
-                else None
-            ),
+            "ci": ends(self.interval),
             "p_randomization": self.randomization.p,
             "p_holm": self.holm_p,
             "p_t": self.t_test.p,

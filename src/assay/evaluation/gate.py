@@ -23,7 +23,7 @@ from assay.counting import counted
 from assay.evaluation.baseline import Baseline
 from assay.evaluation.gate_limits import Limit, slack
 from assay.evaluation.sampling import Sampling
-from assay.evaluation.scores import rounded
+from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -72,11 +72,7 @@ class Check:
             "current": rounded(self.current),
             "difference": rounded(self.difference),
             "relative": _relative(self.baseline, self.current),
-            "ci": (
-                [rounded(self.interval.low), rounded(self.interval.high)]
-                if self.interval is not None and self.interval.defined
-                else None
-            ),
+            "ci": ends(self.interval),
             "outcome": self.outcome.value,
             "explanation": self.sentence,
         }

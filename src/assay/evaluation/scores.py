@@ -214,9 +214,7 @@ class Scores:
         }
         if intervals:
             interval = self.interval(measure)
-            entry["ci"] = (
-                [rounded(interval.low), rounded(interval.high)] if interval.defined else None
-            )
+            entry["ci"] = ends(interval)
             entry["ci_reason"] = interval.reason
         return entry
 
@@ -257,6 +255,13 @@ class Scores:
 def rounded(value: float | None) -> float | None:
     """Four decimals, where values are stored or printed."""
     return None if value is None else round(value, DECIMALS) + 0.0  # no negative zero
+
+
+def ends(interval: Interval | None) -> list[float | None] | None:
+    """Both ends of an interval, where they are stored; None where it has none."""
+    if interval is None or not interval.defined:
+        return None
+    return [rounded(interval.low), rounded(interval.high)]
 
 
 def shown(value: float | None) -> str:
