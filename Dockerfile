@@ -2,10 +2,11 @@
 # Two stages: dependencies are installed by hash, and the final image has no build tools.
 FROM python:3.12-slim-bookworm AS build
 WORKDIR /src
-RUN python -m venv /opt/assay
+RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev \
+    && python -m venv /opt/assay
 COPY requirements/base.lock ./
 RUN /opt/assay/bin/pip install --no-cache-dir --require-hashes -r base.lock
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY src ./src
 RUN /opt/assay/bin/pip install --no-cache-dir hatchling==1.27.0 \
     && /opt/assay/bin/pip install --no-cache-dir --no-deps --no-build-isolation . \

@@ -8,6 +8,7 @@ PY := $(VENV)/bin/python
 # as many test processes as cores, up to four; the tests of a file stay together
 WORKERS ?= -n auto --maxprocesses 4 --dist loadfile
 BYTECODE := $(VENV)/.compiled
+KERNELS := $(VENV)/.kernels
 SOURCES := $(shell find src -name '*.py' 2>/dev/null)
 COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --quiet
@@ -31,7 +32,7 @@ help: ## list the targets
 
 setup: ## create .venv with everything that development needs
 	$(call ensure,dev)
-	@$(MAKE) -s --no-print-directory $(BYTECODE)
+	@$(MAKE) -s --no-print-directory $(KERNELS) $(BYTECODE)
 
 demo: setup ## show what assay does
 	@$(VENV)/bin/assay demo
@@ -173,6 +174,11 @@ python:
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null \
 	|| { echo "$(PYTHON) lacks the venv module: install it (Debian and Ubuntu: python3-venv)" >&2; \
 	     exit 1; }
+
+# Installing compiles them, too; this is for a source that has changed since.
+$(KERNELS): src/assay/hits/kernels.c hatch_build.py
+	@$(PY) hatch_build.py
+	@touch $@
 
 # Some environments forbid Python to write bytecode, which makes every start slow.
 $(BYTECODE): $(SOURCES)

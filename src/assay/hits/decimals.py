@@ -91,9 +91,16 @@ def _are_digits(word: WordArray, decimals: int, above: int) -> bool:
 def read_decimals(text: Text, field: Field) -> FloatArray | None:
     """The numbers; None where one of them is not a finite decimal number."""
     values, plain = read_plain(text, field)
-    if plain.all():
+    return read_others(text, field, values, ~plain)
+
+
+def read_others(
+    text: Text, field: Field, values: FloatArray, missing: BoolArray
+) -> FloatArray | None:
+    """The same values with those that are missing, which only ``float`` can read."""
+    others = np.flatnonzero(missing)
+    if not len(others):
         return values
-    others = np.flatnonzero(~plain)
     fields = field.at(others).bytes(text)
     try:
         numbers = list(map(float, fields))

@@ -1,7 +1,8 @@
 """Which judged documents does a block of rows hold, and at which ranks?
 
-The work is done on 64-bit hashes: they are sorted, which brings duplicates together and lets the
-judged ones be looked up; then the strings themselves decide.
+The work is done on 64-bit hashes; then the strings themselves decide. Compiled code looks the
+judged ones up in a small table of each query. Where there is none, or where a query may have a
+document twice, all hashes of the block are sorted, which brings duplicates together.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import InputError
+from assay.hits.kernels import match_groups
 from assay.hits.ranks import Scores
 from assay.hits.rows import HashArray, Rows, pair_keys
 
@@ -49,41 +51,51 @@ class JudgedIndex:
     def __init__(self, qrels: Qrels, hashes: Callable[[Sequence[str]], HashArray]) -> None:
         self.position = qrels.position
         self.grade = qrels.grade
-        self._query = qrels.query
         self._docs = qrels.docs
-        self._keys = pair_keys(hashes(qrels.queries)[qrels.query], hashes(qrels.docs))
+        self._query_hash, self._doc_hash = hashes(qrels.queries)[qrels.query], hashes(qrels.docs)
         # the judgments of query q are self._order[self._bounds[q] : self._bounds[q + 1]]
         self._order = np.argsort(qrels.query, kind="stable")
         self._bounds = np.searchsorted(
             qrels.query[self._order], np.arange(len(qrels.queries) + 1), side="left"
         )
 
-    def find(
-        self, keys: SortedKeys, rows: Rows, positions: IntArray
-    ) -> tuple[IntArray, IntArray, IntArray]:
+    def find(self, rows: Rows, positions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Rows that are judged, the group of each, and the judgment that it meets.
 
         ``positions`` tells for each group where its query stands in the qrels; −1 is outside.
         """
-        inside = np.sort(positions[positions >= 0])
-        # not np.unique, which imports numpy.ma for a look at nothing
-        wanted = self._judgments(inside[np.diff(inside, prepend=-1) > 0])
-        row, which = keys.rows_of(self._keys[wanted])
-        judgment = wanted[which]
-        group = np.searchsorted(rows.starts, row, side="right") - 1
-        met = positions[group] == self._query[judgment]
-        row, group, judgment = row[met], group[met], judgment[met]
+        wanted, sizes = self._judgments(positions)
+        row, which = self._alike(rows, wanted, sizes)
+        judgment, group = wanted[which], np.repeat(np.arange(len(sizes)), sizes)[which]
         met = self._met(row, judgment, rows)
         row, group, judgment = row[met], group[met], judgment[met]
         by_row = np.argsort(row)
         return row[by_row], group[by_row], judgment[by_row]
 
-    def _judgments(self, queries: IntArray) -> IntArray:
-        """Every judgment of some queries."""
-        first, sizes = self._bounds[queries], np.diff(self._bounds)[queries]
+    def _judgments(self, positions: IntArray) -> tuple[IntArray, IntArray]:
+        """The judgments of each group's query, and how many they are."""
+        inside = np.maximum(positions, 0)
+        first = self._bounds[inside]
+        sizes = np.where(positions < 0, 0, self._bounds[1:][inside] - first)
         before = np.cumsum(sizes) - sizes
         found: IntArray = self._order[np.arange(sizes.sum()) + np.repeat(first - before, sizes)]
-        return found
+        return found, sizes
+
+    def _alike(self, rows: Rows, wanted: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
+        """Rows with the hashes of a judgment of their group, and which of the judgments it is."""
+        hashes = rows.doc_hashes()
+        bounds = np.append(rows.starts, len(rows))
+        found = match_groups(hashes, bounds, self._doc_hash[wanted], np.append(0, np.cumsum(sizes)))
+        if found is not None:
+            which = np.flatnonzero(found >= 0)
+            return found[which], which
+        keys = pair_keys(np.repeat(rows.group_hashes(), np.diff(bounds)), hashes)
+        in_order = SortedKeys(keys)
+        _refuse_duplicates(keys, in_order.repeated(), rows)
+        row, which = in_order.rows_of(pair_keys(self._query_hash[wanted], self._doc_hash[wanted]))
+        group = np.searchsorted(rows.starts, row, side="right") - 1
+        met = np.repeat(np.arange(len(sizes)), sizes)[which] == group
+        return row[met], which[met]
 
     def _met(self, rows_at: IntArray, judgments: IntArray, rows: Rows) -> BoolArray:
         """Is it really the same document? Hashes only said that it may be."""
@@ -142,10 +154,7 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
     starts, names = rows.starts, rows.names
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
-    keys = rows.keys()
-    in_order = SortedKeys(keys)
-    _refuse_duplicates(keys, in_order.repeated(), rows)
-    found, group, judgment = index.find(in_order, rows, positions)
+    found, group, judgment = index.find(rows, positions)
     scores = Scores.of(rows.score, starts, sizes)
     rank, tied = scores.ranks(
         group,

@@ -47,8 +47,11 @@ class Rows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def keys(self) -> HashArray:
-        """A 64-bit hash of the query and document of every row."""
+    def group_hashes(self) -> HashArray:
+        """A 64-bit hash of the query of each group."""
+
+    def doc_hashes(self) -> HashArray:
+        """A 64-bit hash of the document of each row."""
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows, as they are."""
@@ -85,10 +88,13 @@ class FrameRows:
     def __len__(self) -> int:
         return len(self.score)
 
-    def keys(self) -> HashArray:
-        """A 64-bit hash of the query and document of every row."""
-        sizes = np.diff(self.starts, append=len(self))
-        return pair_keys(np.repeat(self.name_hash, sizes), series_hashes(self.doc))
+    def group_hashes(self) -> HashArray:
+        """A 64-bit hash of the query of each group."""
+        return self.name_hash
+
+    def doc_hashes(self) -> HashArray:
+        """A 64-bit hash of the document of each row."""
+        return series_hashes(self.doc)
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows."""

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay import limits
-from assay.hits.decimals import read_decimals, steps_down
+from assay.hits.decimals import read_decimals, read_others, steps_down
 from assay.hits.fields import Field, Text, cut, hash_field
-from assay.hits.rows import HashArray, group_starts, pair_keys
+from assay.hits.kernels import cut_lines
+from assay.hits.rows import HashArray, group_starts
 
 if TYPE_CHECKING:
     from assay.model.arrays import FloatArray, IntArray
@@ -36,7 +37,7 @@ class TextRows:
     score: FloatArray
     starts: IntArray
     origin: IntArray | None = None
-    rounded: bool = False  # the scores are not those of the text
+    floats: bool = True  # the scores are numbers, not only in their order
 
     def __len__(self) -> int:
         return len(self.score)
@@ -46,13 +47,17 @@ class TextRows:
         """The query of each group."""
         return self.queries(self.starts)
 
-    def keys(self) -> HashArray:
-        """A 64-bit hash of the query and document of every row."""
-        return pair_keys(self.query_hash, self.doc_hash)
+    def group_hashes(self) -> HashArray:
+        """A 64-bit hash of the query of each group."""
+        return self.query_hash[self.starts]
+
+    def doc_hashes(self) -> HashArray:
+        """A 64-bit hash of the document of each row."""
+        return self.doc_hash
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows, as floats."""
-        if self.rounded:
+        if self.floats:
             return self.score[rows]
         return np.array([float(item) for item in self.number.at(rows).bytes(self.text)])
 
@@ -91,21 +96,38 @@ def text_rows(text: Text, *, floats: bool) -> TextRows | None:
 
     With ``floats`` every score is read; otherwise only where its text does not tell the order.
     """
+    if not _is_utf8(text):
+        return None
+    return _compiled_rows(text) or _array_rows(text, floats=floats)
+
+
+def _compiled_rows(text: Text) -> TextRows | None:
+    lines = cut_lines(text)
+    if lines is None:
+        return None
+    score = read_others(text, lines.number, lines.score, np.isnan(lines.score))
+    if score is None:
+        return None
+    hashes = lines.query_hash, lines.doc_hash
+    starts = group_starts(lines.query_hash)
+    return TextRows(text, lines.query, lines.doc, lines.number, *hashes, score, starts)
+
+
+def _array_rows(text: Text, *, floats: bool) -> TextRows | None:
     lines = cut(text, COLUMNS)
-    if lines is None or not _is_utf8(text):
+    if lines is None:
         return None
     query, doc, number = (lines.column(at) for at in (QUERY, DOC, SCORE))
     if max(int(query.length.max()), int(doc.length.max())) > limits.MAX_ID_BYTES:
         return None
     query_hash = hash_field(text, query)
     starts = group_starts(query_hash)
-    score = None if floats else _ranked(text, number, starts)
-    if score is None:
-        score = read_decimals(text, number)
+    ranked = None if floats else _ranked(text, number, starts)
+    score = read_decimals(text, number) if ranked is None else ranked
     if score is None:
         return None
-    doc_hash = hash_field(text, doc)
-    return TextRows(text, query, doc, number, query_hash, doc_hash, score, starts)
+    hashes = query_hash, hash_field(text, doc)
+    return TextRows(text, query, doc, number, *hashes, score, starts, floats=ranked is None)
 
 
 def _is_utf8(text: Text) -> bool:

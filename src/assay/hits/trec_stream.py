@@ -163,7 +163,7 @@ class _Reader:
     def _in_float32(self, rows: TextRows) -> TextRows:
         name = self._origin.name
         score = in_float32(rows.score, lambda row: f"{name}: {place_of(rows, row)}")
-        return replace(rows, score=score, rounded=True)
+        return replace(rows, score=score)
 
 
 def pieces(stream: Bytes, size: Callable[[], int]) -> Iterator[bytes]:

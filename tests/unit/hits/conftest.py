@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from assay import limits
+from assay.hits import kernels
 from assay.hits import run as run_module
 from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
@@ -75,7 +76,12 @@ def make_careful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "judge_trec_stream", nothing_is_regular)
 
 
-@pytest.fixture(params=["careful", "stream", "stream by the megabyte"])
+def without_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Array operations alone, as where nothing could be compiled."""
+    monkeypatch.setattr(kernels, "library", lambda: None)
+
+
+@pytest.fixture(params=["careful", "stream", "stream, arrays", "megabytes", "megabytes, arrays"])
 def reader(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Reader:
@@ -83,8 +89,21 @@ def reader(
     if request.param == "careful":
         make_careful(monkeypatch)
     else:
-        make_stream(monkeypatch, 64 if request.param == "stream" else 1 << 20)
+        make_stream(monkeypatch, 64 if request.param.startswith("stream") else 1 << 20)
+        if request.param.endswith("arrays"):
+            without_compiled(monkeypatch)
     return Reader(request.param, tmp_path)
+
+
+@pytest.fixture(scope="module", params=["compiled", "arrays"])
+def loops(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test of a module that uses this runs with compiled code and without."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "arrays":
+            without_compiled(patch)
+        elif kernels.library() is None:
+            pytest.skip("nothing is compiled here: no C compiler was found")
+        yield
 
 
 @pytest.fixture

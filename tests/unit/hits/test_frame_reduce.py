@@ -17,6 +17,8 @@ from assay.model.judgments import Qrels
 
 from .tables import contents, ranks
 
+pytestmark = pytest.mark.usefixtures("loops")
+
 QRELS = load_qrels({"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1, "a": 3}, "q3": {}})
 
 

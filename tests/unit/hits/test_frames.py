@@ -20,6 +20,8 @@ from assay.measures.table import JudgedHits
 
 from .tables import ranks
 
+pytestmark = pytest.mark.usefixtures("loops")
+
 Write = Callable[[str, bytes | str], Path]
 
 QRELS = load_qrels({"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}})

@@ -21,6 +21,8 @@ from assay.hits.trec_stream import duplicate_in_run
 from .conftest import make_careful, make_stream
 from .tables import assert_same, ranks
 
+pytestmark = pytest.mark.usefixtures("loops")
+
 Write = Callable[[str, bytes | str], Path]
 
 QRELS = load_qrels({"q1": {"a": 1}, "q2": {"x": 1}})

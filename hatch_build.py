@@ -1,0 +1,54 @@
+"""Compile ``kernels.c`` where there is a C compiler; without one the package is plain Python.
+
+Called by hatchling for wheels and editable installations, and as ``python hatch_build.py`` by
+``make setup`` when the source has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "src" / "assay" / "hits"
+SOURCE, LIBRARY = FOLDER / "kernels.c", FOLDER / "_kernels.so"
+# no fused operations behind our back: numbers are to be the same on every processor
+FLAGS = ("-O3", "-std=c11", "-fPIC", "-shared", "-ffp-contract=off")
+
+
+def compile_kernels() -> bool:
+    """Whether there is a library now; one of an older source is removed in any case."""
+    LIBRARY.unlink(missing_ok=True)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    if sys.platform == "win32" or shutil.which(compiler[0]) is None:
+        return False
+    beside = LIBRARY.with_suffix(f".{os.getpid()}")
+    command = [*compiler, *FLAGS, "-o", str(beside), str(SOURCE), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{shlex.join(command)} failed:\n{done.stderr}", file=sys.stderr)
+        return False
+    beside.replace(LIBRARY)
+    return True
+
+
+if __name__ == "__main__":
+    if not compile_kernels():
+        print("no C compiler: scoring works, three times slower (CC names one)", file=sys.stderr)
+else:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+    from packaging.tags import platform_tags
+
+    class Kernels(BuildHookInterface[Any]):
+        """What hatchling calls before it builds."""
+
+        def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+            """A wheel with compiled code is for this platform and any Python."""
+            if self.target_name == "wheel" and compile_kernels() and version != "editable":
+                build_data["pure_python"] = False
+                build_data["tag"] = f"py3-none-{next(platform_tags())}"
+                build_data["artifacts"].append("src/assay/hits/_kernels.so")

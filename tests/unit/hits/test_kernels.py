@@ -1,0 +1,181 @@
+"""Does compiled code say what array operations say, to the last bit?"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from assay.hits import kernels
+from assay.hits.fields import Text, WordArray
+from assay.hits.text_rows import TextRows, _array_rows, _compiled_rows
+from assay.model.arrays import IntArray
+
+SOURCE = Path(kernels.__file__).with_name("kernels.c")
+INVERSE = pow(0x9E3779B97F4A7C15, -1, 1 << 64)  # of what spreads hashes
+
+needs_compiled = pytest.mark.skipif(
+    kernels.library() is None, reason="nothing is compiled here: no C compiler was found"
+)
+
+ids = st.text(st.sampled_from("aZ09é字-:#."), min_size=1, max_size=20)
+numbers = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.decimals(allow_nan=False, allow_infinity=False, places=6).map(str),
+    st.from_regex(r"[+-]?[0-9]{0,25}\.?[0-9]{0,25}([eE][+-]?[0-9]{1,4})?", fullmatch=True),
+    st.sampled_from(["nan", "inf", "1_0", "0x1p3", ".", "-", "+.e1", "1e", "1e+", "--1", "1.2.3"]),
+).filter(bool)
+blanks = st.sampled_from([" ", " ", " ", " ", "\t", "  ", "\r", "\0"])
+ends = st.sampled_from(["\n", "\n", "\n", "\n", "\n\n", " \n", "\r\n", "\n#"])
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> bytes:
+    """Mostly regular runs."""
+    lines = []
+    for _ in range(draw(st.integers(0, 12))):
+        columns = [draw(ids), "Q0", draw(ids), "1", draw(numbers), "t"]
+        if draw(st.integers(0, 30)) == 0:
+            columns.pop()
+        blank = draw(blanks) if draw(st.integers(0, 20)) == 0 else " "
+        end = draw(ends) if draw(st.integers(0, 20)) == 0 else "\n"
+        lines.append(blank.join(columns) + end)
+    return "".join(lines).encode()
+
+
+@needs_compiled
+@given(texts())
+@example(b"")
+@example(b"q 0 d 1 2 t")
+@example(b"q 0 d 1 2 t\nq 0 d")
+@example(b"\xff 0 d 1 2 t\n")
+@example(b"q 0 " + b"d" * 1025 + b" 1 2 t\n")
+def test_a_text_has_the_same_rows(content: bytes) -> None:
+    compiled, arrays = (
+        _compiled_rows(Text(content)),
+        _array_rows(Text(content), floats=True) if content else None,
+    )
+    assert (compiled is None) == (arrays is None)
+    if compiled is not None and arrays is not None:
+        assert _parts(compiled) == _parts(arrays)
+
+
+def _parts(rows: TextRows) -> list[object]:
+    fields = [field.bytes(rows.text) for field in (rows.query, rows.doc, rows.number)]
+    hashes = [rows.query_hash.tolist(), rows.doc_hash.tolist(), rows.starts.tolist()]
+    return [*fields, *hashes, rows.score.tobytes(), rows.floats]
+
+
+@needs_compiled
+@given(st.lists(numbers, min_size=1, max_size=30))
+@example(["9007199254740993", "0.95321468114852913", "999999999999999999", "-0.0", "5e-324"])
+@example(["1e22", "1e23", "123456789012345678e3", "8.5e-22", "8.5e-23", "0." + "0" * 30 + "1"])
+@example(["1234567890123456789", "0" * 40 + "1", "1" + "0" * 17 + ".5"])
+def test_a_number_is_what_float_reads_or_left_to_it(written: list[str]) -> None:
+    lines = kernels.cut_lines(Text("".join(f"q 0 d 1 {one} t\n" for one in written).encode()))
+    assert lines is not None
+    for one, read in zip(written, lines.score.tolist(), strict=True):
+        if not math.isnan(read):
+            assert float(one).hex() == read.hex()
+
+
+@needs_compiled
+def test_plain_numbers_are_read_here() -> None:
+    """Those of common runs; leaving one in a thousand to Python would halve the speed."""
+    written = [f"{value:.{places}f}" for places in range(1, 16) for value in (0.1234567, 31.25)]
+    written += [repr(1 / n) for n in range(1, 2000)] + ["12", "-3", "+4.5", "1e-5", "2.5E+3"]
+    lines = kernels.cut_lines(Text("".join(f"q 0 d 1 {one} t\n" for one in written).encode()))
+    assert lines is not None
+    assert [float(one).hex() for one in written] == [read.hex() for read in lines.score.tolist()]
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> list[tuple[list[int], list[int]]]:
+    """Of each group the hashes that it has, and those that are wanted."""
+    hashes = st.integers(0, 2**64 - 1) | st.integers(0, 40)
+    few = st.lists(hashes, max_size=20)
+    return draw(st.lists(st.tuples(few, few), max_size=8))
+
+
+@needs_compiled
+@given(groups())
+def test_hashes_are_found_in_their_group(found: list[tuple[list[int], list[int]]]) -> None:
+    rows = _matched(found)
+    if any(len(set(own)) < len(own) for own, _ in found):
+        assert rows is None
+        return
+    expected, first = [], 0
+    for own, wanted in found:
+        expected += [first + own.index(one) if one in own else -1 for one in wanted]
+        first += len(own)
+    assert rows == expected
+
+
+def _matched(found: list[tuple[list[int], list[int]]]) -> list[int] | None:
+    def joined(at: int) -> tuple[WordArray, IntArray]:
+        parts = [pair[at] for pair in found]
+        sizes = np.array([len(part) for part in parts], dtype=np.int64)
+        return np.array([one for part in parts for one in part], dtype=np.uint64), np.append(
+            np.int64(0), np.cumsum(sizes)
+        )
+
+    rows = kernels.match_groups(*joined(0), *joined(1))
+    return None if rows is None else rows.tolist()
+
+
+@needs_compiled
+@pytest.mark.parametrize("count", [4_096, 4_097, 70_000])
+def test_large_groups_have_room(count: int) -> None:
+    own = (np.arange(count, dtype=np.uint64) * np.uint64(11400714819323198485)).tolist()
+    assert _matched([([1], [1]), (own, own[::-1]), ([], [1])]) == [
+        0, *range(count, 0, -1), -1
+    ]  # fmt: skip
+
+
+@needs_compiled
+def test_hashes_that_somebody_made_to_crowd_take_no_longer() -> None:
+    """All of them begin at one place of the table, so each would look at all before it."""
+    own = [one * INVERSE % (1 << 64) for one in range(200_000)]
+    start = time.perf_counter()
+    assert _matched([(own, own)]) is None
+    assert time.perf_counter() - start < 5
+
+
+def test_without_a_library_nothing_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernels.library.cache_clear()
+    try:
+        for content in (None, b"", b"not a library"):
+            place = tmp_path / "_kernels.so"
+            if content is not None:
+                place.write_bytes(content)
+            monkeypatch.setattr(kernels, "LIBRARY", place)
+            assert kernels.library() is None
+            assert kernels.cut_lines(Text(b"q 0 d 1 2 t\n")) is None
+            kernels.library.cache_clear()
+    finally:
+        kernels.library.cache_clear()
+
+
+@needs_compiled
+def test_a_library_of_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels.library.cache_clear()
+    monkeypatch.setattr(kernels, "FORM", kernels.FORM + 1)
+    assert kernels.library() is None
+    kernels.library.cache_clear()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_source_compiles_without_a_warning(tmp_path: Path) -> None:
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
+    command = ["cc", *strict, "-O2", "-c", "-o", str(tmp_path / "kernels.o"), str(SOURCE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
