@@ -75,7 +75,7 @@ def _ranked(
     """Document ids, best first."""
     options = one.options
     chosen = {name: lists[name][: options.depth] for name in options.components}
-    fused = fuse(chosen, options, classify(query))
+    fused = [*fuse(chosen, options, classify(query))]
     if options.rerank:
         depth = int(one.more["rerank_top"])
         fused = reranking.best_first(query, fused[:depth]) + fused[depth:]

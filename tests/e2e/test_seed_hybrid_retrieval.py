@@ -103,11 +103,11 @@ def test_rrf_fuses_multiple_component_rankings() -> None:
 def test_rrf_handles_ties_deterministically() -> None:
     options = SearchOptions()
     given = lists(bm25=[7, 3], splade=[3, 7])
-    first = fuse(given, options)
+    first = [*fuse(given, options)]
     assert first[0].score == first[1].score
     assert [one.chunk_id for one in first] == ["doc7", "doc3"]  # BM25 has doc7 first
     turned = dict(reversed(given.items()))
-    assert all(fuse(turned, options) == first for _ in range(5))
+    assert all([*fuse(turned, options)] == first for _ in range(5))
 
 
 # Weighted Normalization Fusion

@@ -1,8 +1,8 @@
 """Who is asked, and who answered in time?
 
-Components search side by side (``asyncio.gather``), each in a lane of its own with its own
-deadline. One that fails or is late is left out and named; the answers of the others count. One that
-reached only a part of its data is named too, and what it found there counts.
+Components search side by side, each in a lane of its own with its own deadline. One that fails or
+is late is left out and named; the answers of the others count. One that reached only a part of its
+data is named too, and what it found there counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.model.query import Component, Filters, Hit, PartialAnswerError
-from assay.search.deadline import Failure, Lane, Outcome, Stop
+from assay.search.deadline import Failure, Lane, Outcome, Stop, call_all
 
 log = logging.getLogger("assay.search")
 
@@ -46,7 +46,7 @@ class Answers:
         return tuple(f"{name}_{failure}" for name, failure in self.failures.items())
 
 
-async def gather(
+def gather(
     requests: Mapping[str, Request],
     components: Mapping[str, Component],
     absent: Mapping[str, str],
@@ -54,33 +54,66 @@ async def gather(
     timeout_s: float,
 ) -> Answers:
     """Ask every component of ``requests`` at once; ``absent`` says why one is not there."""
+    calls = {
+        name: (lanes[name], _search(components[name], request))
+        for name, request in requests.items()
+        if name in components
+    }
+    return _answers(requests, call_all(calls, timeout_s), absent)
 
-    async def one(name: str) -> Outcome[tuple[Hit, ...]]:
-        if name not in components:
-            reason = absent.get(name, f"{name} is not part of this index")
-            return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
-        work = _search(components[name], requests[name])
-        found = await lanes[name].call(work, timeout_s)
-        if found.value is None:
-            return Outcome(failure=found.failure, reason=found.reason, seconds=found.seconds)
-        hits, missing = found.value
-        if missing:
-            return Outcome(hits, Failure.PARTIAL, f"{name}: {missing}", found.seconds)
-        return Outcome(hits, seconds=found.seconds)
 
-    outcomes = dict(zip(requests, await asyncio.gather(*map(one, requests)), strict=True))
-    failed = {name: found for name, found in outcomes.items() if found.failure is not None}
-    for name, found in failed.items():
+async def agather(
+    requests: Mapping[str, Request],
+    components: Mapping[str, Component],
+    absent: Mapping[str, str],
+    lanes: Mapping[str, Lane],
+    timeout_s: float,
+) -> Answers:
+    """The same from a coroutine, which holds no thread while it waits."""
+    calls = {
+        name: lanes[name].call(_search(components[name], request), timeout_s)
+        for name, request in requests.items()
+        if name in components
+    }
+    found = dict(zip(calls, await asyncio.gather(*calls.values()), strict=True))
+    return _answers(requests, found, absent)
+
+
+def _answers(
+    requests: Mapping[str, Request],
+    found: Mapping[str, Outcome[tuple[tuple[Hit, ...], str]]],
+    absent: Mapping[str, str],
+) -> Answers:
+    outcomes = {name: _outcome(name, found.get(name), absent) for name in requests}
+    failed = {name: one for name, one in outcomes.items() if one.failure is not None}
+    for name, one in failed.items():
         # what is known to be gone is not worth a line for every search
-        level = logging.DEBUG if found.failure is Failure.UNAVAILABLE else logging.WARNING
-        effect = "left out of fusion" if found.value is None else "incomplete"
-        log.log(level, "%s_%s: %s: %s", name, found.failure, effect, found.reason)
+        level = logging.DEBUG if one.failure is Failure.UNAVAILABLE else logging.WARNING
+        effect = "left out of fusion" if one.value is None else "incomplete"
+        log.log(level, "%s_%s: %s: %s", name, one.failure, effect, one.reason)
     return Answers(
-        lists={name: found.value for name, found in outcomes.items() if found.value is not None},
-        failures={name: found.failure for name, found in failed.items() if found.failure},
-        reasons={name: found.reason for name, found in failed.items()},
-        seconds={name: found.seconds for name, found in outcomes.items()},
+        lists={name: one.value for name, one in outcomes.items() if one.value is not None},
+        failures={name: one.failure for name, one in failed.items() if one.failure},
+        reasons={name: one.reason for name, one in failed.items()},
+        seconds={name: one.seconds for name, one in outcomes.items()},
     )
+
+
+def _outcome(
+    name: str,
+    found: Outcome[tuple[tuple[Hit, ...], str]] | None,
+    absent: Mapping[str, str],
+) -> Outcome[tuple[Hit, ...]]:
+    """The hits of one component; a part of them is a failure, too."""
+    if found is None:
+        reason = absent.get(name, f"{name} is not part of this index")
+        return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
+    if found.value is None:
+        return Outcome(failure=found.failure, reason=found.reason, seconds=found.seconds)
+    hits, missing = found.value
+    if missing:
+        return Outcome(hits, Failure.PARTIAL, f"{name}: {missing}", found.seconds)
+    return Outcome(hits, seconds=found.seconds)
 
 
 def _search(

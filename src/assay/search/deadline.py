@@ -13,9 +13,10 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from assay import limits
@@ -59,7 +60,7 @@ class Lane:
         self.breaker = breaker or Breaker()
         self._workers = workers
         self._most_waiting = waiting
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[Job[Any]] = deque()
         self._changed = threading.Condition()
         self._threads = 0
         self._idle = 0
@@ -75,29 +76,48 @@ class Lane:
 
         ``work`` is handed a function that tells whether it may stop, since nobody waits any more.
         """
-        started = time.perf_counter()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+
+        def settled(_: Job[T]) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                loop.call_soon_threadsafe(_finish, done)
+
+        job = self.begin(work, settled)
+        if isinstance(job, Outcome):
+            return job
+        try:
+            await asyncio.wait({done}, timeout=timeout_s)
+        finally:
+            job.abandoned = True
+        return self.end(job, timeout_s)
+
+    def begin(
+        self, work: Callable[[Stop], T], settled: Callable[[Job[T]], None]
+    ) -> Job[T] | Outcome[T]:
+        """The call on its way, or why there is none; ``settled`` hears of its end in the thread."""
         if not self.breaker.allows():
             reason = f"{self.name} failed repeatedly and is left alone for a while"
             return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
-        job = _Job(work, asyncio.get_running_loop())
+        job = Job(work, settled)
         if not self._put(job):
             return Outcome(failure=Failure.UNAVAILABLE, reason=f"{self.name} has too many waiting")
-        try:
-            await asyncio.wait({job.done}, timeout=timeout_s)
-        finally:
-            job.abandoned = True
-        seconds = time.perf_counter() - started
-        if not job.done.done():
+        return job
+
+    def end(self, job: Job[T], timeout_s: float) -> Outcome[T]:
+        """What became of a call that is over, or that nobody waits for any more."""
+        if job.ended is None:
             self.breaker.failed()
             reason = f"{self.name} did not answer within {timeout_s * 1000:g} ms"
+            seconds = time.perf_counter() - job.started
             return Outcome(failure=Failure.TIMEOUT, reason=reason, seconds=seconds)
-        value, problem = job.done.result()
-        if problem is not None:
+        seconds = job.ended - job.started
+        if job.problem is not None:
             self.breaker.failed()
-            reason = f"{self.name}: {type(problem).__name__}: {problem!s:.200}"
+            reason = f"{self.name}: {type(job.problem).__name__}: {job.problem!s:.200}"
             return Outcome(failure=Failure.ERROR, reason=reason, seconds=seconds)
         self.breaker.succeeded()
-        return Outcome(value=value, seconds=seconds)
+        return Outcome(value=job.value, seconds=seconds)
 
     def close(self) -> None:
         """Let idle threads go; busy ones end with their call."""
@@ -115,7 +135,7 @@ class Lane:
         with self._changed:
             return self._changed.wait_for(lambda: self._threads == 0, max(0.0, timeout_s))
 
-    def _put(self, job: _Job) -> bool:
+    def _put(self, job: Job[Any]) -> bool:
         with self._changed:
             if len(self._jobs) >= self._most_waiting:
                 self._jobs = deque(kept for kept in self._jobs if not kept.abandoned)
@@ -145,25 +165,50 @@ class Lane:
                 job.run()
 
 
-class _Job:
-    """One call on its way through a lane; ``done`` holds its value and its error."""
+def call_all(
+    calls: Mapping[str, tuple[Lane, Callable[[Stop], T]]], timeout_s: float
+) -> dict[str, Outcome[T]]:
+    """The outcomes of calls in several lanes at once, for whoever waits for them in a thread."""
+    deadline = time.monotonic() + timeout_s
+    settled: SimpleQueue[Job[T]] = SimpleQueue()
+    begun = {name: lane.begin(work, settled.put) for name, (lane, work) in calls.items()}
+    jobs = [job for job in begun.values() if isinstance(job, Job)]
+    try:
+        for _ in jobs:
+            settled.get(timeout=max(0.0, deadline - time.monotonic()))
+    except Empty:
+        pass
+    finally:
+        for job in jobs:
+            job.abandoned = True
+    return {
+        name: calls[name][0].end(job, timeout_s) if isinstance(job, Job) else job
+        for name, job in begun.items()
+    }
 
-    def __init__(self, work: Callable[[Stop], Any], loop: asyncio.AbstractEventLoop) -> None:
+
+class Job(Generic[T]):
+    """One call on its way through a lane: a value or a problem, once it has ended."""
+
+    def __init__(self, work: Callable[[Stop], T], settled: Callable[[Job[T]], None]) -> None:
         self._work = work
-        self._loop = loop
-        self.done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+        self._settled = settled
+        self.started = time.perf_counter()
+        self.ended: float | None = None
+        self.value: T | None = None
+        self.problem: BaseException | None = None
         self.abandoned = False
 
     def run(self) -> None:
-        value, problem = None, None
+        """Work, and tell whoever waits."""
         try:
-            value = self._work(lambda: self.abandoned)
+            self.value = self._work(lambda: self.abandoned)
         except BaseException as error:  # a lane's thread must outlive whatever it runs
-            problem = error
-        # where the loop of whoever asked is closed, nobody waits
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._settle, value, problem)
+            self.problem = error
+        self.ended = time.perf_counter()
+        self._settled(self)
 
-    def _settle(self, value: Any, problem: BaseException | None) -> None:
-        if not self.done.done():
-            self.done.set_result((value, problem))
+
+def _finish(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_result(None)

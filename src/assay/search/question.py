@@ -48,9 +48,16 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
         raise InputError(
             f"query: character {error.start + 1} is half of a surrogate pair, not a character"
         ) from None
-    spaced = "".join(" " if unicodedata.category(c) == "Cc" else c for c in query)
-    written = " ".join(unicodedata.normalize("NFKC", spaced).split())
+    written = " ".join(_normalized(query).split())
     if not written:
         raise InputError("query: is empty", hint='for example: assay search "adverse events"')
     text = written.lower()
     return Question(written, text, synonyms.expansions(text) if synonyms else ())
+
+
+def _normalized(query: str) -> str:
+    """NFKC, with blanks for control characters; most queries are in that form already."""
+    if query.isascii() and query.isprintable():
+        return query
+    spaced = "".join(" " if unicodedata.category(c) == "Cc" else c for c in query)
+    return unicodedata.normalize("NFKC", spaced)

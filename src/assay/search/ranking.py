@@ -93,7 +93,7 @@ def rank(
     fused = fuse(lists, options, query_type)
     between = time.perf_counter()
     detected = detect(question.written, lexicon, options.query_intent) if options.boosts else ()
-    traits = labels([one.key for one in fused]) if detected else {}
+    traits = labels(fused.keys) if detected else {}
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon)
     seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
     return Ranking(boosted, detected, query_type, seconds)

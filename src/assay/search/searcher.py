@@ -22,17 +22,18 @@ from assay.errors import AssayError, SearchUnavailableError
 from assay.model.document import Chunk
 from assay.model.query import Filters
 from assay.model.testset import QueryType
+from assay.search.asked import Asked, LookedUp
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
 from assay.search.cache import Cache
 from assay.search.check import changed, check
-from assay.search.coordinator import Request, gather
+from assay.search.coordinator import Answers, Request, agather, gather
 from assay.search.deadline import Failure, Lane
 from assay.search.options import COMPONENTS, SearchOptions
 from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
-from assay.search.question import Question, ask
+from assay.search.question import ask
 from assay.search.ranking import Ranking
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
@@ -60,20 +61,6 @@ class Source:
 
     newest: Callable[[], str]
     open: Callable[[], Snapshot]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """One question on its way: what is wanted, and which generation answers."""
-
-    question: Question
-    options: SearchOptions
-    snapshot: Snapshot
-    started: float
-
-    def key(self, generation: str) -> tuple[str, str, str]:
-        """The same for questions with the same answer."""
-        return generation, self.question.written, self.options.identity()
 
 
 class Searcher:
@@ -146,10 +133,8 @@ class Searcher:
         if known := self._remembered(asked):
             return known
         if asked.options.rerank:
-            return self._loop.run(self._tried(self._answer, asked))
-        prepared = self._loop.run(self._tried(self._prepare, asked))
-        # whoever waits here may as well do the rest, instead of yet another thread
-        return self._remember(asked, _told(prepared, asked))
+            return self._loop.run(self._atried(self._answer, asked))
+        return self._remember(asked, _told(self._tried(self._prepare, asked), asked))
 
     async def asearch(
         self, query: str, options: SearchOptions | None = None, **changes: Any
@@ -157,24 +142,26 @@ class Searcher:
         """The same from a coroutine."""
         asked = self._asked(query, options, changes)
         known = self._remembered(asked)
-        return known if known is not None else await self._tried(self._answer, asked)
+        return known if known is not None else await self._atried(self._answer, asked)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
         """An answer from this snapshot with everything that led to it; none is remembered."""
         started = time.perf_counter()
         question = ask(query, self._synonyms if options.synonyms else None)
-        return self._loop.run(self._trace(_Asked(question, options, snapshot, started)))
+        return self._loop.run(
+            self._trace(Asked(question, options, snapshot, started, options.identity()))
+        )
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
         """The lists of every component, to be fused as often as wanted."""
-        return self._loop.run(self._tried(self._prepare, self._asked(query, options, changes)))
+        return self._tried(self._prepare, self._asked(query, options, changes))
 
     def why(
         self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
         work = partial(self._why, document)
-        return self._loop.run(self._tried(work, self._asked(query, options, changes)))
+        return self._loop.run(self._atried(work, self._asked(query, options, changes)))
 
     def refresh(self) -> bool:
         """Move on to the newest generation, if there is one; whether that happened.
@@ -221,85 +208,120 @@ class Searcher:
         snapshot = self._source.open()
         request = Request(WARM_UP, 1, Filters())
         requests = dict.fromkeys(snapshot.components, request)
-        self._loop.run(gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S))
+        gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S)
         return snapshot
 
-    def _asked(self, query: str, options: SearchOptions | None, changes: dict[str, Any]) -> _Asked:
+    def _asked(self, query: str, options: SearchOptions | None, changes: dict[str, Any]) -> Asked:
         started = time.perf_counter()
         wanted = changed(self.defaults if options is None else options, **changes)
         question = ask(query, self._synonyms if wanted.synonyms else None)
         self.refresh_aside()
-        return _Asked(question, wanted, self._snapshot, started)
+        return Asked(question, wanted, self._snapshot, started, wanted.identity())
 
-    def _remembered(self, asked: _Asked) -> SearchResponse | None:
+    def _remembered(self, asked: Asked) -> SearchResponse | None:
         known = self._answers.get(asked.key(asked.snapshot.generation))
         if known is None:
             return None
         total = round(1000 * (time.perf_counter() - asked.started), 3)
         return replace(known, cached=True, timings_ms={"total": total})
 
-    async def _tried(self, work: Callable[[_Asked], Awaitable[T]], asked: _Asked) -> T:
+    def _tried(self, work: Callable[[Asked], T], asked: Asked) -> T:
         """What ``work`` gives; from the newest generation where the present one went away.
 
         On a cluster a generation is removed after the next but one, also while nobody asks.
         """
         try:
+            return work(asked)
+        except SearchUnavailableError as problem:
+            if not _may_be_gone(problem):
+                raise
+            self.refresh()
+            again = self._moved_on(asked)
+            if again is None:
+                raise
+        return work(again)
+
+    async def _atried(self, work: Callable[[Asked], Awaitable[T]], asked: Asked) -> T:
+        """The same from a coroutine."""
+        try:
             return await work(asked)
         except SearchUnavailableError as problem:
-            if not any(error.endswith(f"_{Failure.ERROR}") for error in problem.component_errors):
+            if not _may_be_gone(problem):
                 raise
             await asyncio.to_thread(self.refresh)
-            snapshot = self._snapshot
-            if snapshot.generation == asked.snapshot.generation:
+            again = self._moved_on(asked)
+            if again is None:
                 raise
-            for lane in self.lanes.values():
-                lane.breaker.succeeded()  # what failed is not asked any more
-        return await work(replace(asked, snapshot=snapshot))
+        return await work(again)
 
-    async def _trace(self, asked: _Asked) -> Traced:
-        prepared = await self._prepare(asked)
+    def _moved_on(self, asked: Asked) -> Asked | None:
+        """The same question to a newer generation, if there is one."""
+        snapshot = self._snapshot
+        if snapshot.generation == asked.snapshot.generation:
+            return None
+        for lane in self.lanes.values():
+            lane.breaker.succeeded()  # what failed is not asked any more
+        return replace(asked, snapshot=snapshot)
+
+    async def _trace(self, asked: Asked) -> Traced:
+        prepared = await self._aprepare(asked)
         if not asked.options.rerank:
             return await asyncio.to_thread(_told, prepared, asked)
         ranking, reranked = await self._rank(prepared, asked.options)
         return await asyncio.to_thread(_told, prepared, asked, ranking, reranked)
 
-    async def _answer(self, asked: _Asked) -> SearchResponse:
+    async def _answer(self, asked: Asked) -> SearchResponse:
         return self._remember(asked, await self._trace(asked))
 
-    def _remember(self, asked: _Asked, traced: Traced) -> SearchResponse:
+    def _remember(self, asked: Asked, traced: Traced) -> SearchResponse:
         response = traced.response
         if not response.degraded and not response.warnings:
             self._answers.put(asked.key(response.generation), response)
         return response
 
-    async def _prepare(self, asked: _Asked) -> Prepared:
+    def _prepare(self, asked: Asked) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        question, options, snapshot = asked.question, asked.options, asked.snapshot
-        requests = {
-            name: Request(question.for_component(name), options.depth, options.filters)
-            for name in options.components
-        }
-        known = {
-            name: packed.hits()
-            for name, request in requests.items()
-            if (packed := self._lists.get((snapshot.generation, name, request))) is not None
-        }
-        answers = await gather(
-            {name: request for name, request in requests.items() if name not in known},
-            snapshot.components,
-            snapshot.absent,
-            self.lanes,
-            options.component_timeout_ms / 1000,
+        looked = self._looked_up(asked)
+        snapshot, timeout_s = asked.snapshot, asked.options.component_timeout_ms / 1000
+        answers = gather(
+            looked.unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
         )
+        return self._prepared(asked, looked, answers)
+
+    async def _aprepare(self, asked: Asked) -> Prepared:
+        """The same from a coroutine."""
+        looked = self._looked_up(asked)
+        snapshot, timeout_s = asked.snapshot, asked.options.component_timeout_ms / 1000
+        answers = await agather(
+            looked.unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
+        )
+        return self._prepared(asked, looked, answers)
+
+    def _looked_up(self, asked: Asked) -> LookedUp:
+        known, unknown = {}, {}
+        for name in asked.options.components:
+            text = asked.question.for_component(name)
+            request = Request(text, asked.options.depth, asked.options.filters)
+            packed = self._lists.get((asked.snapshot.generation, name, request))
+            if packed is None:
+                unknown[name] = request
+            else:
+                known[name] = packed.hits()
+        return LookedUp(known, unknown)
+
+    def _prepared(self, asked: Asked, looked: LookedUp, answers: Answers) -> Prepared:
+        """All lists in the order of their components; those that came whole are remembered."""
+        options, snapshot = asked.options, asked.snapshot
         for name, hits in answers.lists.items():
             if name not in answers.failures:
-                self._lists.put((snapshot.generation, name, requests[name]), pack(hits))
-        lists = {**known, **answers.lists}
+                key = (snapshot.generation, name, looked.unknown[name])
+                self._lists.put(key, pack(hits))
+        lists = {**looked.known, **answers.lists}
         if not lists:
             raise all_failed(answers)
         in_order = {name: lists[name] for name in options.components if name in lists}
         return Prepared(
-            question=question,
+            question=asked.question,
             options=options,
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
@@ -330,8 +352,8 @@ class Searcher:
             return ranking, reranked
         return ranking.reranked(dict(zip(keys, reranked.scores, strict=True))), reranked
 
-    async def _why(self, document: str, asked: _Asked) -> Why:
-        prepared = await self._prepare(asked)
+    async def _why(self, document: str, asked: Asked) -> Why:
+        prepared = await self._aprepare(asked)
         before = await asyncio.to_thread(prepared.rank, asked.options)
         after, reranked = await self._rank(prepared, asked.options)
         why = await asyncio.to_thread(
@@ -347,9 +369,14 @@ class Searcher:
         )
 
 
+def _may_be_gone(problem: SearchUnavailableError) -> bool:
+    """Whether nobody answered since the generation is no more."""
+    return any(error.endswith(f"_{Failure.ERROR}") for error in problem.component_errors)
+
+
 def _told(
     prepared: Prepared,
-    asked: _Asked,
+    asked: Asked,
     ranking: Ranking | None = None,
     reranked: Reranked | None = None,
 ) -> Traced:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeAlias, overload
 from assay.ingest.sections import LABELS, label_of
 from assay.search.boost.detect import TABLE_RULE, Detected
 from assay.search.boost.lexicon import Lexicon
-from assay.search.fusion.fused import Fused
+from assay.search.fusion.fused import Fused, Pool
 from assay.search.response import Boost
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
@@ -51,7 +51,7 @@ class Order(Sequence[Boosted]):
 
     def __init__(
         self,
-        candidates: Sequence[Fused],
+        candidates: Pool,
         scores: Sequence[float],
         matches: Sequence[_Matches],
     ) -> None:
@@ -77,7 +77,7 @@ class Order(Sequence[Boosted]):
 
 
 def apply_boosts(
-    candidates: Sequence[Fused],
+    candidates: Pool,
     traits: Callable[[int], Traits],
     detected: Sequence[Detected],
     lexicon: Lexicon,
@@ -87,14 +87,14 @@ def apply_boosts(
     Where nothing was detected no trait is asked for.
     """
     if not detected:
-        return Order(candidates, [one.score for one in candidates], [()] * len(candidates))
-    every = [traits(one.key) for one in candidates]
+        return Order(candidates, candidates.scores, [()] * len(candidates))
+    every = [*map(traits, candidates.keys)]
     # few values are shared by many candidates: each is judged once, and kept while its id is used
     distinct = {id(has): has for has in every}
     matches = {at: _matches(has, detected, lexicon) for at, has in distinct.items()}
     factors = {at: found[0][0].factor if found else 1.0 for at, found in matches.items()}
     ids = [*map(id, every)]
-    scores = [one.score * factors[at] for one, at in zip(candidates, ids, strict=True)]
+    scores = [score * factors[at] for score, at in zip(candidates.scores, ids, strict=True)]
     return Order(candidates, scores, [matches[at] for at in ids])
 
 

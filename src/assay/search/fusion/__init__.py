@@ -1,7 +1,7 @@
 """Several lists of candidates: which single order do they make, and who contributed what?"""
 
 from assay.search.fusion.fuse import fuse, worth
-from assay.search.fusion.fused import Column, Fused
+from assay.search.fusion.fused import Column, Fused, Pool
 from assay.search.fusion.weights import check_fusion, effective_weights
 
-__all__ = ["Column", "Fused", "check_fusion", "effective_weights", "fuse", "worth"]
+__all__ = ["Column", "Fused", "Pool", "check_fusion", "effective_weights", "fuse", "worth"]

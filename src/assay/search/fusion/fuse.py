@@ -14,7 +14,7 @@ from typing import Any
 from assay.errors import InputError
 from assay.model.query import Hit
 from assay.model.testset import QueryType
-from assay.search.fusion.fused import Column, Fused
+from assay.search.fusion.fused import Column, Pool
 from assay.search.fusion.rrf import reciprocal_ranks
 from assay.search.fusion.weighted import normalized_scores
 from assay.search.fusion.weights import effective_weights
@@ -28,7 +28,7 @@ def fuse(
     lists: Mapping[str, Sequence[Hit]],
     options: SearchOptions,
     query_type: QueryType | None = None,
-) -> list[Fused]:
+) -> Pool:
     """All candidates of all lists, best first; a candidate is known by its key."""
     names = _in_order(lists)
     weights = effective_weights(options, names, query_type)
@@ -54,11 +54,7 @@ def fuse(
             ranks = zip(columns, row[_FIRST_PLACE:], strict=True)
             row[0] = -sum(sorted(column.contributions[rank - 1] for column, rank in ranks))
     primary = len(columns[0].raw) if names[:1] == (PRIMARY,) else 0
-    table = tuple(columns)
-    return [
-        Fused(row[2], row[1], -row[0], table, tuple(row[_FIRST_PLACE:]))
-        for row in _sorted(list(rows.values()), primary)
-    ]
+    return Pool(_sorted(list(rows.values()), primary), tuple(columns))
 
 
 def _sorted(rows: list[list[Any]], primary: int) -> list[list[Any]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar, overload
 
 Value = TypeVar("Value")
 
@@ -24,8 +24,7 @@ class Fused(NamedTuple):
     """A candidate with its fused score; contributions sum to the score.
 
     ``places`` holds its rank in each column, 0 where the component did not find it. The mappings
-    below are made when asked for, since few candidates are ever shown; None means not found. A
-    tuple, since hundreds are made for each query and a frozen dataclass takes four times as long.
+    below are made when asked for; None means not found.
     """
 
     key: int
@@ -64,3 +63,38 @@ class Fused(NamedTuple):
             column.component: value(column, place - 1) if place else None
             for column, place in zip(self.columns, self.places, strict=True)
         }
+
+
+class Pool(Sequence[Fused]):
+    """Candidates in the order of their fused scores, made when they are looked at.
+
+    There are hundreds for each query, of which few are ever shown. A row is what ``fuse`` made: the
+    score (negative), id, key, and the rank in each column.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[Any]], columns: tuple[Column, ...]) -> None:
+        self._rows = rows
+        self._columns = columns
+
+    @property
+    def keys(self) -> list[int]:
+        """The key of each candidate."""
+        return [row[2] for row in self._rows]
+
+    @property
+    def scores(self) -> list[float]:
+        """The score of each candidate."""
+        return [-row[0] for row in self._rows]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Fused: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Fused]: ...
+    def __getitem__(self, at: int | slice) -> Fused | list[Fused]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        score, chunk_id, key, *places = self._rows[at]
+        return Fused(key, chunk_id, -score, self._columns, tuple(places))

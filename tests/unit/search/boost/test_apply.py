@@ -9,14 +9,14 @@ import pytest
 from assay.model.document import Chunk
 from assay.model.query import Hit
 from assay.search.boost import Boosted, apply_boosts, default_lexicon, detect
-from assay.search.fusion import Fused, fuse
+from assay.search.fusion import Pool, fuse
 from assay.search.options import SearchOptions
 from assay.search.response import Boost
 
 PLAIN = Chunk("p", "p", "text", section_label="introduction")
 
 
-def fused(count: int) -> list[Fused]:
+def fused(count: int) -> Pool:
     hits = [Hit(key, f"doc{key}", 100.0 - key) for key in range(count)]
     return fuse({"bm25": hits}, SearchOptions())
 
@@ -54,7 +54,7 @@ def test_a_query_without_intent_changes_nothing_and_looks_at_no_candidate() -> N
 
     lexicon = default_lexicon()
     rows = apply_boosts(fused(5), refuse, detect("cancer research trends", lexicon), lexicon)
-    assert [row.fused for row in rows] == fused(5)
+    assert [row.fused for row in rows] == [*fused(5)]
     assert all(row.score == row.fused.score and row.boosts == () for row in rows)
     assert [row.rank_fused for row in rows] == [1, 2, 3, 4, 5]
 
@@ -100,8 +100,7 @@ def test_the_larger_factor_holds_and_both_rules_are_named() -> None:
 
 
 def test_equal_scores_keep_their_fused_order() -> None:
-    hits = [Hit(key, f"doc{key}", 1.0) for key in (5, 3, 4)]
-    same = [Fused(hit.key, hit.chunk_id, 0.5, (), ()) for hit in hits]
+    same = Pool([(-0.5, f"doc{key}", key) for key in (5, 3, 4)], ())
     lexicon = default_lexicon()
     rows = apply_boosts(same, traits({}), detect("eligibility", lexicon), lexicon)
     assert [row.fused.key for row in rows] == [5, 3, 4]
