@@ -127,9 +127,9 @@ def _search(
             hits, missing = component.search(request.query, request.depth, request.filters), ""
         except PartialAnswerError as part:
             hits, missing = part.hits, part.message
-        for hit in hits:
-            if not math.isfinite(hit.score):
-                raise ValueError(f"the score of {hit.chunk_id} is {hit.score}")
+        if not all(map(math.isfinite, [hit.score for hit in hits])):
+            bad = next(hit for hit in hits if not math.isfinite(hit.score))
+            raise ValueError(f"the score of {bad.chunk_id} is {bad.score}")
         return tuple(hits), missing
 
     return work

@@ -28,8 +28,5 @@ class Packed:
 
 def pack(hits: Sequence[Hit]) -> Packed:
     """A list of hits, made small."""
-    return Packed(
-        array("q", [hit.key for hit in hits]),
-        tuple(hit.chunk_id for hit in hits),
-        array("d", [hit.score for hit in hits]),
-    )
+    keys, chunk_ids, scores = zip(*hits, strict=True) if hits else ((), (), ())
+    return Packed(array("q", keys), chunk_ids, array("d", scores))

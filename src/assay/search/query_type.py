@@ -131,5 +131,7 @@ def _technical(written: list[str], words: list[str]) -> int:
 
 
 def _is_name(word: str) -> bool:
-    """Two capitals, or a digit."""
+    """Two capitals, or a digit; most words are small letters, which is told at once."""
+    if word.isalpha() and word.islower():
+        return False
     return sum(letter.isupper() for letter in word) >= 2 or any(map(str.isdigit, word))

@@ -41,11 +41,11 @@ def fuse(
         hits = _distinct(lists[name])
         column = _column(name, hits, options, weights[name])
         columns.append(column)
-        for rank, (hit, share) in enumerate(zip(hits, column.contributions, strict=True), start=1):
-            key = hit.key
+        pairs = zip(hits, column.contributions, strict=True)
+        for rank, ((key, chunk_id, _), share) in enumerate(pairs, start=1):
             row = rows.get(key)
             if row is None:
-                row = rows[key] = [-0.0, hit.chunk_id, key, *nowhere]
+                row = rows[key] = [-0.0, chunk_id, key, *nowhere]
             row[0] -= share
             row[at] = rank
     for row in rows.values() if len(names) > 2 else ():
