@@ -119,7 +119,7 @@ def _sizes(section: dict[str, Any]) -> str:
     head = ["rows", "file MB", "n", "work s (min–max)", "s per M rows", "peak MB"]
     fixed, each = line(sizes, costs)
     fit = (
-        f"Fitted line: {fixed:.2f} s (mostly the import of polars) and {each:.3f} s per million "
+        f"Fitted line: {fixed:.2f} s and {each:.3f} s per million "
         f"rows.\nFitted exponent: {exponent(sizes, costs):.2f}; 1 is linear, and the fixed part "
         "makes it less."
     )
