@@ -6,6 +6,7 @@ Called by hatchling for wheels and editable installations, and as ``python hatch
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -21,24 +22,38 @@ FLAGS = ("-O3", "-std=c11", "-fPIC", "-shared", "-ffp-contract=off")
 
 
 def compile_kernels() -> bool:
-    """Whether there is a library now; one of an older source is removed in any case."""
-    LIBRARY.unlink(missing_ok=True)
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    if sys.platform == "win32" or shutil.which(compiler[0]) is None:
-        return False
+    """Whether there is a library now; one of an older source does not stay."""
     beside = LIBRARY.with_suffix(f".{os.getpid()}")
-    command = [*compiler, *FLAGS, "-o", str(beside), str(SOURCE), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        print(f"{shlex.join(command)} failed:\n{done.stderr}", file=sys.stderr)
+    try:
+        compiler = shlex.split(os.environ.get("CC") or "cc")
+        if sys.platform == "win32" or not compiler or shutil.which(compiler[0]) is None:
+            LIBRARY.unlink(missing_ok=True)
+            return False
+        command = [*compiler, *FLAGS, "-o", str(beside), str(SOURCE), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"{shlex.join(command)} failed:\n{done.stderr}", file=sys.stderr)
+            LIBRARY.unlink(missing_ok=True)
+            return False
+        beside.replace(LIBRARY)
+    except (
+        OSError,
+        ValueError,
+    ) as problem:  # a folder that cannot be written, quotes that do not end
+        print(f"{SOURCE} was not compiled: {problem}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            LIBRARY.unlink(missing_ok=True)
         return False
-    beside.replace(LIBRARY)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
     return True
 
 
 if __name__ == "__main__":
     if not compile_kernels():
         print("no C compiler: scoring works, three times slower (CC names one)", file=sys.stderr)
+        sys.exit(1)
 else:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
     from packaging.tags import platform_tags

@@ -81,6 +81,17 @@ class AssayPandas(Assay):
     frame_library = "pandas"
 
 
+class AssayArrays(Assay):
+    """Ours, as where no C compiler was found: array operations alone."""
+
+    def load(self, source: str) -> None:
+        super().load(source)
+
+        from assay.hits import kernels
+
+        kernels.library = lambda: None  # type: ignore[assignment]
+
+
 class PytrecEval:
     """The C code of trec_eval behind its Python binding, with the binding's own file reader."""
 
@@ -240,6 +251,7 @@ class PythonLoop(FilesOnly):
 TOOLS: dict[str, type[Tool]] = {
     "assay": Assay,
     "assay, pandas frame": AssayPandas,
+    "assay, nothing compiled": AssayArrays,
     "trec_eval": TrecEval,
     "pytrec_eval": PytrecEval,
     "pytrec_eval, lists": PytrecEvalLists,
@@ -257,7 +269,9 @@ def tools_for(source: str) -> list[str]:
     shared = ["assay", "pytrec_eval", "ir_measures", "ranx"]
     if source == "files":
         original = ["trec_eval"] if which("trec_eval") else []
-        return [*shared, *original, "bare parse, polars", "bare parse, Python"]
+        ours = [shared[0], "assay, nothing compiled"]
+        return [*ours, *shared[1:], *original, "bare parse, polars", "bare parse, Python"]
     if source == "frames":
-        return ["assay", "assay, pandas frame", "pytrec_eval", "pytrec_eval, lists", *shared[2:]]
+        ours = ["assay", "assay, nothing compiled", "assay, pandas frame"]
+        return [*ours, "pytrec_eval", "pytrec_eval, lists", *shared[2:]]
     return shared

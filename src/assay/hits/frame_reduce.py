@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import InputError
+from assay.hits.builder import ScatteredRowsError
 from assay.hits.kernels import match_groups
 from assay.hits.ranks import Scores
 from assay.hits.rows import HashArray, Rows, pair_keys
@@ -74,9 +75,10 @@ class JudgedIndex:
 
     def _judgments(self, positions: IntArray) -> tuple[IntArray, IntArray]:
         """The judgments of each group's query, and how many they are."""
-        inside = np.maximum(positions, 0)
-        first = self._bounds[inside]
-        sizes = np.where(positions < 0, 0, self._bounds[1:][inside] - first)
+        # one further than the last has no judgments, and neither has what stands outside
+        inside = np.where(positions < 0, len(self._bounds) - 1, positions)
+        bounds = np.append(self._bounds, self._bounds[-1])
+        first, sizes = bounds[inside], np.diff(bounds)[inside]
         before = np.cumsum(sizes) - sizes
         found: IntArray = self._order[np.arange(sizes.sum()) + np.repeat(first - before, sizes)]
         return found, sizes
@@ -150,8 +152,10 @@ class SortedKeys:
 
 
 def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
-    """The judged hits of a block."""
+    """The judged hits of a block; ``ScatteredRowsError`` where a query comes back in it."""
     starts, names = rows.starts, rows.names
+    if len(set(names)) < len(names):
+        raise ScatteredRowsError
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
     found, group, judgment = index.find(rows, positions)

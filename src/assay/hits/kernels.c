@@ -4,9 +4,14 @@
    sizes is written. A text ends with at least sixteen zero bytes that do not count, so that eight
    bytes may be read from any of its places, and no loop runs past them. */
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#if FLT_EVAL_METHOD != 0
+#error "numbers would be rounded twice here; without this library they are not"
+#endif
 
 #define FORM 1         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
@@ -165,8 +170,10 @@ int32_t assay_match(const uint64_t *hash, const int64_t *starts, int64_t groups,
         }
         for (int64_t at = wanted_starts[group]; at < wanted_starts[group + 1]; at++) {
             uint64_t place = wanted[at] * SPREAD >> (64 - bits);
-            while (table[place] >= 0 && hash[first + table[place]] != wanted[at])
-                place = (place + 1) & mask;
+            for (int looks = 0; table[place] >= 0; place = (place + 1) & mask) {
+                if (hash[first + table[place]] == wanted[at]) break;
+                if (++looks > CROWDED) return 1;
+            }
             rows[at] = table[place] < 0 ? -1 : first + table[place];
         }
     }

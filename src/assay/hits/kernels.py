@@ -3,7 +3,7 @@
 ``kernels.c`` holds the two inner loops of scoring: cutting the lines of a run, and finding judged
 documents in a ranking. A wheel for a platform brings them compiled, and an installation from source
 compiles them where it finds a C compiler. Everywhere else array operations give the same results,
-some three times slower; see design/057.
+some three times slower; see design/008.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def library() -> Any:
     """The compiled loops, or None."""
     try:
         found = ctypes.CDLL(str(LIBRARY))
-        if found.assay_form() != FORM or sys.byteorder != "little":
+        if found.assay_form() != FORM or sys.byteorder != "little" or sys.maxsize < 1 << 62:
             return None
     except (OSError, AttributeError):  # not compiled, or for another kind of machine
         return None
@@ -90,7 +90,9 @@ def match_groups(
     largest = int(np.diff(bounds).max(initial=0))
     if compiled is None or largest > MOST_BYTES >> 1:
         return None
-    parts = [np.ascontiguousarray(part) for part in (hashes, bounds, wanted, wanted_bounds)]
+    kinds = np.uint64, np.int64, np.uint64, np.int64
+    given = (hashes, bounds, wanted, wanted_bounds)
+    parts = [np.ascontiguousarray(part, kind) for part, kind in zip(given, kinds, strict=True)]
     table = np.empty(max(LEAST_PLACES, 2 << largest.bit_length()), dtype=np.int32)
     rows = np.empty(len(wanted), dtype=np.int64)
     crowded = compiled.assay_match(

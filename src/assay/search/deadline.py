@@ -112,6 +112,8 @@ class Lane:
             seconds = time.perf_counter() - job.started
             return Outcome(failure=Failure.TIMEOUT, reason=reason, seconds=seconds)
         seconds = job.ended - job.started
+        if job.dropped:
+            return Outcome(failure=Failure.UNAVAILABLE, reason=f"{self.name} was closed")
         if job.problem is not None:
             self.breaker.failed()
             reason = f"{self.name}: {type(job.problem).__name__}: {job.problem!s:.200}"
@@ -120,11 +122,14 @@ class Lane:
         return Outcome(value=job.value, seconds=seconds)
 
     def close(self) -> None:
-        """Let idle threads go; busy ones end with their call."""
+        """Let idle threads go; busy ones end with their call, those who wait hear of it."""
         with self._changed:
             self._closed = True
+            dropped = [*self._jobs]
             self._jobs.clear()
             self._changed.notify_all()
+        for job in dropped:
+            job.drop()
 
     def wait_closed(self, timeout_s: float) -> bool:
         """Whether all threads have ended, within this time at the latest.
@@ -198,6 +203,13 @@ class Job(Generic[T]):
         self.value: T | None = None
         self.problem: BaseException | None = None
         self.abandoned = False
+        self.dropped = False
+
+    def drop(self) -> None:
+        """Never begin, and tell whoever waits."""
+        self.dropped = True
+        self.ended = time.perf_counter()
+        self._settled(self)
 
     def run(self) -> None:
         """Work, and tell whoever waits."""

@@ -13,6 +13,7 @@ from assay.hits.builder import ScatteredRowsError, TableBuilder
 from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, SortedKeys, reduce_block
 from assay.hits.qrels import load_qrels
 from assay.hits.rows import FrameRows, HashArray, group_starts, series_hashes
+from assay.model.arrays import IntArray
 from assay.model.judgments import Qrels
 
 from .tables import contents, ranks
@@ -98,6 +99,34 @@ def test_blocks_add_up() -> None:
     assert table.missing.tolist() == [False, False, False]
     assert table.extra_queries == 1
     assert TableBuilder(QRELS).build().missing.all()
+
+
+def test_queries_that_come_and_go_cost_no_more_than_their_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every row begins a group, and none of them is looked up until its query is gathered."""
+    index = judged(load_qrels({f"q{n}": {f"d{doc}": 1 for doc in range(200)} for n in range(2)}))
+    looked: list[int] = []
+    plain = index._judgments
+
+    def counted(positions: IntArray) -> tuple[IntArray, IntArray]:
+        looked.append(len(positions))
+        return plain(positions)
+
+    monkeypatch.setattr(index, "_judgments", counted)
+    turns = rows(*((f"q{at % 2}", f"d{at}", -at) for at in range(1_000)))
+    with pytest.raises(ScatteredRowsError):
+        reduce_block(index, turns)
+    assert looked == []
+    assert len(reduce_block(index, turns.gathered()).rank) == 200
+    assert looked == [2]
+
+
+def test_nothing_judged() -> None:
+    nothing = Qrels.from_mapping({})
+    block = reduce_block(judged(nothing), rows(("q1", "a", 1.0), ("q2", "b", 1.0)))
+    assert block.rank.tolist() == []
+    assert block.query.tolist() == []
 
 
 def test_a_query_that_comes_back() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +150,29 @@ def test_hashes_that_somebody_made_to_crowd_take_no_longer() -> None:
     assert time.perf_counter() - start < 5
 
 
+@needs_compiled
+def test_what_is_wanted_of_crowded_hashes_takes_no_longer() -> None:
+    """Each row has a place of its own, and they fill half of the table without a gap."""
+    count = 1 << 16
+    own = [(place << 47) * INVERSE % (1 << 64) for place in range(count)]
+    wanted = [((place << 47) + 1) * INVERSE % (1 << 64) for place in range(0, count, 8)]
+    start = time.perf_counter()
+    assert _matched([(own, wanted)]) is None
+    assert time.perf_counter() - start < 5
+    assert _matched([(own, own[:3])]) == [0, 1, 2]
+
+
+@needs_compiled
+def test_narrower_numbers_are_widened() -> None:
+    """As numpy counts on machines of 32 bits."""
+    hashes = np.array([5, 6, 7], dtype=np.uint64)
+    bounds: Any = np.array([0, 2, 3], dtype=np.int32)
+    wanted_bounds: Any = np.array([0, 1, 2], dtype=np.int32)
+    found = kernels.match_groups(hashes, bounds, np.array([6, 7], dtype=np.uint32), wanted_bounds)
+    assert found is not None
+    assert found.tolist() == [1, 2]
+
+
 def test_without_a_library_nothing_is_compiled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -179,3 +204,27 @@ def test_the_source_compiles_without_a_warning(tmp_path: Path) -> None:
     command = ["cc", *strict, "-O2", "-c", "-o", str(tmp_path / "kernels.o"), str(SOURCE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("compiler", ["", "  ", '"', "no-such-compiler", "false"])
+def test_without_a_compiler_building_goes_on(compiler: str, tmp_path: Path) -> None:
+    """``CC`` may be anything; nothing of an older library stays, and nobody is told a stack."""
+    build = Path(__file__).parents[3] / "hatch_build.py"
+    copy = tmp_path / "hatch_build.py"
+    copy.write_text(build.read_text("utf-8"), "utf-8")
+    folder = tmp_path / "src" / "assay" / "hits"
+    folder.mkdir(parents=True)
+    (folder / "kernels.c").write_bytes(SOURCE.read_bytes())
+    (folder / "_kernels.so").write_bytes(b"old")
+    done = subprocess.run(
+        [sys.executable, str(copy)],
+        env={"PATH": "/usr/bin:/bin", "CC": compiler},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    compiled = compiler == "" and shutil.which("cc", path="/usr/bin:/bin") is not None
+    assert done.returncode == (0 if compiled else 1)
+    left = {path.name for path in folder.iterdir()}
+    assert left == ({"kernels.c", "_kernels.so"} if compiled else {"kernels.c"})

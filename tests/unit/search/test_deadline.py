@@ -14,7 +14,7 @@ import pytest
 from assay.errors import EngineError, SearchUnavailableError
 from assay.report.search import troubles
 from assay.search.breaker import Breaker
-from assay.search.deadline import Failure, Lane, Stop
+from assay.search.deadline import Failure, Lane, Outcome, Stop, call_all
 from assay.search.options import COMPONENTS
 from assay.search.searcher import Searcher, Source
 from assay.workspace import Workspace
@@ -176,6 +176,30 @@ def test_closing_waits_for_late_calls_but_not_for_ever() -> None:
     release.set()
     assert lane.wait_closed(30)
     assert lane.threads == 0
+
+
+def test_closing_tells_those_who_wait_behind_others() -> None:
+    release = threading.Event()
+    lane = Lane("closing", workers=1)
+    seen: dict[str, Outcome[bool]] = {}
+
+    def ask() -> None:
+        work = {"one": (lane, lambda stop: release.wait(60)), "two": (lane, lambda stop: True)}
+        seen.update(call_all(work, 60.0))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    deadline = time.monotonic() + 30
+    while lane.threads < 1 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    time.sleep(0.05)  # the second waits behind the first
+    lane.close()
+    release.set()
+    asking.join(30)
+    assert seen["one"].value is True
+    assert seen["two"].failure is Failure.UNAVAILABLE
+    assert seen["two"].reason == "closing was closed"
+    assert not lane.breaker.is_open
 
 
 @pytest.mark.req("R2")

@@ -1,13 +1,16 @@
 """What the store promises of documents and chunks."""
 
+import gc
 import sqlite3
 import subprocess
 import sys
+import weakref
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from assay.errors import DuplicateError, StorageError
+from assay.errors import CorruptError, DuplicateError, StorageError
 from assay.model.document import Chunk, Document, IngestionMode, Section, SpeakerRole
 from assay.store.corpus import CorpusStore, Written
 
@@ -49,6 +52,39 @@ def test_what_goes_in_comes_out(store: CorpusStore) -> None:
     assert found[0]["text"] == whole.text
     assert found[0]["sections"][0]["label"] == "results"
     assert store.chunks_by_key([page[0].key]) == {page[0].key: parts[0]}
+
+
+def test_any_number_of_keys(store: CorpusStore) -> None:
+    store.put([document(f"d{at}", f"text number {at}") for at in range(600)])
+    keys = [row.key for page in store.added_since(0, store.last_change()) for row in page]
+    assert len(keys) == 1_200
+    assert sorted(store.chunks_by_key([*keys, *keys[:700], 10**12])) == sorted(keys)
+    assert sorted(store.labels_by_key(keys)) == sorted(keys)
+    assert store.chunks_by_key([]) == {}
+
+
+def test_a_damaged_chunk_holds_no_connection(store: CorpusStore, tmp_path: Path) -> None:
+    store.put([document("d1", "some text here")])
+    with closing(sqlite3.connect(tmp_path / "assay.db")) as database:
+        database.execute("UPDATE chunks SET spans = 'not json'")
+        database.commit()
+    kept = []
+    for _ in range(40):
+        with pytest.raises(CorruptError) as caught:
+            store.chunks_by_key([1, 2])
+        kept.append(caught.value)  # as a log or a cycle of frames would
+    assert store._engine.pool.status().endswith("Current Checked out connections: 0")
+
+
+def test_stores_that_nobody_closed_are_forgotten(tmp_path: Path) -> None:
+    engines = []
+    for at in range(3):
+        store = CorpusStore(tmp_path / f"{at}.db")
+        store.chunks_by_key([1])
+        engines.append(weakref.ref(store._engine))
+    del store
+    gc.collect()
+    assert [engine() for engine in engines] == [None] * 3
 
 
 def test_the_same_again_is_a_no_op(store: CorpusStore) -> None:
