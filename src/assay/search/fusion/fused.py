@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar, overload
 
 Value = TypeVar("Value")
 
@@ -11,10 +11,12 @@ Value = TypeVar("Value")
 class Column(NamedTuple):
     """One component's list, by rank: its scores, what they are worth, and that times its weight.
 
-    In reciprocal rank fusion a rank is worth 1 / (k + rank).
+    In reciprocal rank fusion a rank is worth 1 / (k + rank). ``ranks`` has the rank of each key,
+    from 1, and its keys are in the order of the list.
     """
 
     component: str
+    ranks: Mapping[int, int]
     raw: tuple[float, ...]
     normalized: tuple[float, ...]
     contributions: tuple[float, ...]
@@ -68,26 +70,28 @@ class Fused(NamedTuple):
 class Pool(Sequence[Fused]):
     """Candidates in the order of their fused scores, made when they are looked at.
 
-    There are hundreds for each query, of which few are ever shown. A row is what ``fuse`` made: the
-    score (negative), id, key, and the rank in each column.
+    There are hundreds for each query, of which few are ever shown.
     """
 
-    def __init__(self, rows: Sequence[Sequence[Any]], columns: tuple[Column, ...]) -> None:
-        self._rows = rows
+    def __init__(
+        self,
+        keys: Sequence[int],
+        scores: Mapping[int, float],
+        chunk_ids: Mapping[int, str],
+        columns: tuple[Column, ...],
+    ) -> None:
+        self.keys = keys
+        self._scores = scores
+        self._chunk_ids = chunk_ids
         self._columns = columns
-
-    @property
-    def keys(self) -> list[int]:
-        """The key of each candidate."""
-        return [row[2] for row in self._rows]
 
     @property
     def scores(self) -> list[float]:
         """The score of each candidate."""
-        return [-row[0] for row in self._rows]
+        return [*map(self._scores.__getitem__, self.keys)]
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.keys)
 
     @overload
     def __getitem__(self, at: int) -> Fused: ...
@@ -96,5 +100,6 @@ class Pool(Sequence[Fused]):
     def __getitem__(self, at: int | slice) -> Fused | list[Fused]:
         if isinstance(at, slice):
             return [self[one] for one in range(*at.indices(len(self)))]
-        score, chunk_id, key, *places = self._rows[at]
-        return Fused(key, chunk_id, -score, self._columns, tuple(places))
+        key = self.keys[at]
+        places = tuple([column.ranks.get(key, 0) for column in self._columns])
+        return Fused(key, self._chunk_ids[key], self._scores[key], self._columns, places)

@@ -100,7 +100,8 @@ def test_the_larger_factor_holds_and_both_rules_are_named() -> None:
 
 
 def test_equal_scores_keep_their_fused_order() -> None:
-    same = Pool([(-0.5, f"doc{key}", key) for key in (5, 3, 4)], ())
+    keys = (5, 3, 4)
+    same = Pool(keys, dict.fromkeys(keys, 0.5), {key: f"doc{key}" for key in keys}, ())
     lexicon = default_lexicon()
     rows = apply_boosts(same, traits({}), detect("eligibility", lexicon), lexicon)
     assert [row.fused.key for row in rows] == [5, 3, 4]
