@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -23,8 +24,16 @@ def run_process(arguments: list[str], deadline_s: float) -> str:
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"not done after {deadline_s:.0f} s") from None
     if done.returncode:
-        raise RuntimeError((done.stderr.strip().splitlines() or ["no word"])[-1][:200])
+        silent = f"ended by {_signal(-done.returncode)}, without a word"
+        raise RuntimeError((done.stderr.strip().splitlines() or [silent])[-1][:200])
     return done.stdout
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"itself ({-number})"
 
 
 def run_worker(module: str, arguments: tuple[str, ...], deadline_s: float) -> dict[str, Any]:

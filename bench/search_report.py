@@ -19,7 +19,7 @@ tables, `--only real` (or `fusion`, `large`) a part of them, `--quick` tries it 
 A search takes a question to the ten best passages of what 100 candidates of each component make by
 reciprocal rank fusion. assay does that as a user gets it: in a workspace, with texts from the
 store, boosts, and an account of every score. Up to 1,000 questions are asked once each, and a phase
-ends after 6 s (after 25 s with encoding on all cores); every phase opens the engine anew, so that
+ends after 6 s (after 90 s with encoding on all cores); every phase opens the engine anew, so that
 no answer is remembered. On one core there is one caller; on all cores latency is that of one
 caller, QPS that of as many callers as cores. *Vectors given* leaves out the models; *with encoding*
 counts them: `{DENSE_MODEL}` and `{SPLADE_MODEL}`, the same for every engine, side by side
