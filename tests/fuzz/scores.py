@@ -1,6 +1,6 @@
 """Which files of ``assay score`` and ``assay classify`` are fuzzed, and how is each read?
 
-A run file is read twice, line by line and in pieces, and both must say the same.
+A run file is read line by line, and in pieces by compiled code and by arrays; all must say the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from unittest import mock
 
 from assay.errors import AssayError, DuplicateError, FormatError, InputError, LimitError
-from assay.hits import run
+from assay.hits import kernels, run
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.options import Options
@@ -79,15 +79,18 @@ class DisagreementError(Exception):
 
 
 def read_run(path: Path, rng: random.Random) -> str:
-    """A run file: both readers, the same answer."""
+    """A run file: every reader, the same answer."""
     options = Options(float32=rng.random() < 0.1, extra_columns=rng.random() < 0.2)
     with mock.patch.object(run, "judge_trec_stream", side_effect=IrregularTextError):
         careful = _outcome(path, options)
     chunk = rng.choice((1, 16, 64, 64, 256, 1 << 20))
     with changed(STREAM_CHUNK_BYTES=chunk):
-        fast = _outcome(path, options)
-    if not _agree(careful, fast):
-        raise DisagreementError(f"careful: {careful!r}\nfast: {fast!r} (pieces of {chunk})")
+        fast = {"compiled": _outcome(path, options)}
+        with mock.patch.object(kernels, "library", return_value=None):
+            fast["arrays"] = _outcome(path, options)
+    for name, outcome in fast.items():
+        if not _agree(careful, outcome):
+            raise DisagreementError(f"careful: {careful!r}\n{name}: {outcome!r}, by {chunk} bytes")
     return type(careful).__name__ if isinstance(careful, AssayError) else "table"
 
 
