@@ -1,6 +1,7 @@
 """How fast is the index beside LanceDB, qdrant-edge, Chroma and bm25s?
 
-``python -m bench.index [--quick] [--only bm25,splade,dense,graph,large,size] [--report] [--write]``
+``python -m bench.index [--quick] [--only SECTIONS] [--report] [--write]``; the sections are bm25,
+words (how good the results of bm25 are), splade, dense, graph, large and size.
 
 Every measurement is a fresh process: one builds an index, others open and search it, on one core
 and on all. Results are kept in ``bench/work/index.json``; ``--write`` turns them into a part of
@@ -18,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from bench import index_quality
 from bench.document import write_part
 from bench.index_data import HERE, SPECS, available
 from bench.index_engines import ENGINES, KINDS
@@ -27,7 +29,7 @@ from bench.index_worker import index_folder
 from bench.machine import INDEX_PACKAGES, describe
 from bench.process import run_process, run_worker
 
-SECTIONS = (*KINDS, "large", "size")
+SECTIONS = (KINDS[0], "words", *KINDS[1:], "large", "size")
 SIZES = ("s10k", "s30k", "s100k", "s500k")
 LARGE_PEERS = {
     "bm25": ("qdrant-edge",),
@@ -77,6 +79,9 @@ def _stored() -> dict[str, Any]:
 
 
 def _section(name: str, quick: bool) -> Iterator[dict[str, Any]]:
+    if name == "words":
+        yield from _words()
+        return
     if name == "size":
         cases = [("assay", kind, size) for size in SIZES for kind in KINDS]
     elif name == "large":
@@ -90,6 +95,14 @@ def _section(name: str, quick: bool) -> Iterator[dict[str, Any]]:
         cases = list(dict.fromkeys((engine, kind, "tiny") for engine, kind, _ in cases))
     for case in cases:
         yield _measured(*case, all_cores=name != "size")
+
+
+def _words() -> Iterator[dict[str, Any]]:
+    for engine in ENGINES.values() if index_quality.available() else ():
+        if "bm25" in engine.kinds:
+            print(f"how good words are: {engine.name}", file=sys.stderr, flush=True)
+            found = run_worker("bench.index_quality", (engine.name,), DEADLINE_S)
+            yield {"engine": engine.name, "found": found}
 
 
 def _measured(engine: str, kind: str, workload: str, *, all_cores: bool) -> dict[str, Any]:

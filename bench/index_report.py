@@ -36,6 +36,12 @@ cuts and weighs words in its own way: bm25s does not stem, the others do.
 """
 
 
+WORDS = """
+How good is what is found by words? Test queries of two judged collections, title and abstract as
+one text, every engine as it comes (`bench/index_quality.py`):
+"""
+
+
 def render(results: dict[str, Any]) -> str:
     """The part of BENCHMARKS.md, as far as it was measured."""
     parts = [PROSE.strip()]
@@ -48,6 +54,8 @@ def render(results: dict[str, Any]) -> str:
         if kind in results:
             rows = results[kind]["rows"]
             parts.append(f"### {title}, {_passages(rows)}\n\n{_table(rows)}")
+        if kind == "bm25" and results.get("words", {}).get("rows"):
+            parts.append(f"{WORDS.strip()}\n\n{_words(results['words']['rows'])}")
     for kind, title in NAMES.items():
         rows = [row for row in results.get("large", {}).get("rows", []) if row["kind"] == kind]
         if rows:
@@ -103,6 +111,15 @@ def _table(rows: list[dict[str, Any]]) -> str:
             *_columns(one["plain"], every.get("plain")),
             *_columns(one["filtered"], every.get("filtered")),
         ])  # fmt: skip
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _words(rows: list[dict[str, Any]]) -> str:
+    cells = [(name, measure) for name, found in rows[0]["found"].items() for measure in found]
+    head = ["", *(f"{name}: {measure}" for name, measure in cells)]
+    lines = [head, [":--", *["--:"] * len(cells)]]
+    for row in rows:
+        lines.append([row["engine"], *(f"{row['found'][a][b]:.4f}" for a, b in cells)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -12,6 +12,8 @@ the answer is the same, in less than half of the time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -82,6 +84,21 @@ def _faiss() -> Any:
     return faiss
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One query is work for one thread; others would only spin beside it, where bm25 is at work.
+
+    What is set here holds for the calling thread alone.
+    """
+    faiss = _faiss()
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
 class Vectors:
     """The vectors of one segment."""
 
@@ -140,7 +157,8 @@ class Vectors:
         wanted = k
         while wanted < len(self._vectors):
             wanted = min(MORE * wanted, len(self._vectors))
-            scores, rows = self._scan.search(query[None, :], wanted)
+            with _one_thread():
+                scores, rows = self._scan.search(query[None, :], wanted)
             if scores[0, -1] < scores[0, k - 1] - 2 * error:
                 break
         return np.sort(rows[0].astype(np.int64))
@@ -161,7 +179,8 @@ class Vectors:
             selector = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
             effort = effort * len(allowed) // max(1, int(np.count_nonzero(allowed)))
         parameters = faiss.SearchParametersHNSW(efSearch=effort, sel=selector)
-        _, found = self._graph.search(query[None, :], wanted, params=parameters)
+        with _one_thread():
+            _, found = self._graph.search(query[None, :], wanted, params=parameters)
         return np.sort(found[0][found[0] >= 0].astype(np.int64))
 
     def _products(self, query: Vector) -> Vector:
@@ -183,13 +202,14 @@ class Vectors:
         faiss = _faiss()
         products = np.empty(len(rows), dtype=np.float32)
         if len(rows):
-            faiss.fvec_inner_products_by_idx(
-                faiss.swig_ptr(products),
-                faiss.swig_ptr(query),
-                faiss.swig_ptr(self._vectors),
-                faiss.swig_ptr(rows),
-                self._vectors.shape[1],
-                1,
-                len(rows),
-            )
+            with _one_thread():
+                faiss.fvec_inner_products_by_idx(
+                    faiss.swig_ptr(products),
+                    faiss.swig_ptr(query),
+                    faiss.swig_ptr(self._vectors),
+                    faiss.swig_ptr(rows),
+                    self._vectors.shape[1],
+                    1,
+                    len(rows),
+                )
         return products
