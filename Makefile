@@ -8,7 +8,7 @@ PY := $(VENV)/bin/python
 # as many test processes as cores, up to four; the tests of a file stay together
 WORKERS ?= -n auto --maxprocesses 4 --dist loadfile
 BYTECODE := $(VENV)/.compiled
-KERNELS := src/assay/hits/_kernels.so
+KERNELS := src/assay/compiled/_kernels.so
 SOURCES := $(shell find src -name '*.py' 2>/dev/null)
 COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --quiet
@@ -176,7 +176,7 @@ python:
 	     exit 1; }
 
 # Installing compiles them, too; this is for a source that has changed, or a compiler that came, since.
-$(KERNELS): src/assay/hits/kernels.c hatch_build.py
+$(KERNELS): src/assay/compiled/kernels.c hatch_build.py
 	@$(PY) hatch_build.py || true
 
 # Some environments forbid Python to write bytecode, which makes every start slow.

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "src" / "assay" / "hits"
+FOLDER = Path(__file__).parent / "src" / "assay" / "compiled"
 SOURCE, LIBRARY = FOLDER / "kernels.c", FOLDER / "_kernels.so"
 # no fused operations behind our back: numbers are to be the same on every processor
 FLAGS = ("-O3", "-std=c11", "-fPIC", "-shared", "-ffp-contract=off")
@@ -52,7 +52,10 @@ def compile_kernels() -> bool:
 
 if __name__ == "__main__":
     if not compile_kernels():
-        print("no C compiler: scoring works, three times slower (CC names one)", file=sys.stderr)
+        print(
+            "no C compiler: everything works, scoring three times slower (CC names one)",
+            file=sys.stderr,
+        )
         sys.exit(1)
 else:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -66,4 +69,4 @@ else:
             if self.target_name == "wheel" and compile_kernels() and version != "editable":
                 build_data["pure_python"] = False
                 build_data["tag"] = f"py3-none-{next(platform_tags())}"
-                build_data["artifacts"].append("src/assay/hits/_kernels.so")
+                build_data["artifacts"].append("src/assay/compiled/_kernels.so")

@@ -118,8 +118,7 @@ def _words(rows: list[dict[str, Any]]) -> str:
     cells = [(name, measure) for name, found in rows[0]["found"].items() for measure in found]
     head = ["", *(f"{name}: {measure}" for name, measure in cells)]
     lines = [head, [":--", *["--:"] * len(cells)]]
-    for row in rows:
-        lines.append([row["engine"], *(f"{row['found'][a][b]:.4f}" for a, b in cells)])
+    lines += [[row["engine"], *(f"{row['found'][a][b]:.4f}" for a, b in cells)] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

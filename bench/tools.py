@@ -87,9 +87,9 @@ class AssayArrays(Assay):
     def load(self, source: str) -> None:
         super().load(source)
 
-        from assay.hits import kernels
+        from assay import compiled
 
-        kernels.library = lambda: None  # type: ignore[assignment]
+        compiled.library = lambda: None  # type: ignore[assignment]
 
 
 class PytrecEval:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from assay import compiled
 from assay.encode.pull import pull
 from assay.encode.shelf import Shelf, shelf
 from assay.errors import AssayError
@@ -27,6 +28,22 @@ os.environ.pop("COLUMNS", None)
 # A busy machine is not a fault of what is tested: no example has to be made or run within a time.
 settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("assay")
+
+
+def without_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Array operations alone, as where nothing could be compiled."""
+    monkeypatch.setattr(compiled, "library", lambda: None)
+
+
+@pytest.fixture(scope="module", params=["compiled", "arrays"])
+def loops(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test of a module that uses this runs with compiled code and without."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "arrays":
+            without_compiled(patch)
+        elif compiled.library() is None:
+            pytest.skip("nothing is compiled here: no C compiler was found")
+        yield
 
 
 @pytest.fixture(scope="session")

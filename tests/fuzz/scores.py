@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from assay import compiled
 from assay.errors import AssayError, DuplicateError, FormatError, InputError, LimitError
-from assay.hits import kernels, run
+from assay.hits import run
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.options import Options
@@ -86,7 +87,7 @@ def read_run(path: Path, rng: random.Random) -> str:
     chunk = rng.choice((1, 16, 64, 64, 256, 1 << 20))
     with changed(STREAM_CHUNK_BYTES=chunk):
         fast = {"compiled": _outcome(path, options)}
-        with mock.patch.object(kernels, "library", return_value=None):
+        with mock.patch.object(compiled, "library", return_value=None):
             fast["arrays"] = _outcome(path, options)
     for name, outcome in fast.items():
         if not _agree(careful, outcome):

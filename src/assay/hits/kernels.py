@@ -1,30 +1,22 @@
-"""Which loops run as compiled code, where there is any?
+"""How are lines cut, and judged documents found, by compiled code?
 
-``kernels.c`` holds the two inner loops of scoring: cutting the lines of a run, and finding judged
-documents in a ranking. A wheel for a platform brings them compiled, and an installation from source
-compiles them where it finds a C compiler. Everywhere else array operations give the same results,
-some three times slower; see design/008.
+None comes back where there is none (``assay.compiled``), or where what was given is not regular:
+then array operations do the same.
 """
 
 from __future__ import annotations
 
-import ctypes
-import sys
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay import limits
+from assay import compiled, limits
 from assay.hits.fields import Field, Text, WordArray
 
 if TYPE_CHECKING:
     from assay.model.arrays import FloatArray, IntArray
 
-LIBRARY = Path(__file__).with_name("_kernels.so")
-FORM = 1  # of kernels.c: another one was compiled from another source
 SHORTEST_LINE = len("q 0 d 1 2 t\n")
 LEAST_PLACES = 1 << 15  # of a table: eight for each of 4,096 rows
 MOST_BYTES = (1 << 31) - 1  # places are numbers of 32 bits
@@ -42,33 +34,16 @@ class CutLines:
     score: FloatArray
 
 
-@cache
-def library() -> Any:
-    """The compiled loops, or None."""
-    try:
-        found = ctypes.CDLL(str(LIBRARY))
-        if found.assay_form() != FORM or sys.byteorder != "little" or sys.maxsize < 1 << 62:
-            return None
-    except (OSError, AttributeError):  # not compiled, or for another kind of machine
-        return None
-    whole, place = ctypes.c_int64, ctypes.c_void_p
-    found.assay_cut.argtypes = [ctypes.c_char_p, whole, whole, whole, *[place] * 4]
-    found.assay_cut.restype = whole
-    found.assay_match.argtypes = [place, place, whole, *[place] * 4]
-    found.assay_match.restype = ctypes.c_int32
-    return found
-
-
 def cut_lines(text: Text) -> CutLines | None:
     """The lines of a regular text of six columns; None where they cannot be cut here."""
-    compiled = library()
-    if compiled is None or text.size > MOST_BYTES:
+    library = compiled.library()
+    if library is None or text.size > MOST_BYTES:
         return None
     most = text.size // SHORTEST_LINE + 1
     places = np.empty((6, most), dtype=np.int32)
     hashes = np.empty((2, most), dtype=np.uint64)
     score = np.empty(most)
-    lines = compiled.assay_cut(
+    lines = library.assay_cut(
         text.data, text.size, most, limits.MAX_ID_BYTES, places.ctypes.data,
         hashes[0].ctypes.data, hashes[1].ctypes.data, score.ctypes.data,
     )  # fmt: skip
@@ -86,16 +61,16 @@ def match_groups(
     The rows of a group stand between two of the bounds, and so does what is wanted of it. None
     where a group may have a hash twice, or where nothing is compiled.
     """
-    compiled = library()
+    library = compiled.library()
     largest = int(np.diff(bounds).max(initial=0))
-    if compiled is None or largest > MOST_BYTES >> 1:
+    if library is None or largest > MOST_BYTES >> 1:
         return None
     kinds = np.uint64, np.int64, np.uint64, np.int64
     given = (hashes, bounds, wanted, wanted_bounds)
     parts = [np.ascontiguousarray(part, kind) for part, kind in zip(given, kinds, strict=True)]
     table = np.empty(max(LEAST_PLACES, 2 << largest.bit_length()), dtype=np.int32)
     rows = np.empty(len(wanted), dtype=np.int64)
-    crowded = compiled.assay_match(
+    crowded = library.assay_match(
         parts[0].ctypes.data, parts[1].ctypes.data, len(bounds) - 1, parts[2].ctypes.data,
         parts[3].ctypes.data, table.ctypes.data, rows.ctypes.data,
     )  # fmt: skip

@@ -7,11 +7,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay import compiled
+
 GROUPS = 64
+TIES = 1_000  # more of them than this and the k are left to arrays
 
 
 def best_rows(scores: NDArray[Any], k: int, floor: float = -np.inf) -> NDArray[np.int64]:
-    """The rows of the k largest scores above ``floor``, with all that tie with the last of them.
+    """The rows of the k largest scores above ``floor``, with all that tie with the last of them."""
+    found = _compiled(scores, k, floor)
+    return _by_arrays(scores, k, floor) if found is None else found
+
+
+def _compiled(scores: NDArray[Any], k: int, floor: float) -> NDArray[np.int64] | None:
+    """One call that lets other threads go on; None where it is not there or too much ties."""
+    library = compiled.library()
+    if library is None or scores.dtype != np.float32 or not scores.flags.c_contiguous or k < 1:
+        return None
+    heap = np.empty(min(k, len(scores) + 1), dtype=np.float32)
+    rows = np.empty(min(len(scores), 2 * k + TIES), dtype=np.int64)
+    count = library.assay_best(
+        scores.ctypes.data, len(scores), len(heap), floor,
+        heap.ctypes.data, rows.ctypes.data, len(rows),
+    )  # fmt: skip
+    return None if count < 0 else rows[:count]
+
+
+def _by_arrays(scores: NDArray[Any], k: int, floor: float) -> NDArray[np.int64]:
+    """The same by array operations.
 
     Rows are dealt out into columns of 64. The k-th largest of the columns' maxima is no larger than
     the k-th largest score, so that two quick passes leave little to look at more closely.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from assay import limits
-from assay.hits import kernels
 from assay.hits import run as run_module
 from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
 from assay.hits.run import judge
 from assay.hits.trec_stream import IrregularTextError
+from tests.conftest import without_compiled
 
 if TYPE_CHECKING:
     from assay.measures.table import JudgedHits
@@ -76,11 +76,6 @@ def make_careful(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "judge_trec_stream", nothing_is_regular)
 
 
-def without_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Array operations alone, as where nothing could be compiled."""
-    monkeypatch.setattr(kernels, "library", lambda: None)
-
-
 @pytest.fixture(params=["careful", "stream", "stream, arrays", "megabytes", "megabytes, arrays"])
 def reader(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -93,17 +88,6 @@ def reader(
         if request.param.endswith("arrays"):
             without_compiled(monkeypatch)
     return Reader(request.param, tmp_path)
-
-
-@pytest.fixture(scope="module", params=["compiled", "arrays"])
-def loops(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each test of a module that uses this runs with compiled code and without."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "arrays":
-            without_compiled(patch)
-        elif kernels.library() is None:
-            pytest.skip("nothing is compiled here: no C compiler was found")
-        yield
 
 
 @pytest.fixture

@@ -15,16 +15,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from assay import compiled
 from assay.hits import kernels
 from assay.hits.fields import Text, WordArray
 from assay.hits.text_rows import TextRows, _array_rows, _compiled_rows
 from assay.model.arrays import IntArray
 
-SOURCE = Path(kernels.__file__).with_name("kernels.c")
+SOURCE = Path(compiled.__file__).with_name("kernels.c")
 INVERSE = pow(0x9E3779B97F4A7C15, -1, 1 << 64)  # of what spreads hashes
 
 needs_compiled = pytest.mark.skipif(
-    kernels.library() is None, reason="nothing is compiled here: no C compiler was found"
+    compiled.library() is None, reason="nothing is compiled here: no C compiler was found"
 )
 
 ids = st.text(st.sampled_from("aZ09é字-:#."), min_size=1, max_size=20)
@@ -176,26 +177,26 @@ def test_narrower_numbers_are_widened() -> None:
 def test_without_a_library_nothing_is_compiled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    kernels.library.cache_clear()
+    compiled.library.cache_clear()
     try:
         for content in (None, b"", b"not a library"):
             place = tmp_path / "_kernels.so"
             if content is not None:
                 place.write_bytes(content)
-            monkeypatch.setattr(kernels, "LIBRARY", place)
-            assert kernels.library() is None
+            monkeypatch.setattr(compiled, "LIBRARY", place)
+            assert compiled.library() is None
             assert kernels.cut_lines(Text(b"q 0 d 1 2 t\n")) is None
-            kernels.library.cache_clear()
+            compiled.library.cache_clear()
     finally:
-        kernels.library.cache_clear()
+        compiled.library.cache_clear()
 
 
 @needs_compiled
 def test_a_library_of_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels.library.cache_clear()
-    monkeypatch.setattr(kernels, "FORM", kernels.FORM + 1)
-    assert kernels.library() is None
-    kernels.library.cache_clear()
+    compiled.library.cache_clear()
+    monkeypatch.setattr(compiled, "FORM", compiled.FORM + 1)
+    assert compiled.library() is None
+    compiled.library.cache_clear()
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -212,7 +213,7 @@ def test_without_a_compiler_building_goes_on(compiler: str, tmp_path: Path) -> N
     build = Path(__file__).parents[3] / "hatch_build.py"
     copy = tmp_path / "hatch_build.py"
     copy.write_text(build.read_text("utf-8"), "utf-8")
-    folder = tmp_path / "src" / "assay" / "hits"
+    folder = tmp_path / "src" / "assay" / "compiled"
     folder.mkdir(parents=True)
     (folder / "kernels.c").write_bytes(SOURCE.read_bytes())
     (folder / "_kernels.so").write_bytes(b"old")

@@ -99,3 +99,18 @@ def test_the_errors_of_bytes_are_bounded(matrix: DenseMatrix, tmp_path: Path) ->
     write_dense(tmp_path, big, graph=False)
     errors = np.load(tmp_path / dense.ERRORS)
     assert 0 < errors.max() < 0.01
+
+
+def test_a_search_leaves_the_threads_of_the_caller_alone(
+    graph: Vectors, matrix: DenseMatrix
+) -> None:
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    try:
+        faiss.omp_set_num_threads(3)
+        graph.nearest(matrix[0], 10)
+        graph.exact(matrix[0], 10)
+        assert faiss.omp_get_max_threads() == 3
+    finally:
+        faiss.omp_set_num_threads(before)

@@ -8,6 +8,9 @@ import pytest
 from assay.index import sparse
 from assay.index.sparse import Postings, write_sparse
 from assay.model.vectors import SparseVector
+from tests.conftest import without_compiled
+
+pytestmark = pytest.mark.usefixtures("loops")
 
 VOCABULARY = 50
 
@@ -37,7 +40,7 @@ def test_a_segment_without_vectors_has_no_scores(tmp_path: Path) -> None:
     assert found.shape == (0,)
 
 
-def test_without_the_quick_way_the_scores_are_the_same(
+def test_without_the_quick_ways_the_scores_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(1)
@@ -45,5 +48,7 @@ def test_without_the_quick_way_the_scores_are_the_same(
     postings, query = Postings(tmp_path, 300), vector(rng, 20)
     quick = postings.scores(query)
     assert quick.any()
+    without_compiled(monkeypatch)
+    np.testing.assert_allclose(postings.scores(query), quick, rtol=1e-6)
     monkeypatch.setattr(sparse, "_column_adder", lambda: None)
     np.testing.assert_allclose(postings.scores(query), quick, rtol=1e-6)

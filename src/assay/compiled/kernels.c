@@ -1,4 +1,4 @@
-/* The two inner loops of scoring, compiled where a compiler is found; see kernels.py.
+/* The innermost loops of scoring and of search, compiled where a compiler is found.
 
    Memory is the caller's: nothing is allocated here, nothing is kept, and no byte beyond the given
    sizes is written. A text ends with at least sixteen zero bytes that do not count, so that eight
@@ -13,7 +13,7 @@
 #error "numbers would be rounded twice here; without this library they are not"
 #endif
 
-#define FORM 1         /* raised with every change of a signature or of what it means */
+#define FORM 2         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define EXACT (UINT64_C(1) << 53)
@@ -178,4 +178,45 @@ int32_t assay_match(const uint64_t *hash, const int64_t *starts, int64_t groups,
         }
     }
     return 0;
+}
+
+/* Add to each row's score what it shares with a query: a column for each term, whose rows and
+   weights stand between two of the starts, times the factor of the term; one after the other. */
+void assay_add_columns(const int32_t *starts, const int32_t *rows, const float *weights,
+                       const int32_t *terms, const float *factors, int64_t count, float *scores) {
+    for (int64_t at = 0; at < count; at++) {
+        float factor = factors[at];
+        int32_t end = starts[terms[at] + 1];
+        for (int32_t place = starts[terms[at]]; place < end; place++)
+            scores[rows[place]] += weights[place] * factor;
+    }
+}
+
+/* Put a score at the top of a heap whose least stands there, and let it sink. */
+static void sink(float *heap, int64_t size, float score) {
+    int64_t at = 0;
+    for (int64_t child = 1; child < size; child = 2 * at + 1) {
+        if (child + 1 < size && heap[child + 1] < heap[child]) child++;
+        if (heap[child] >= score) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = score;
+}
+
+/* The rows of the k largest scores above the floor, ascending, with all that tie with the last.
+
+   Their number, or -1 where there is not room enough for them. The heap has room for k. */
+int64_t assay_best(const float *scores, int64_t size, int64_t k, float floor, float *heap,
+                   int64_t *rows, int64_t room) {
+    for (int64_t at = 0; at < k; at++) heap[at] = floor;
+    for (int64_t row = 0; row < size; row++)
+        if (scores[row] > heap[0]) sink(heap, k, scores[row]);
+    int64_t found = 0;
+    for (int64_t row = 0; row < size; row++) {
+        if (scores[row] < heap[0] || !(scores[row] > floor)) continue;
+        if (found == room) return -1;
+        rows[found++] = row;
+    }
+    return found;
 }

@@ -1,0 +1,41 @@
+"""Which loops run as compiled code, where there is any?
+
+``kernels.c`` holds the innermost loops of scoring (``hits/kernels.py``) and of search
+(``index/sparse.py``, ``index/top.py``). A wheel for a platform brings them compiled, and an
+installation from source compiles them where it finds a C compiler. Everywhere else array operations
+give the same results, more slowly; see design/008. A call lets other threads go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+LIBRARY = Path(__file__).with_name("_kernels.so")
+FORM = 2  # of kernels.c: another one was compiled from another source
+
+_WHOLE, _REAL, _PLACE = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "assay_cut": (_WHOLE, [ctypes.c_char_p, _WHOLE, _WHOLE, _WHOLE, *[_PLACE] * 4]),
+    "assay_match": (ctypes.c_int32, [_PLACE, _PLACE, _WHOLE, *[_PLACE] * 4]),
+    "assay_add_columns": (None, [*[_PLACE] * 5, _WHOLE, _PLACE]),
+    "assay_best": (_WHOLE, [_PLACE, _WHOLE, _WHOLE, _REAL, _PLACE, _PLACE, _WHOLE]),
+}
+
+
+@cache
+def library() -> Any:
+    """The compiled loops, or None."""
+    try:
+        found = ctypes.CDLL(str(LIBRARY))
+        if found.assay_form() != FORM or sys.byteorder != "little" or sys.maxsize < 1 << 62:
+            return None
+        for name, (gives, takes) in _FUNCTIONS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = gives, takes
+    except (OSError, AttributeError):  # not compiled, or for another kind of machine
+        return None
+    return found
