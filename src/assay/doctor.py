@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from assay import compiled
 from assay.config import Configuration
 from assay.counting import counted
 from assay.errors import AssayError
@@ -71,6 +72,11 @@ def _tried(
 def _program(_: Workspace) -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("assay", State.OK, f"{__version__} on Python {version}")
+    if compiled.library() is not None:
+        yield Finding("compiled code", State.OK, "found")
+    else:
+        says, hint = "none: scoring and search are slower", "have a C compiler, install assay again"
+        yield Finding("compiled code", State.OK, says, hint)
 
 
 def _disk(workspace: Workspace) -> Iterator[Finding]:

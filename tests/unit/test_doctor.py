@@ -16,6 +16,7 @@ from assay.encode.cache import VectorCache
 from assay.errors import CorruptError
 from assay.store.corpus import CorpusStore
 from assay.workspace import Workspace
+from tests.conftest import without_compiled
 from tests.unit.store.test_corpus import document
 
 
@@ -34,6 +35,16 @@ def test_an_empty_place_is_fit_and_told_what_comes_next(tmp_path: Path) -> None:
     assert found["model dense"].says == "switched off"
     assert "index" not in found
     assert not (tmp_path / "home").exists()
+
+
+def test_compiled_code_that_is_not_there_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_compiled(monkeypatch)
+    found = by_name(examine(configured(tmp_path)))["compiled code"]
+    assert found.state is State.OK
+    assert "slower" in found.says
+    assert "C compiler" in found.hint
 
 
 def test_an_index_behind_the_store_and_a_damaged_one(tmp_path: Path) -> None:
