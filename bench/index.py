@@ -34,7 +34,7 @@ SIZES = ("s10k", "s30k", "s100k", "s500k")
 LARGE_PEERS = {
     "bm25": ("qdrant-edge",),
     "splade": ("qdrant-edge",),
-    "dense": ("LanceDB", "qdrant-edge"),
+    "dense": ("qdrant-edge",),  # LanceDB was not done with its exact search after ten minutes
     "graph": ("qdrant-edge",),
 }
 RESULTS = HERE.parent / "index.json"

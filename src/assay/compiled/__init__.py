@@ -3,7 +3,7 @@
 ``kernels.c`` holds the innermost loops of scoring (``hits/kernels.py``) and of search
 (``index/sparse.py``, ``index/top.py``). A wheel for a platform brings them compiled, and an
 installation from source compiles them where it finds a C compiler. Everywhere else array operations
-give the same results, more slowly; see design/008. A call lets other threads go on meanwhile.
+do the same, more slowly; see design/008. A call lets other threads go on meanwhile.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 LIBRARY = Path(__file__).with_name("_kernels.so")
-FORM = 2  # of kernels.c: another one was compiled from another source
+FORM = 3  # of kernels.c: another one was compiled from another source
 
 _WHOLE, _REAL, _PLACE = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "assay_cut": (_WHOLE, [ctypes.c_char_p, _WHOLE, _WHOLE, _WHOLE, *[_PLACE] * 4]),
     "assay_match": (ctypes.c_int32, [_PLACE, _PLACE, _WHOLE, *[_PLACE] * 4]),
-    "assay_add_columns": (None, [*[_PLACE] * 5, _WHOLE, _PLACE]),
+    "assay_add_columns": (
+        ctypes.c_int32,
+        [_PLACE, _WHOLE, _PLACE, _PLACE, _WHOLE, _PLACE, _PLACE, _WHOLE, _PLACE, _WHOLE],
+    ),
     "assay_best": (_WHOLE, [_PLACE, _WHOLE, _WHOLE, _REAL, _PLACE, _PLACE, _WHOLE]),
 }
 

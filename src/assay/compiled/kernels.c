@@ -13,7 +13,7 @@
 #error "numbers would be rounded twice here; without this library they are not"
 #endif
 
-#define FORM 2         /* raised with every change of a signature or of what it means */
+#define FORM 3         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define EXACT (UINT64_C(1) << 53)
@@ -181,15 +181,23 @@ int32_t assay_match(const uint64_t *hash, const int64_t *starts, int64_t groups,
 }
 
 /* Add to each row's score what it shares with a query: a column for each term, whose rows and
-   weights stand between two of the starts, times the factor of the term; one after the other. */
-void assay_add_columns(const int32_t *starts, const int32_t *rows, const float *weights,
-                       const int32_t *terms, const float *factors, int64_t count, float *scores) {
+   weights stand between two of the starts, times the factor of the term; one after the other.
+   1 where a term, a start or a row is outside: then the scores mean nothing. */
+int32_t assay_add_columns(const int32_t *starts, int64_t columns, const int32_t *rows,
+                          const float *weights, int64_t postings, const int32_t *terms,
+                          const float *factors, int64_t count, float *scores, int64_t size) {
     for (int64_t at = 0; at < count; at++) {
+        if (terms[at] < 0 || terms[at] >= columns) return 1;
+        int64_t place = starts[terms[at]], end = starts[terms[at] + 1];
+        if (place < 0 || end > postings) return 1;
         float factor = factors[at];
-        int32_t end = starts[terms[at] + 1];
-        for (int32_t place = starts[terms[at]]; place < end; place++)
-            scores[rows[place]] += weights[place] * factor;
+        for (; place < end; place++) {
+            uint32_t row = (uint32_t)rows[place];
+            if (row >= size) return 1;
+            scores[row] += weights[place] * factor;
+        }
     }
+    return 0;
 }
 
 /* Put a score at the top of a heap whose least stands there, and let it sink. */

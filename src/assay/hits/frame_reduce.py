@@ -54,11 +54,11 @@ class JudgedIndex:
         self.grade = qrels.grade
         self._docs = qrels.docs
         self._query_hash, self._doc_hash = hashes(qrels.queries)[qrels.query], hashes(qrels.docs)
-        # the judgments of query q are self._order[self._bounds[q] : self._bounds[q + 1]]
+        # the judgments of query q are as many as self._sizes[q], from self._first[q] on in order
         self._order = np.argsort(qrels.query, kind="stable")
-        self._bounds = np.searchsorted(
-            qrels.query[self._order], np.arange(len(qrels.queries) + 1), side="left"
-        )
+        places = np.arange(len(qrels.queries) + 1)
+        self._first = np.searchsorted(qrels.query[self._order], places, side="left")
+        self._sizes = np.diff(self._first, append=len(self._order))  # of what is outside: none
 
     def find(self, rows: Rows, positions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Rows that are judged, the group of each, and the judgment that it meets.
@@ -75,10 +75,7 @@ class JudgedIndex:
 
     def _judgments(self, positions: IntArray) -> tuple[IntArray, IntArray]:
         """The judgments of each group's query, and how many they are."""
-        # one further than the last has no judgments, and neither has what stands outside
-        inside = np.where(positions < 0, len(self._bounds) - 1, positions)
-        bounds = np.append(self._bounds, self._bounds[-1])
-        first, sizes = bounds[inside], np.diff(bounds)[inside]
+        first, sizes = self._first[positions], self._sizes[positions]  # -1 is the last, outside
         before = np.cumsum(sizes) - sizes
         found: IntArray = self._order[np.arange(sizes.sum()) + np.repeat(first - before, sizes)]
         return found, sizes

@@ -41,7 +41,9 @@ def sound_sparse(
         terms, weights = vector.terms, vector.weights
         if terms.shape != weights.shape or terms.ndim != 1:
             raise _wrong(model, f"{terms.size} terms with {weights.size} weights")
-        if len(terms) and (terms[0] < 0 or terms[-1] >= vocabulary or (np.diff(terms) <= 0).any()):
+        if len(terms) and (
+            terms[0] < 0 or terms[-1] >= vocabulary or (terms[1:] <= terms[:-1]).any()
+        ):
             raise _wrong(model, f"terms that do not ascend within a vocabulary of {vocabulary}")
         if not (np.isfinite(weights) & (weights > 0)).all():
             raise _wrong(model, "a weight that is not a positive number")

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import compiled
-from assay.errors import LimitError
+from assay.errors import CorruptError, LimitError
 from assay.model.vectors import SparseVector
 
+REBUILD = "assay index check names what is wrong, assay index rebuild makes it anew"
 MOST_POSTINGS = 2**31 - 1  # what a 32-bit number counts
 STARTS, ROWS, WEIGHTS = "sparse_starts.npy", "sparse_rows.npy", "sparse_weights.npy"
 
@@ -31,6 +32,7 @@ def write_sparse(folder: Path, vectors: Sequence[SparseVector], vocabulary: int)
     """The postings of a segment's vectors, terms ascending, rows ascending within a term."""
     terms = np.concatenate([np.zeros(0, dtype=np.int32), *(v.terms for v in vectors)])
     weights = np.concatenate([np.zeros(0, dtype=np.float32), *(v.weights for v in vectors)])
+    weights = weights.astype(np.float32, copy=False)
     rows = np.repeat(np.arange(len(vectors), dtype=np.int32), [len(v.terms) for v in vectors])
     if len(terms) > MOST_POSTINGS:
         raise LimitError(f"{len(terms):,} weights in one segment", hint="use a sparser model")
@@ -49,18 +51,25 @@ class Postings:
         self._starts: Starts = np.load(folder / STARTS, allow_pickle=False).astype(np.int32)
         self._rows = np.load(folder / ROWS, mmap_mode="r", allow_pickle=False)
         self._weights = np.load(folder / WEIGHTS, mmap_mode="r", allow_pickle=False)
+        self._folder = folder
+        kinds = self._rows.dtype, self._weights.dtype
+        self._plain = kinds == (np.int32, np.float32) and len(self._rows) == len(self._weights)
 
     def scores(self, query: SparseVector) -> NDArray[np.float32]:
         """The dot product of the query with every row, summed in the order of terms."""
         scores = np.zeros(self._count, dtype=np.float32)
         weights = np.ascontiguousarray(query.weights, dtype=np.float32)
-        library = compiled.library()
-        if library is not None:
+        if (library := compiled.library()) is not None and self._plain:
             # one call: whoever runs Python meanwhile would be waited for after each
             terms = np.ascontiguousarray(query.terms, dtype=np.int32)
-            parts = (self._starts, self._rows, self._weights, terms, weights)
-            places = [part.ctypes.data for part in parts]
-            library.assay_add_columns(*places, len(terms), scores.ctypes.data)
+            outside = library.assay_add_columns(
+                self._starts.ctypes.data, len(self._starts) - 1,
+                self._rows.ctypes.data, self._weights.ctypes.data, len(self._rows),
+                terms.ctypes.data, weights.ctypes.data, len(terms),
+                scores.ctypes.data, len(scores),
+            )  # fmt: skip
+            if outside:
+                raise CorruptError(f"{self._folder} has postings beyond its end", hint=REBUILD)
             return scores
         add = _column_adder()
         for at, term in enumerate(query.terms.tolist()):

@@ -101,7 +101,8 @@ class Lane:
             return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
         job = Job(work, settled)
         if not self._put(job):
-            return Outcome(failure=Failure.UNAVAILABLE, reason=f"{self.name} has too many waiting")
+            why = "was closed" if self._closed else "has too many waiting"
+            return Outcome(failure=Failure.UNAVAILABLE, reason=f"{self.name} {why}")
         return job
 
     def end(self, job: Job[T], timeout_s: float) -> Outcome[T]:

@@ -9,10 +9,12 @@ goes back: nobody holds one while they are worked on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Column, Dialect, Engine, select
+from sqlalchemy.engine.interfaces import DBAPICursor
 
 from assay.store.complaints import in_our_words
 from assay.store.database import BUSY_SECONDS, shown
@@ -26,13 +28,14 @@ def chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> li
     try:
         connection = engine.raw_connection()
         try:
-            found: list[Sequence[Any]] = []
-            cursor = connection.cursor()
-            for start in range(0, len(keys), PART):
-                part = tuple(keys[start : start + PART])
-                cursor.execute(_statement(engine.dialect, len(part), columns), part)
-                found += cursor.fetchall()
-            return found
+            # a cursor that is left half read would keep its transaction, and the next reader in it
+            with closing(connection.cursor()) as cursor:
+                return _rows(cursor, engine.dialect, keys, columns)
+        except Exception as problem:
+            gone = connection.dbapi_connection
+            if engine.dialect.is_disconnect(problem, gone, None):  # type: ignore[arg-type]
+                connection.invalidate()
+            raise
         finally:
             connection.close()  # back to the others
     except Exception as problem:
@@ -40,6 +43,17 @@ def chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> li
         if complaint is None:
             raise
         raise complaint from problem
+
+
+def _rows(
+    cursor: DBAPICursor, dialect: Dialect, keys: Sequence[int], columns: tuple[Column[Any], ...]
+) -> list[Sequence[Any]]:
+    found: list[Sequence[Any]] = []
+    for start in range(0, len(keys), PART):
+        part = tuple(keys[start : start + PART])
+        cursor.execute(_statement(dialect, len(part), columns), part)
+        found += cursor.fetchall()
+    return found
 
 
 def _statement(dialect: Dialect, count: int, columns: tuple[Column[Any], ...]) -> str:

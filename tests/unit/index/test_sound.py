@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,9 @@ def test_what_is_sound_passes_unchanged() -> None:
     assert sound_sparse([empty], 1, 9, "m") == [empty]
     vectors = np.eye(2, dtype=np.float32)
     assert sound_matrix(vectors, 2, "m") is vectors
+
+
+def test_unsigned_terms_do_not_wrap() -> None:
+    terms: Any = np.array([5, 1_000_000, 6], dtype=np.uint32)
+    with pytest.raises(InputError, match="do not ascend"):
+        sound_sparse([SparseVector(terms, np.ones(3, np.float32))], 1, 10, "m")

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay import compiled
+from assay.errors import CorruptError
 from assay.index import sparse
 from assay.index.sparse import Postings, write_sparse
 from assay.model.vectors import SparseVector
@@ -52,3 +54,28 @@ def test_without_the_quick_ways_the_scores_are_the_same(
     np.testing.assert_allclose(postings.scores(query), quick, rtol=1e-6)
     monkeypatch.setattr(sparse, "_column_adder", lambda: None)
     np.testing.assert_allclose(postings.scores(query), quick, rtol=1e-6)
+
+
+def test_weights_of_any_width_are_stored_alike(tmp_path: Path) -> None:
+    wide = SparseVector(np.array([1, 4], dtype=np.int64), np.array([0.5, 2.0]))
+    write_sparse(tmp_path, [wide, wide], VOCABULARY)
+    query = SparseVector(np.array([4], dtype=np.int64), np.array([3.0]))
+    assert Postings(tmp_path, 2).scores(query).tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize("damage", ["row", "negative row", "start", "term"])
+def test_what_is_outside_is_not_written_to(damage: str, tmp_path: Path) -> None:
+    """Compiled code looks at every number; scores of rows that are not there are nobody's."""
+    if compiled.library() is None:
+        pytest.skip("arrays refuse it in their own way")
+    rng = np.random.default_rng(2)
+    write_sparse(tmp_path, [vector(rng, 9) for _ in range(300)], VOCABULARY)
+    name = sparse.STARTS if damage == "start" else sparse.ROWS
+    numbers = np.load(tmp_path / name)
+    if damage != "term":
+        numbers[-1] = -5 if damage == "negative row" else 10**6
+    np.save(tmp_path / name, numbers)
+    terms = np.arange(VOCABULARY + (damage == "term"), dtype=np.int32)
+    query = SparseVector(terms, np.ones(len(terms), dtype=np.float32))
+    with pytest.raises(CorruptError, match="assay index rebuild"):
+        Postings(tmp_path, 300).scores(query)

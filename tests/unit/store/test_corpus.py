@@ -76,6 +76,25 @@ def test_a_damaged_chunk_holds_no_connection(store: CorpusStore, tmp_path: Path)
     assert store._engine.pool.status().endswith("Current Checked out connections: 0")
 
 
+def test_text_that_is_none_leaves_no_transaction_behind(store: CorpusStore, tmp_path: Path) -> None:
+    """A cursor that was left half read would answer from the past, and refuse to write."""
+    store.put([document("d1", "some text here"), document("d2", "other text here")])
+    with closing(sqlite3.connect(tmp_path / "assay.db")) as database:
+        database.execute("UPDATE chunks SET title = CAST(x'ff41' AS TEXT) WHERE key = 2")
+        database.commit()
+        gc.disable()
+        try:
+            with pytest.raises(CorruptError) as caught:
+                store.chunks_by_key([1, 2, 3, 4])
+            database.execute("UPDATE chunks SET title = 'later' WHERE key = 1")
+            database.commit()
+            assert store.chunks_by_key([1])[1].title == "later"
+            assert store.put([document("d3", "one more text")]).added == 1
+        finally:
+            gc.enable()
+        assert "UTF-8" in str(caught.value)
+
+
 def test_stores_that_nobody_closed_are_forgotten(tmp_path: Path) -> None:
     engines = []
     for at in range(3):
