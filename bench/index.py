@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench import index_quality
@@ -39,6 +39,7 @@ LARGE_PEERS = {
 }
 RESULTS = HERE.parent / "index.json"
 DEADLINE_S = 600
+ROUNDS = 3  # of searches on one core, the engines in turns; the median counts
 
 
 def main() -> None:
@@ -93,8 +94,11 @@ def _section(name: str, quick: bool) -> Iterator[dict[str, Any]]:
         cases = [(e.name, name, workload) for e in ENGINES.values() if name in e.kinds]
     if quick:
         cases = list(dict.fromkeys((engine, kind, "tiny") for engine, kind, _ in cases))
-    for case in cases:
-        yield _measured(*case, all_cores=name != "size")
+    if name in {"large", "size"}:
+        for case in cases:
+            yield from _measured([case], all_cores=name != "size", rounds=1)
+    else:
+        yield from _measured(cases, all_cores=True, rounds=1 if quick else ROUNDS)
 
 
 def _words() -> Iterator[dict[str, Any]]:
@@ -105,8 +109,27 @@ def _words() -> Iterator[dict[str, Any]]:
             yield {"engine": engine.name, "found": found}
 
 
-def _measured(engine: str, kind: str, workload: str, *, all_cores: bool) -> dict[str, Any]:
-    """One row: what the build took, and the searches on one core and on all."""
+def _measured(
+    cases: list[tuple[str, str, str]], *, all_cores: bool, rounds: int
+) -> list[dict[str, Any]]:
+    """Rows: what each build took, and the searches on one core, in turns, and on all."""
+    rows = [_built(*case) for case in cases]
+    taken: list[list[dict[str, Any]]] = [[] for _ in rows]
+    for _ in range(rounds):
+        for case, row, found in zip(cases, rows, taken, strict=True):
+            _noted(row, lambda: found.append(_worker("search", *case, "1")))  # noqa: B023
+    for case, row, found in zip(cases, rows, taken, strict=True):
+        if "error" not in row:
+            found.sort(key=lambda one: one["plain"]["p50"])
+            row["one"] = found[len(found) // 2]
+            row["p50s"] = [one["plain"]["p50"] for one in found]
+        if all_cores:
+            _noted(row, lambda: row.update(all=_worker("search", *case, str(os.cpu_count()))))  # noqa: B023
+        shutil.rmtree(index_folder(*case), ignore_errors=True)
+    return rows
+
+
+def _built(engine: str, kind: str, workload: str) -> dict[str, Any]:
     print(f"{workload} {kind}: {engine}", file=sys.stderr, flush=True)
     row: dict[str, Any] = {
         "engine": engine,
@@ -114,18 +137,19 @@ def _measured(engine: str, kind: str, workload: str, *, all_cores: bool) -> dict
         "workload": workload,
         "passages": SPECS[workload].passages,
     }
-    folder = index_folder(engine, kind, workload)
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(index_folder(engine, kind, workload), ignore_errors=True)
     run_process(["-m", "bench.index_data", workload, kind], DEADLINE_S)
+    _noted(row, lambda: row.update(_worker("build", engine, kind, workload)))
+    return row
+
+
+def _noted(row: dict[str, Any], act: Callable[[], object]) -> None:
+    """Do it, unless something failed before; what fails is noted."""
     try:
-        row |= _worker("build", engine, kind, workload)
-        row["one"] = _worker("search", engine, kind, workload, "1")
-        if all_cores:
-            row["all"] = _worker("search", engine, kind, workload, str(os.cpu_count()))
+        if "error" not in row:
+            act()
     except RuntimeError as problem:
         row["error"] = str(problem)
-    shutil.rmtree(folder, ignore_errors=True)
-    return row
 
 
 def _worker(*arguments: str) -> dict[str, Any]:
