@@ -38,7 +38,16 @@ def workshop(place: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Also where somebody loses patience just then; whoever does so twice is listened to."""
+    try:
         shutil.rmtree(folder, ignore_errors=True)
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def move_in(made: Path, target: Path, files: tuple[ModelFile, ...]) -> bool:
