@@ -66,8 +66,10 @@ class Hit(NamedTuple):
 
 def best_hits(hits: Iterable[Hit], k: int) -> list[Hit]:
     """The k best, by score descending and chunk id ascending."""
-    found = sorted(hits, key=_CHUNK_ID)
-    found.sort(key=_SCORE, reverse=True)  # equal scores stay in the order of their ids
+    found = sorted(hits, key=_SCORE, reverse=True)
+    if len({hit.score for hit in found}) < len(found):  # seldom: then the ids decide
+        found.sort(key=_CHUNK_ID)
+        found.sort(key=_SCORE, reverse=True)
     return found[:k]
 
 
