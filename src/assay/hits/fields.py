@@ -110,6 +110,7 @@ def cut(text: Text, columns: int) -> Lines | None:
         controls -= np.count_nonzero(content == _TAB)
     regular = (
         controls == lines
+        and int(last[-1]) == text.size - 1
         and bool((content[last] == _LINE_END).all())
         and content[0] != _COMMENT
         and (_COMMENT_BYTE not in text.data or not (content[last[:-1] + 1] == _COMMENT).any())

@@ -36,6 +36,7 @@ def test_regular_text_is_cut_into_its_columns(rows: list[tuple[str, str, str]]) 
         b"a b c\n\n",
         b"a b c\r\n",
         b"a b\nc d e f\n",
+        b"a b c\nd",
         b"# b c\n",
         b"a b c\n# b c\n",
         b"a b\x01 c\n",
