@@ -25,29 +25,26 @@ def compile_kernels() -> bool:
     """Whether there is a library now; one of an older source does not stay."""
     beside = LIBRARY.with_suffix(f".{os.getpid()}")
     try:
-        compiler = shlex.split(os.environ.get("CC") or "cc")
-        if sys.platform == "win32" or not compiler or shutil.which(compiler[0]) is None:
-            LIBRARY.unlink(missing_ok=True)
-            return False
-        command = [*compiler, *FLAGS, "-o", str(beside), str(SOURCE), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(f"{shlex.join(command)} failed:\n{done.stderr}", file=sys.stderr)
-            LIBRARY.unlink(missing_ok=True)
-            return False
-        beside.replace(LIBRARY)
-    except (
-        OSError,
-        ValueError,
-    ) as problem:  # a folder that cannot be written, quotes that do not end
+        if _compiled(beside):
+            beside.replace(LIBRARY)
+            return True
+    except (OSError, ValueError) as problem:  # no place to write, or quotes that do not end
         print(f"{SOURCE} was not compiled: {problem}", file=sys.stderr)
+    for left in (beside, LIBRARY):
         with contextlib.suppress(OSError):
-            LIBRARY.unlink(missing_ok=True)
+            left.unlink(missing_ok=True)
+    return False
+
+
+def _compiled(target: Path) -> bool:
+    compiler = shlex.split(os.environ.get("CC") or "cc")
+    if sys.platform == "win32" or not compiler or shutil.which(compiler[0]) is None:
         return False
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
-    return True
+    command = [*compiler, *FLAGS, "-o", str(target), str(SOURCE), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{shlex.join(command)} failed:\n{done.stderr}", file=sys.stderr)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

@@ -12,11 +12,16 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assay.model.query import Component, Filters, Hit, PartialAnswerError
 from assay.search.deadline import Failure, Lane, Outcome, Stop, call_all
 
 log = logging.getLogger("assay.search")
+
+Found: TypeAlias = tuple[tuple[Hit, ...], str]
+"""Hits, and what they lack in words."""
+Work: TypeAlias = Callable[[Stop], Found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,8 @@ def gather(
     timeout_s: float,
 ) -> Answers:
     """Ask every component of ``requests`` at once; ``absent`` says why one is not there."""
-    calls = {
-        name: (lanes[name], _search(components[name], request))
-        for name, request in requests.items()
-        if name in components
-    }
+    works = _works(requests, components)
+    calls = {name: (lanes[name], work) for name, work in works.items()}
     return _answers(requests, call_all(calls, timeout_s), absent)
 
 
@@ -70,18 +72,15 @@ async def agather(
     timeout_s: float,
 ) -> Answers:
     """The same from a coroutine, which holds no thread while it waits."""
-    calls = {
-        name: lanes[name].call(_search(components[name], request), timeout_s)
-        for name, request in requests.items()
-        if name in components
-    }
-    found = dict(zip(calls, await asyncio.gather(*calls.values()), strict=True))
+    works = _works(requests, components)
+    calls = (lanes[name].call(work, timeout_s) for name, work in works.items())
+    found = dict(zip(works, await asyncio.gather(*calls), strict=True))
     return _answers(requests, found, absent)
 
 
 def _answers(
     requests: Mapping[str, Request],
-    found: Mapping[str, Outcome[tuple[tuple[Hit, ...], str]]],
+    found: Mapping[str, Outcome[Found]],
     absent: Mapping[str, str],
 ) -> Answers:
     outcomes = {name: _outcome(name, found.get(name), absent) for name in requests}
@@ -101,7 +100,7 @@ def _answers(
 
 def _outcome(
     name: str,
-    found: Outcome[tuple[tuple[Hit, ...], str]] | None,
+    found: Outcome[Found] | None,
     absent: Mapping[str, str],
 ) -> Outcome[tuple[Hit, ...]]:
     """The hits of one component; a part of them is a failure, too."""
@@ -116,12 +115,19 @@ def _outcome(
     return Outcome(hits, seconds=found.seconds)
 
 
-def _search(
-    component: Component, request: Request
-) -> Callable[[Stop], tuple[tuple[Hit, ...], str]]:
+def _works(requests: Mapping[str, Request], components: Mapping[str, Component]) -> dict[str, Work]:
+    """What is to be done in the lane of each component that is there."""
+    return {
+        name: _search(components[name], request)
+        for name, request in requests.items()
+        if name in components
+    }
+
+
+def _search(component: Component, request: Request) -> Work:
     """Work for a lane: the hits, and what they lack in words."""
 
-    def work(stop: Stop) -> tuple[tuple[Hit, ...], str]:
+    def work(stop: Stop) -> Found:
         hits: Sequence[Hit]
         try:
             hits, missing = component.search(request.query, request.depth, request.filters), ""
