@@ -93,7 +93,7 @@ load: setup ## hold the HTTP service to its promises at four times the load it c
 
 schema: setup ## try many requests on every route of the HTTP service
 	@ASSAY_SCHEMA_EXAMPLES=150 ASSAY_RANDOM_REQUESTS=10000 $(PY) -m pytest \
-		tests/unit/serve/test_schema.py tests/unit/serve/test_metrics.py
+		tests/unit/http/test_schema.py tests/unit/http/test_metrics.py
 
 bench-score: setup-bench ## time scoring beside other tools
 	@$(PY) -m bench.score

@@ -22,11 +22,11 @@ import numpy as np
 import assay
 from assay.answers.extractive import PASSAGES, ExtractiveAnswerer
 from assay.answers.gate import Signals, signals
+from assay.app.workspace import Workspace, open_workspace
 from assay.model.answers import Answer, Expect, Passage
 from assay.model.document import SpeakerRole
 from assay.model.query import Filters
 from assay.model.testset import GoldenQuery, SpeakerFilter
-from assay.workspace import Workspace, open_workspace
 
 DEEP = 100
 OFF_TOPIC = 25  # questions of each file

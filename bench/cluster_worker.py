@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from assay.engines.opensearch.components import Bm25, Dense, Splade
-from assay.engines.opensearch.transport import Transport
 from assay.index.writer import update
+from assay.opensearch.components import Bm25, Dense, Splade
+from assay.opensearch.transport import Transport
 from bench.index_data import DIMENSION, QUERIES, K, Workload
 from bench.machine import Busy
 from bench.search_data import WARM_UP, Questions

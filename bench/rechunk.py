@@ -22,16 +22,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from assay.app.workspace import Workspace
 from assay.config import configure
 from assay.evaluation.compare_runs import CompareReport, ComparisonKind, compare_runs
-from assay.evaluation.matching import covers_enough
+from assay.evaluation.match import covers_enough
 from assay.evaluation.stored_run import StoredRun
 from assay.ingest.chunker import chunk_document
 from assay.ingest.profiles import Profile
 from assay.model.document import Chunk, Document
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, Judgment, TestSet
-from assay.workspace import Workspace
 
 DEPTH = 10
 BEFORE = Profile("bench-before", 1, 300, 30)

@@ -116,7 +116,7 @@ def limits_page() -> str:
 def measures_page() -> str:
     """Every measure with its parameters."""
     from assay.measures.catalog import DEFINITIONS
-    from assay.report.measures import catalog_json
+    from assay.render.measures import catalog_json
 
     parts = [
         "# Measures\n",
@@ -194,8 +194,8 @@ def _first(kind: type[Any]) -> str:
 
 def metrics_page() -> str:
     """Every metric that Prometheus can read."""
-    from assay.serve.metrics import Metrics
-    from assay.serve.quality import families
+    from assay.app.quality import families
+    from assay.http.metrics import Metrics
 
     found = [*Metrics().registry.collect(), *families(None)]
     rows = []
@@ -229,8 +229,8 @@ def http_page() -> str:
     """Every route, from the OpenAPI document."""
     from fastapi import FastAPI
 
-    from assay.serve.reference import document, operations
-    from assay.serve.routes import ROUTERS
+    from assay.http.reference import document, operations
+    from assay.http.routes import ROUTERS
     from assay.version import __version__
 
     app = FastAPI(title="Assay", version=__version__)

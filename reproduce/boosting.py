@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import assay
+from assay.app.workspace import Workspace
 from assay.ingest.sections import intent_of, label_of
 from assay.model.document import Chunk, Document, Section
 from assay.model.judgments import Qrels
 from assay.model.query import Filters, Hit
 from assay.search.boost import apply_boosts, default_lexicon, detect
 from assay.search.fusion import fuse
-from assay.workspace import Workspace
 from reproduce.data import existing, indexed, json_lines, opened
 from reproduce.experiment import Experiment, Run
 from reproduce.outcome import Outcome

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import assay
+from assay.app.workspace import Workspace
 from assay.config import configure
 from assay.model.document import Chunk, Document
 from assay.model.judgments import Qrels
-from assay.workspace import Workspace
 from reproduce.experiment import HERE
 
 WORK = HERE.parent / "bench" / "work" / "reproduce"

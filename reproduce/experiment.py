@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from assay.config.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 from assay.search.fusion import check_fusion
 from assay.search.options import FusionMethod, Normalization, SearchOptions
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 HERE = Path(__file__).resolve().parent
 _OPTIONS = {field.name for field in fields(SearchOptions)}

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 import assay
+from assay.app.workspace import Workspace
 from assay.encode.encoders import open_reranker
 from assay.encode.shelf import shelf
 from assay.index.writer import passage
@@ -22,7 +23,6 @@ from assay.model.vectors import Reranker
 from assay.search.fusion import Fused, fuse
 from assay.search.options import COMPONENTS
 from assay.search.query_type import classify
-from assay.workspace import Workspace
 from reproduce.data import indexed, judged, query_texts
 from reproduce.experiment import Experiment, Run
 from reproduce.outcome import Outcome

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any
 from assay.version import __version__
 
 if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
+    from assay.app.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
     from assay.errors import AssayError
-    from assay.evaluation.answering import score_answers
-    from assay.evaluation.classifying import Decisions, classify
+    from assay.evaluation.answer_scores import score_answers
     from assay.evaluation.comparison import Comparison, compare
+    from assay.evaluation.decisions import Decisions, classify
     from assay.evaluation.result import EvaluationResult
     from assay.evaluation.runner import evaluate
     from assay.evaluation.sampling import Sampling
+    from assay.evaluation.score import Protocol, score
     from assay.evaluation.scores import Scores
-    from assay.evaluation.scoring import Protocol, score
-    from assay.evaluation.testset.load import load_test_set
     from assay.hits.qrels import load_qrels
     from assay.measures.answers import AnswerRecord
     from assay.measures.base import Measure
@@ -37,22 +38,21 @@ if TYPE_CHECKING:
     from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.options import SearchOptions
     from assay.search.response import SearchHit, SearchResponse
-    from assay.workspace import Workspace
-    from assay.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
+    from assay.testsets.load import load_test_set
 
 _HOMES = {
     "Answer": "model.answers",
     "AnswerRecord": "measures.answers",
     "AssayError": "errors",
     "Comparison": "evaluation.comparison",
-    "Decisions": "evaluation.classifying",
+    "Decisions": "evaluation.decisions",
     "EvaluationResult": "evaluation.result",
     "Expect": "model.answers",
     "GoldenQuery": "model.testset",
     "Judgment": "model.testset",
     "Match": "model.ranking",
     "Measure": "measures.base",
-    "Protocol": "evaluation.scoring",
+    "Protocol": "evaluation.score",
     "Filters": "model.query",
     "Qrels": "model.judgments",
     "Result": "model.ranking",
@@ -60,20 +60,20 @@ _HOMES = {
     "Scores": "evaluation.scores",
     "TestSet": "model.testset",
     "Ties": "model.ranking",
-    "classify": "evaluation.classifying",
+    "classify": "evaluation.decisions",
     "compare": "evaluation.comparison",
     "evaluate": "evaluation.runner",
     "load_qrels": "hits.qrels",
-    "open": "workspace",
-    "load_test_set": "evaluation.testset.load",
+    "open": "app.workspace",
+    "load_test_set": "testsets.load",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
-    "score": "evaluation.scoring",
-    "score_answers": "evaluation.answering",
+    "score": "evaluation.score",
+    "score_answers": "evaluation.answer_scores",
     "SearchHit": "search.response",
     "SearchOptions": "search.options",
     "SearchResponse": "search.response",
-    "Workspace": "workspace",
+    "Workspace": "app.workspace",
 }
 _NAMES_THERE = {"open": "open_workspace"}
 

@@ -44,7 +44,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.counting import counted
+from assay.plural import counted
 
 
 class AssayError(Exception):

@@ -11,13 +11,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from assay.config import configure
-from assay.serve.logs import service_log
-from assay.serve.service import Service
+from assay.http.edge.logs import service_log
+from assay.http.service import Service
 from assay.store.runs import SqlRunStore
 from tests.badinputs.ways import Bench, bench_in
 from tests.unit.cli.test_eval_compare import GOOD, put
 from tests.unit.evaluation.stored import golden, hit_at, outcome, ranks, stored, suite
-from tests.unit.serve.conftest import SETTINGS, client_of, small_home
+from tests.unit.http.conftest import SETTINGS, client_of, small_home
 
 __all__ = ["small_home"]
 

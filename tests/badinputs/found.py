@@ -6,16 +6,16 @@ import hashlib
 import json
 from pathlib import Path
 
+from assay.annotation.exchange import read_grades
 from assay.encode.tensors import read_tensors
 from assay.errors import AssayError
 from assay.evaluation.baseline import side_of_file
-from assay.evaluation.refresh.exchange import read_grades
+from assay.http.pages.saved import add_query
 from assay.index.manifest import load
 from assay.measures.parse import parse_measures
-from assay.serve.ui.saved import add_query
 from tests.badinputs.case import Entry, Outcome, accepted, refused
 from tests.badinputs.ways import Bench
-from tests.unit.evaluation.testset.samples import golden
+from tests.unit.testsets.samples import golden
 
 
 def _outcome(error: AssayError) -> Outcome:

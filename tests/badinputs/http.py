@@ -6,10 +6,10 @@ import gzip
 
 from tests.badinputs.case import Covered, Entry, accepted, refused
 from tests.badinputs.ways import Request, get, over_http, post, search
-from tests.unit.serve.small import DOCUMENTS, TEST_SET
+from tests.unit.http.small import DOCUMENTS, TEST_SET
 
 OK, BAD, WRONG = 200, 400, 422
-SERVER = "tests/unit/serve/test_server.py"
+SERVER = "tests/unit/http/test_server.py"
 JSON = {"Content-Type": "application/json"}
 
 
@@ -96,7 +96,7 @@ CASES: tuple[Entry, ...] = (
     refused("id-with-another-body", over_http, [saved(50), saved(51)], "conflict", 409),
     accepted("id-with-another-body/same", over_http, [saved(50), saved(50)], "saved", OK),
     Covered("client-gone", f"{SERVER}::test_a_client_that_leaves_does_no_harm"),
-    Covered("client-gone/work", "tests/unit/serve/test_frame.py::test_a_client_that_leaves_ends_the_work"),
+    Covered("client-gone/work", "tests/unit/http/test_frame.py::test_a_client_that_leaves_ends_the_work"),
     refused(
         "spoofed-host", over_http,
         Request("/healthz", "GET", {"headers": {"Host": "evil.example"}}), "unknown_host", 421,

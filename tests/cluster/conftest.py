@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.engines.opensearch.transport import Transport
+from assay.opensearch.transport import Transport
 from tests.cluster.nodes import ClusterProcesses, unavailable
 
 WANTED = "ASSAY_TEST_CLUSTER"

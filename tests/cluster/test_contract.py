@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from assay.engines.opensearch.cluster import Cluster, Shape
-from assay.engines.opensearch.transport import Transport
 from assay.model.document import KeyedChunk
 from assay.model.query import Component
+from assay.opensearch.cluster import Cluster, Shape
+from assay.opensearch.transport import Transport
 from assay.testing.component import check_component, sample
 from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, Memory
 

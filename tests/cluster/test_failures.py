@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.engines.opensearch import cluster as clusters
-from assay.engines.opensearch import loading
+from assay.app.workspace import Workspace
 from assay.errors import EngineError
 from assay.ingest import read_corpus
-from assay.workspace import Workspace
+from assay.opensearch import bulk as loading
+from assay.opensearch import cluster as clusters
 from tests.cluster.nodes import ClusterProcesses
 from tests.cluster.test_workspace import CORPUS, PARTS, filled, opened
 
@@ -145,7 +145,7 @@ def test_a_node_killed_during_a_load_for_good(
 ) -> None:
     """The load ends with an error, nothing half is served, and the next one fills it anew."""
     monkeypatch.setattr(loading, "PATIENCE_SECONDS", 1.0)
-    monkeypatch.setattr("assay.engines.opensearch.transport.BULK", "/_bulk?timeout=1s")
+    monkeypatch.setattr("assay.opensearch.transport.BULK", "/_bulk?timeout=1s")
     monkeypatch.setattr(clusters, "LOST_SECONDS", 2)
     with stored(tmp_path, whole, "lost") as workspace:
         load = Load(workspace, monkeypatch)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.config import configure
-from assay.engines.opensearch.transport import Transport
 from assay.ingest import read_corpus
 from assay.model.query import Filters
-from assay.workspace import Workspace
+from assay.opensearch.transport import Transport
 from tests.cluster.nodes import ClusterProcesses
 
 CORPUS = Path("src/assay/data/corpus")
@@ -94,8 +94,8 @@ def test_the_card_names_the_engine(both: tuple[Workspace, Workspace]) -> None:
 def test_a_load_that_was_interrupted_goes_on(
     nodes: ClusterProcesses, transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.engines.opensearch import cluster as clusters
-    from assay.engines.opensearch.loading import load_chunks
+    from assay.opensearch import cluster as clusters
+    from assay.opensearch.bulk import load_chunks
 
     with opened(tmp_path, nodes, "resumed") as workspace:
         for part in PARTS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from assay.lifecycle.judging import Desk, desk
+from assay.app.desk import Desk, desk
 from assay.model.annotation import Item, Purpose, Round, RoundQuery
 from assay.store.annotations import AnnotationStore
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from assay.evaluation.parts import part_of
-from assay.evaluation.recording import RecordOptions, record
+from assay.evaluation.record import RecordOptions, record
 from assay.evaluation.stored import outcomes_digest
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.system import System

@@ -13,11 +13,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.evaluation.testset.load import load_test_set
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import update
 from assay.store.backup import restore
 from assay.store.corpus import CorpusStore
+from assay.testsets.load import load_test_set
 from tests.crash.power_child import STEPS, test_set
 from tests.crash.recorded import Call, Replay, traced
 from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE

@@ -10,12 +10,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.evaluation.testset.save import save_test_set
 from assay.index.writer import update
 from assay.model.document import Chunk, Document
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.store.backup import back_up
 from assay.store.corpus import CorpusStore
+from assay.testsets.save import save_test_set
 from tests.unit.index.helpers import ENCODERS
 
 

@@ -1,7 +1,7 @@
 """The scenarios of the evaluation capability, each under its own name.
 
 Those of the refresh stand in ``test_seed_test_set_refresh.py``, those of the endpoint and of
-Prometheus in ``tests/unit/serve/test_evaluate.py``, ``test_metrics.py`` and ``tests/ops``.
+Prometheus in ``tests/unit/http/test_evaluate.py``, ``test_metrics.py`` and ``tests/ops``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import pairwise
 import pytest
 
 import assay
+from assay.app.workspace import Workspace
 from assay.errors import ProblemsError
 from assay.evaluation.ab import ab
 from assay.evaluation.baseline import side_of_run
@@ -21,14 +22,13 @@ from assay.evaluation.components import HYBRID, component_report
 from assay.evaluation.gate import GateOutcome, GateReport, gate
 from assay.evaluation.gate_limits import parse_limits
 from assay.evaluation.parts import part_of
-from assay.evaluation.recording import Recorded, RecordOptions, record
+from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.stored_run import StoredRun
-from assay.evaluation.testset.load import parse_test_set
-from assay.evaluation.testset.split import hold_out
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
-from assay.report.gate import gate_markdown
-from assay.search.refusing import refuser_of
-from assay.workspace import Workspace
+from assay.render.gate import gate_markdown
+from assay.search.fuse_again import refuser_of
+from assay.testsets.load import parse_test_set
+from assay.testsets.split import hold_out
 from tests.e2e.clinic import DRUGS
 from tests.unit.evaluation.stored import ranks
 

@@ -1,6 +1,6 @@
 """The evaluation workflow over interviews: its modes, error scenarios and checklist.
 
-The seven steps over HTTP stand in ``tests/unit/serve/test_workflow.py``, field by field.
+The seven steps over HTTP stand in ``tests/unit/http/test_workflow.py``, field by field.
 """
 
 from __future__ import annotations

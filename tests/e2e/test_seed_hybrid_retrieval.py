@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from assay.app.workspace import Workspace
 from assay.encode.cross_encoder import BATCH
 from assay.encode.encoders import open_reranker
 from assay.encode.shelf import Shelf
@@ -18,7 +19,6 @@ from assay.model.testset import QueryType
 from assay.search.fusion import fuse
 from assay.search.options import SearchOptions
 from assay.search.searcher import Searcher
-from assay.workspace import Workspace
 from tests.unit.search.faults import Rig, no_reranker
 
 CPU_RERANKER = "ms-marco-minilm-l12-v2"

@@ -11,10 +11,10 @@ import assay
 from assay.evaluation.bundle import Recipe, as_text, differences, master
 from assay.evaluation.result import ScoringOptions, result_of
 from assay.evaluation.sampling import Sampling
-from assay.evaluation.testset.split import split_by_group
 from assay.model.answers import Expect
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.testsets.split import split_by_group
 from tests.unit.evaluation.stored import golden, outcome, stored, suite
 
 

@@ -12,11 +12,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from assay.app.workspace import Workspace
 from assay.encode import cache
 from assay.evaluation.stored import outcomes_digest
 from assay.index import manifest
 from assay.store import backup, schema
-from assay.workspace import Workspace
 from tests.faults.whole import Whole, make_whole
 
 FOLDER = Path(__file__).parent / "formats"

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from assay.errors import AssayError
-from assay.evaluation.testset import load
+from assay.testsets import load
 from tests.faults.whole import Whole, answers, command, make_whole
 
 EVERY = os.environ.get("ASSAY_EVERY_FILE") == "1"  # make crash

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.app.workspace import Workspace
 from assay.config import configure
 from assay.errors import DiskFullError
-from assay.serve.service import Service
-from assay.workspace import Workspace
+from assay.http.service import Service
 from tests.faults.whole import answers, command, make_whole, settings
-from tests.unit.serve.conftest import client_of
+from tests.unit.http.conftest import client_of
 
 SIZE = 8 << 20
 LEFT = (0, 60 << 10, 250 << 10)

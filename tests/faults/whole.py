@@ -13,12 +13,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.config import Configuration, configure
 from assay.encode.folders import DESCRIPTION, card_of_folder, description
 from assay.encode.shelf import checksum
 from assay.errors import AssayError
-from assay.workspace import Workspace
 from tests.unit.encode.tiny import write_model
 
 WORDS = ("aspirin", "heart", "attack", "risk", "aspirin heart", "risk attack", "heart risk")

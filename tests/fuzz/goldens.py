@@ -7,16 +7,16 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+from assay.annotation.exchange import read_grades
+from assay.annotation.sample_file import read_sample
 from assay.evaluation.baseline import side_of_file
-from assay.evaluation.refresh.exchange import read_grades
-from assay.evaluation.refresh.sample_file import read_sample
-from assay.evaluation.testset.load import Reading, ReadOptions, parse_test_set, read_test_set
-from assay.evaluation.testset.write import as_plain, as_yaml
+from assay.http.pages.saved import add_query
 from assay.measures.parse import parse_measures
 from assay.model.testset import HeldOut
-from assay.serve.ui.saved import add_query
+from assay.testsets.load import Reading, ReadOptions, parse_test_set, read_test_set
+from assay.testsets.write import as_plain, as_yaml
 from tests.fuzz.harness import Harness
-from tests.unit.evaluation.testset.samples import fifty, golden
+from tests.unit.testsets.samples import fifty, golden
 
 THREE = replace(fifty(), queries=fifty().queries[:3], held_out=HeldOut(1, ("q001",)))
 YAML = as_yaml(THREE).encode()

@@ -14,6 +14,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from assay.app.cron import parse_schedule
 from assay.cli.ab_sides import _from_file, parse_inline
 from assay.cli.bundle_job import check_bundle
 from assay.config import configure
@@ -27,7 +28,6 @@ from assay.search.boost import load_lexicon
 from assay.search.check import changed as changed_options
 from assay.search.options import SearchOptions, read_weights
 from assay.search.synonyms import read_synonyms
-from assay.serve.cron import parse_schedule
 from assay.store.backup import restore
 from assay.store.database import open_database
 from tests.fuzz.harness import Harness

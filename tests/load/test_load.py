@@ -12,7 +12,7 @@ import pytest
 from bench.load import Load
 from bench.serve import overloaded, start
 from tests.load.promises import broken
-from tests.unit.serve.conftest import home, small_home
+from tests.unit.http.conftest import home, small_home
 
 __all__ = ["home", "small_home"]
 

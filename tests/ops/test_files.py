@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from assay.app.quality import GAUGES
 from assay.config.settings import SETTINGS
-from assay.serve.metrics import Metrics
-from assay.serve.quality import GAUGES
+from assay.http.metrics import Metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 OPS = ROOT / "ops"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.serve.process import ServiceProcess
+from tests.unit.http.process import ServiceProcess
 
 RULES = Path(__file__).resolve().parents[2] / "ops" / "prometheus" / "alerts.yml"
 

@@ -14,9 +14,9 @@ from assay.cli.main import run
 from assay.client import Client, ServiceError
 from assay.errors import UnreachableError, UsageError
 from assay.store.keys import KeyStore
-from tests.unit.serve.conftest import small_home  # noqa: F401 - a fixture
-from tests.unit.serve.process import ServiceProcess
-from tests.unit.serve.small import TEST_SET
+from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
+from tests.unit.http.process import ServiceProcess
+from tests.unit.http.small import TEST_SET
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 import assay
 from assay.cli.lazy import build
 from assay.cli.main import COMMANDS, run
-from assay.evaluation.testset.load import load_test_set
+from assay.testsets.load import load_test_set
 from bench.make_example import FOLDER
 from docs.generate import stale
 

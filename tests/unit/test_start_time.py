@@ -18,7 +18,7 @@ HEAVY = (
     "yaml",
     "rich",
     "zstandard",
-    "assay.config.strict_yaml",
+    "assay.strict_yaml",
 )
 
 

@@ -16,8 +16,8 @@ from assay.errors import UsageError
 from assay.evaluation.stored_run import StoredRun
 
 if TYPE_CHECKING:
-    from assay.config.strict_yaml import Node
-    from assay.workspace import Workspace
+    from assay.app.workspace import Workspace
+    from assay.strict_yaml import Node
 
 
 SHORT: Mapping[str, str] = {"fusion": "fusion_method", "intent": "query_intent"}  # as in search
@@ -70,7 +70,7 @@ def _number(text: str, item: str) -> float:
 
 
 def _from_file(path: Path) -> dict[str, Any]:
-    from assay.config.strict_yaml import MappingNode, load_yaml
+    from assay.strict_yaml import MappingNode, load_yaml
 
     content = load_yaml(path)
     if not isinstance(content, MappingNode):
@@ -79,7 +79,7 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _plain(node: Node) -> Any:
-    from assay.config.strict_yaml import MappingNode, ScalarNode
+    from assay.strict_yaml import MappingNode, ScalarNode
 
     if isinstance(node, ScalarNode):
         return node.text if node.quoted else _value("", node.text)
@@ -92,8 +92,8 @@ def _evaluated(
     workspace: Workspace, options: dict[str, Any], testset: str | None, name: str, holdout: bool
 ) -> StoredRun:
     from assay.evaluation.parts import Split, part_of
-    from assay.evaluation.recording import RecordOptions, record
-    from assay.evaluation.testset.load import load_test_set
+    from assay.evaluation.record import RecordOptions, record
+    from assay.testsets.load import load_test_set
 
     if testset is None:
         raise UsageError(

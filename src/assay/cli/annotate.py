@@ -22,9 +22,9 @@ def command(
     """Judge passages of a round by keyboard, and go on at any time."""
     from dataclasses import asdict
 
+    from assay.app.desk import desk
+    from assay.app.workspace import Workspace
     from assay.cli import annotate_screen
-    from assay.lifecycle.judging import desk
-    from assay.workspace import Workspace
 
     with Workspace(configuration(ctx)) as workspace:
         workspace.require()

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from assay.app.desk import Desk, Dispute
 from assay.cli.streams import printable
-from assay.counting import counted
-from assay.lifecycle.judging import Desk, Dispute
 from assay.model.annotation import ItemKey, Task
+from assay.plural import counted
 
 HELP = """\
   3  answers the question fully

@@ -50,9 +50,9 @@ def command(
 
 
 def _answered(config: "Configuration", question: str, speakers: Sequence[str]) -> dict[str, Any]:
+    from assay.app.answers import Answered
+    from assay.app.workspace import Workspace
     from assay.search.check import make_filters
-    from assay.tasks.answering import Answered
-    from assay.workspace import Workspace
 
     with Workspace(config) as workspace:
         said, response = workspace.answer(question, filters=make_filters(speaker_role=speakers))

@@ -8,8 +8,8 @@ import typer
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration
-from assay.counting import counted
 from assay.errors import UsageError
+from assay.plural import counted
 
 
 def command(

@@ -15,10 +15,10 @@ from assay.evaluation import bundle
 from assay.evaluation.insights import parse_targets
 from assay.evaluation.run_report import run_report
 from assay.evaluation.sampling import Sampling
-from assay.report.workflow import run_markdown
+from assay.render.workflow import run_markdown
 
 if TYPE_CHECKING:
-    from assay.workspace import Workspace
+    from assay.app.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ def command(
     seed: Seed = None,
 ) -> None:
     """Measure yes/no decisions from labels and scores."""
-    from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES, classify
+    from assay.evaluation.decisions import DEFAULT_DECISION_MEASURES, classify
     from assay.evaluation.sampling import Sampling
     from assay.hits.labels import read_labels
-    from assay.report.decisions import decision_table
-    from assay.report.tables import markdown
+    from assay.render.decisions import decision_table
+    from assay.render.tables import markdown
 
     config = configuration(ctx, confidence=confidence, resamples=resamples, seed=seed)
     rows = read_labels(file, cluster)

@@ -8,7 +8,7 @@ from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.cli.streams import printable
-from assay.counting import counted, share_of
+from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
     from assay.config import Configuration
@@ -33,8 +33,8 @@ def list_documents(
         with client(config) as service:
             found = service.documents(limit=limit, offset=offset)
     else:
-        from assay.tasks.listing import listed_documents
-        from assay.workspace import Workspace
+        from assay.app.corpus import listed_documents
+        from assay.app.workspace import Workspace
 
         with Workspace(config) as workspace:
             workspace.require()
@@ -90,7 +90,7 @@ def show(
 def _document(config: "Configuration", doc_id: str) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from assay.workspace import Workspace
+    from assay.app.workspace import Workspace
 
     with Workspace(config) as workspace:
         workspace.require()
@@ -127,7 +127,7 @@ def delete(
             done = [service.delete_document(one) for one in wanted]
         deleted, chunks = (sum(one[name] for one in done) for name in ("deleted", "chunks"))
     else:
-        from assay.workspace import Workspace
+        from assay.app.workspace import Workspace
 
         with Workspace(config) as workspace:
             workspace.require()

@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay import limits
+from assay.annotation.exchange import read_grades
+from assay.annotation.sample_file import read_sample
+from assay.app.desk import desk
+from assay.app.pools import Pool, hole_queries, open_round, pool_holes, pool_queries
+from assay.app.workspace import Workspace
 from assay.cli.testset_job import load_here
 from assay.config import Configuration
 from assay.errors import MissingFileError, UsageError
-from assay.evaluation.refresh.exchange import read_grades
-from assay.evaluation.refresh.sample_file import read_sample
-from assay.evaluation.testset.save import write_text
-from assay.lifecycle.judging import desk
-from assay.lifecycle.pooling import Pool, hole_queries, open_round, pool_holes, pool_queries
 from assay.model.annotation import Purpose, Round
-from assay.report.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
-from assay.workspace import Workspace
+from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
+from assay.testsets.save import write_text
 
 FORMS = {"csv": tasks_csv, "label-studio": tasks_label_studio}
 

@@ -6,17 +6,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from assay.annotation.agreement import Agreement
+from assay.annotation.draw import Sample
+from assay.annotation.effect import PARTS, Effect
+from assay.annotation.sample_file import sample_row
+from assay.app.desk import Desk
+from assay.app.pools import Pool
+from assay.app.refresh import Proposal
 from assay.cli.console import emit_columns, emit_text, note
-from assay.counting import counted
-from assay.evaluation.refresh.agreement import Agreement
-from assay.evaluation.refresh.draw import Sample
-from assay.evaluation.refresh.effect import PARTS, Effect
-from assay.evaluation.refresh.sample_file import sample_row
 from assay.evaluation.scores import rounded
-from assay.lifecycle.judging import Desk
-from assay.lifecycle.pooling import Pool
-from assay.lifecycle.refreshing import Proposal
 from assay.model.annotation import Round
+from assay.plural import counted
 from assay.stats.interval import Interval
 from assay.stats.kappa import Kappa
 

@@ -11,8 +11,8 @@ import typer
 from assay.cli.console import emit_text, note
 from assay.cli.options import JsonFlag, configuration
 from assay.config import Configuration
-from assay.counting import counted
 from assay.errors import AssayError
+from assay.plural import counted
 
 QUERIES = (
     (
@@ -107,11 +107,12 @@ def _search(config: Configuration) -> None:
     """Ingest the shipped corpus into a workspace of its own, ask it, and evaluate the answers."""
     from dataclasses import replace
 
+    from assay.app.workspace import Workspace
     from assay.cli.progress import staged_progress
     from assay.cli.search import show
     from assay.ingest import read_corpus
-    from assay.report.search import account
-    from assay.workspace import COMPONENTS, Workspace
+    from assay.render.search import account
+    from assay.search.options import COMPONENTS
 
     config = _with_models(replace(config, home=config.home / HOME, component_timeout_ms=BUSY_MS))
     with Workspace(config) as workspace:

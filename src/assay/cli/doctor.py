@@ -12,7 +12,7 @@ def command(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Check models, disk, store and index, and say what to do."""
     from dataclasses import asdict
 
-    from assay.doctor import State, examine
+    from assay.app.doctor import State, examine
 
     findings = examine(configuration(ctx))
     faults = sum(finding.state is State.FAULT for finding in findings)

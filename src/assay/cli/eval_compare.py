@@ -41,7 +41,7 @@ def compare(
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.compare_runs import compare_runs, depth_for
-    from assay.report.compare_text import (
+    from assay.render.compare_text import (
         compare_csv,
         compare_tables,
         counts_line,
@@ -61,7 +61,7 @@ def compare(
             strict_chunker_version=strict,
         )
         if write_report:
-            from assay.report.compare_page import compare_page
+            from assay.render.compare_page import compare_page
 
             name = f"compare-{report.run_a}-{report.run_b}"
             pages = {".md": render_report_md(report), ".html": compare_page(one, other, report)}
@@ -112,8 +112,8 @@ def ab_test(
     from assay.evaluation.ab import ab
     from assay.evaluation.run_scores import AB_MEASURES
     from assay.evaluation.sampling import sampling_of
-    from assay.report.compare_page import compare_page
-    from assay.report.compare_text import ab_markdown, ab_tables, counts_line
+    from assay.render.compare_page import compare_page
+    from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 
     config = configuration(ctx, resamples=resamples, seed=seed, alpha=alpha, margin=margin)
     with opened(config) as workspace:
@@ -177,9 +177,9 @@ def gate_command(
     ] = None,
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
+    from assay.app.gate import gate_runs, run_or_file
     from assay.cli.opening import opened
     from assay.cli.reports import write_gate
-    from assay.tasks.gating import gate_runs, run_or_file
 
     config = configuration(ctx, seed=seed, alpha=alpha)
     with opened(config) as workspace:
@@ -196,7 +196,7 @@ def gate_command(
         emit_json(ruling.to_dict())
     else:
         from assay.cli.show import show_tables
-        from assay.report.gate import gate_tables
+        from assay.render.gate import gate_tables
 
         show_tables(gate_tables(ruling), config.color)
         for line in ruling.blockers:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from assay.app.publication import figures, places, publish
+from assay.app.run_views import view_of
+from assay.app.workspace import Workspace
 from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
@@ -14,25 +17,22 @@ from assay.cli.options import DEGRADED
 from assay.cli.search import tell_if_behind
 from assay.cli.show import show_tables
 from assay.config import Configuration
-from assay.counting import counted
 from assay.errors import ConflictError, UsageError
 from assay.evaluation.absent import absence
-from assay.evaluation.matching import Rule
+from assay.evaluation.match import Rule
 from assay.evaluation.parts import Mode, Part, Split, part_of
-from assay.evaluation.recording import Recorded, RecordOptions, record
+from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.sampling import sampling_of
 from assay.evaluation.stored import check_families
-from assay.evaluation.testset.joining import join
-from assay.evaluation.testset.load import load_test_set
 from assay.measures.parse import parse_measures
 from assay.model.runs import RunInfo
 from assay.model.system import System
-from assay.report import evaluation as report
-from assay.serve.publishing import figures, places, publish
+from assay.plural import counted
+from assay.render import evaluation as report
 from assay.store.owner import this_process
-from assay.tasks.viewing import view_of
-from assay.workspace import Workspace
+from assay.testsets.join import join
+from assay.testsets.load import load_test_set
 
 CROSS_MODE = "cross-mode"
 

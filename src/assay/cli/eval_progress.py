@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from assay.cli.console import note, stderr_console
-from assay.evaluation.recording import Told
+from assay.evaluation.record import Told
 from assay.evaluation.scores import shown
 from assay.evaluation.stored import score_outcomes
 from assay.model.runs import QueryOutcome

@@ -22,9 +22,9 @@ def publish(
     json_output: JsonFlag = False,
 ) -> None:
     """Hand the figures of the newest run to Prometheus: as a file, or by a push."""
+    from assay.app.publication import figures
+    from assay.app.publication import publish as hand_over
     from assay.cli.opening import opened
-    from assay.serve.publishing import figures
-    from assay.serve.publishing import publish as hand_over
 
     config = configuration(ctx, metrics_textfile=textfile, pushgateway=pushgateway)
     with opened(config) as workspace:

@@ -20,11 +20,11 @@ def push_run(
     json_output: JsonFlag = False,
 ) -> None:
     """Send a run to the service of --server; the same one again changes nothing."""
+    from assay.app.run_exchange import pack
+    from assay.app.workspace import Workspace
     from assay.cli.opening import is_remote
     from assay.cli.remote import client
     from assay.errors import UsageError
-    from assay.serve.runs_exchange import pack
-    from assay.workspace import Workspace
 
     config = configuration(ctx)
     if not is_remote(config):

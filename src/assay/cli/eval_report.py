@@ -9,7 +9,7 @@ from assay.cli.console import emit_json, emit_text, note
 from assay.cli.eval_compare import RunRef
 from assay.cli.eval_options import Measures, Resamples, Seed
 from assay.cli.options import JsonFlag, configuration
-from assay.counting import counted
+from assay.plural import counted
 
 verbs = typer.Typer()
 
@@ -43,8 +43,8 @@ def report(
     from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
     from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
     from assay.evaluation.sampling import sampling_of
-    from assay.report.run_page import run_page
-    from assay.report.workflow import run_csv, run_markdown, run_tables
+    from assay.render.run_page import run_page
+    from assay.render.workflow import run_csv, run_markdown, run_tables
 
     config = configuration(ctx, resamples=resamples, seed=seed)
     usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES

@@ -6,7 +6,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
-from assay.counting import share_of
+from assay.plural import share_of
 
 verbs = typer.Typer()
 
@@ -34,7 +34,7 @@ def list_runs(
     from assay.errors import UsageError
     from assay.model.run_store import RunFilter
     from assay.model.runs import RunStatus
-    from assay.report.runs import as_json, runs_table
+    from assay.render.runs import as_json, runs_table
 
     known = [str(one) for one in RunStatus]
     if status is not None and status not in known:

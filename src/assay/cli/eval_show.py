@@ -78,10 +78,10 @@ def history(
     json_output: JsonFlag = False,
 ) -> None:
     """Show how the measures of one test set went from run to run."""
+    from assay.app.history import history as find
     from assay.cli.opening import opened
     from assay.cli.show import show_tables
-    from assay.report.runs import history_json, history_table
-    from assay.tasks.history import history as find
+    from assay.render.runs import history_json, history_table
 
     config = configuration(ctx)
     with opened(config) as workspace:
@@ -115,7 +115,7 @@ def export(
     from assay.errors import UsageError
     from assay.evaluation.components import component_names, component_outcomes
     from assay.evaluation.lists import places_of
-    from assay.report.run_file import json_run, trec_run
+    from assay.render.run_file import json_run, trec_run
 
     if trec == json_output:
         raise UsageError("choose a form", hint="--trec or --json")

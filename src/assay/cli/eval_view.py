@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.app.run_views import complete_runs, query_of_run, rescore_run, view_run
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.opening import opened
 from assay.cli.show import show_tables
 from assay.config import Configuration
-from assay.counting import share_of
 from assay.errors import UsageError
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.testset.load import load_test_set
 from assay.model.runs import RunInfo, RunStatus
-from assay.report import evaluation as report
-from assay.report.runs import query_json, query_table
-from assay.tasks.viewing import complete_runs, query_of_run, rescore_run, view_run
+from assay.plural import share_of
+from assay.render import evaluation as report
+from assay.render.runs import query_json, query_table
+from assay.testsets.load import load_test_set
 
 
 @dataclass(frozen=True, slots=True)

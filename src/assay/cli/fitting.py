@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from assay.report.tables import Table
+from assay.render.tables import Table
 
 WIDE_GAP, TIGHT_GAP = 3, 2  # characters between two columns
 LEAST_TEXT = 10  # a column of running text is broken over lines, but not narrower than this

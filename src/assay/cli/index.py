@@ -7,7 +7,7 @@ import typer
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
-from assay.counting import counted
+from assay.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     if is_remote(config):
         card = _ask(config, lambda service: service.index())
     else:
-        from assay.workspace import Workspace
+        from assay.app.workspace import Workspace
 
         with Workspace(config) as workspace:
             card = workspace.index_info()
@@ -54,7 +54,7 @@ def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     if is_remote(config):
         problems = _ask(config, lambda service: service.check_index())["problems"]
     else:
-        from assay.workspace import Workspace
+        from assay.app.workspace import Workspace
 
         with Workspace(config) as workspace:
             problems = workspace.check_index()
@@ -103,8 +103,8 @@ def _write(ctx: typer.Context, json_output: bool, action: str) -> None:
 
 
 def _written(config: "Configuration", action: str) -> dict[str, int]:
+    from assay.app.workspace import Workspace
     from assay.cli.progress import staged_progress
-    from assay.workspace import Workspace
 
     with Workspace(config) as workspace, staged_progress(config.color) as progress:
         workspace.require()

@@ -8,10 +8,10 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
-from assay.counting import counted
+from assay.plural import counted
 
 if TYPE_CHECKING:
-    from assay.workspace import Workspace
+    from assay.app.workspace import Workspace
 
 
 def command(
@@ -34,9 +34,9 @@ def command(
     """Read documents into the workspace and make them searchable."""
     from dataclasses import asdict
 
+    from assay.app.workspace import Workspace
     from assay.cli.progress import staged_progress, tell_notes
     from assay.ingest import read_corpus
-    from assay.workspace import Workspace
 
     config = configuration(ctx)
     with Workspace(config) as workspace, staged_progress(config.color) as progress:

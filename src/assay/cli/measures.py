@@ -8,7 +8,7 @@ from assay.cli.options import JsonFlag, configuration
 
 def command(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every measure and its parameters."""
-    from assay.report.measures import catalog, catalog_json
+    from assay.render.measures import catalog, catalog_json
 
     if json_output:
         emit_json({"measures": catalog_json()})

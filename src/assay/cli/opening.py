@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
     from assay.config import Configuration
-    from assay.workspace import Workspace
 
 NO_SERVER = "none"
 
@@ -24,7 +24,7 @@ def opened(config: Configuration) -> Workspace:
         from assay.cli.remote_workspace import RemoteWorkspace
 
         return RemoteWorkspace(config)
-    from assay.workspace import Workspace
+    from assay.app.workspace import Workspace
 
     return Workspace(config)
 

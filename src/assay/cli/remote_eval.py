@@ -16,10 +16,10 @@ from assay.cli.options import DEGRADED
 from assay.cli.remote import client
 from assay.errors import UsageError
 from assay.evaluation.scores import shown
-from assay.evaluation.testset.joining import join
-from assay.evaluation.testset.load import read_test_set
-from assay.evaluation.testset.write import as_plain
-from assay.report.tables import Table
+from assay.render.tables import Table
+from assay.testsets.join import join
+from assay.testsets.load import read_test_set
+from assay.testsets.write import as_plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
+from assay.app.held_out import hidden_in
+from assay.app.run_exchange import info_of
+from assay.app.workspace import Workspace
 from assay.cli.remote import client
 from assay.client import Client, ServiceError
 from assay.errors import UnknownRunError, UsageError
-from assay.evaluation.matching import Place
+from assay.evaluation.match import Place
 from assay.model.run_store import HeldOutUse, RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
-from assay.serve.runs_exchange import info_of
 from assay.store.run_rows import outcome as read_outcome
-from assay.tasks.revealing import hidden_in
-from assay.workspace import Workspace
 
 PAGE = 1_000
 IDS_AT_ONCE = 5_000

@@ -31,7 +31,7 @@ def write_gate(
     ruling: GateReport, *, report: Path | None, junit: Path | None, step_summary: bool
 ) -> None:
     """The files of a gate that were asked for."""
-    from assay.report.gate import gate_junit, gate_markdown
+    from assay.render.gate import gate_junit, gate_markdown
 
     if report is not None:
         write_file(report, gate_markdown(ruling))

@@ -7,7 +7,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text
 from assay.cli.options import JsonFlag, configuration
-from assay.counting import counted
+from assay.plural import counted
 
 
 def command(
@@ -19,9 +19,9 @@ def command(
     json_output: JsonFlag = False,
 ) -> None:
     """Put a backup into a new workspace, once every checksum holds."""
+    from assay.app.workspace import Workspace
     from assay.cli.progress import staged_progress
     from assay.store.backup import restore
-    from assay.workspace import Workspace
 
     config = configuration(ctx)
     backup = restore(source, config.home)

@@ -14,7 +14,7 @@ from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.errors import UsageError
 from assay.evaluation.comparison import Comparison, compare
 from assay.evaluation.sampling import sampling_of
-from assay.evaluation.scoring import score
+from assay.evaluation.score import score
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from assay.config import Configuration
     from assay.evaluation.scores import Scores
-    from assay.report.tables import Table
+    from assay.render.tables import Table
 
 SHOW_PROGRESS_BYTES = 64 << 20
 
@@ -130,8 +130,8 @@ def reading(name: str, color: str) -> Iterator[Callable[[int, int | None], None]
 
 def write(outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str) -> None:
     """The result on stdout in the form asked for; what a reader must know on stderr."""
-    from assay.report import scores as report
-    from assay.report.tables import markdown
+    from assay.render import scores as report
+    from assay.render.tables import markdown
 
     runs, comparison = outcome.runs, outcome.comparison
     if form == "json":
@@ -159,7 +159,7 @@ def write(outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str)
 
 
 def _tables(outcome: Outcome, *, ci: bool, per_query: bool) -> list[Table]:
-    from assay.report import scores as report
+    from assay.render import scores as report
 
     runs, comparison = outcome.runs, outcome.comparison
     tables = (

@@ -10,15 +10,15 @@ from assay.cli.console import emit_json, emit_text, note, stdout_console
 from assay.cli.opening import is_remote, refuse_with_server
 from assay.cli.options import DEGRADED, JsonFlag, configuration
 from assay.cli.search_options import switch
-from assay.counting import counted
+from assay.plural import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from assay.app.workspace import Workspace
     from assay.config import Configuration
     from assay.search.response import SearchHit, SearchResponse
-    from assay.workspace import Workspace
 
 MOST_SECTIONS = 30  # that a note names
 
@@ -124,7 +124,7 @@ def _given(**options: Any) -> dict[str, Any]:
 def _search(
     config: "Configuration", query: str, options: dict[str, Any], as_json: bool, *, explain: bool
 ) -> int:
-    from assay.workspace import Workspace
+    from assay.app.workspace import Workspace
 
     with Workspace(config) as workspace:
         response = workspace.search(query, **options)
@@ -198,8 +198,8 @@ def _tell_sections(workspace: "Workspace", asked: tuple[str, ...]) -> None:
 def _why(
     config: "Configuration", query: str, wanted: str, options: dict[str, Any], as_json: bool
 ) -> int:
-    from assay.report.search import absence
-    from assay.workspace import Workspace
+    from assay.app.workspace import Workspace
+    from assay.render.search import absence
 
     with Workspace(config) as workspace:
         why = workspace.searcher.why(query, wanted, **options)
@@ -212,7 +212,7 @@ def _why(
 
 def show(response: "SearchResponse", color: str, *, explain: bool = False) -> None:
     """Print an answer for people; what is missing from it goes to stderr."""
-    from assay.report import search as words
+    from assay.render import search as words
 
     emit_text("\n".join([words.headline(response), *words.understood(response)]))
     if response.results:
@@ -226,8 +226,8 @@ def show(response: "SearchResponse", color: str, *, explain: bool = False) -> No
 def _table(response: "SearchResponse", *, explain: bool) -> "Table":
     from rich.table import Table
 
-    from assay.report import search as words
-    from assay.report.snippet import stems
+    from assay.render import search as words
+    from assay.render.snippet import stems
 
     wanted = stems(" ".join((response.query, *response.synonyms)))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
@@ -251,8 +251,8 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     from rich.text import Text
 
     from assay.cli.streams import printable
-    from assay.report.search import account
-    from assay.report.snippet import snippet
+    from assay.render.search import account
+    from assay.render.snippet import snippet
 
     chunk = hit.chunk
     marks = [chunk.chunk_id, chunk.section_label, "table" if chunk.is_table else ""]

@@ -16,8 +16,8 @@ def command(
     json_output: JsonFlag = False,
 ) -> None:
     """Serve search and evaluation over HTTP."""
-    from assay.serve.server import listen, serve
-    from assay.serve.service import Service
+    from assay.http.edge.server import listen, serve
+    from assay.http.service import Service
 
     service = Service(configuration(ctx, host=host, port=port))
     try:

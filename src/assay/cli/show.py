@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from assay.cli.fitting import Block
-    from assay.report.tables import Table
+    from assay.render.tables import Table
 
 VERDICT_STYLES = {"better": "green", "worse": "red", "equivalent": "cyan", "inconclusive": "yellow"}
 

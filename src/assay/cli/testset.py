@@ -9,7 +9,7 @@ import typer
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
-from assay.counting import counted
+from assay.plural import counted
 
 if TYPE_CHECKING:
     from assay.model.testset import TestSet
@@ -48,7 +48,7 @@ def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
         with client(config) as service:
             rows = [{**row, "path": "the service"} for row in service.test_sets()["test_sets"]]
     else:
-        from assay.serve import datasets
+        from assay.app import testsets as datasets
 
         paths = datasets.names(config.home)
         rows = [{**row, "path": str(paths[row["name"]])} for row in datasets.listing(config.home)]
@@ -79,11 +79,11 @@ def validate(
 ) -> int:
     """Check a test set and list every problem with its line."""
     from assay.cli.testset_text import problem_json, summary
-    from assay.evaluation.testset.load import ReadOptions, find_test_set, read_test_set
+    from assay.testsets.load import ReadOptions, find_test_set, read_test_set
 
     path = find_test_set(name, _folder(ctx))
     if index:
-        from assay.workspace import Workspace
+        from assay.app.workspace import Workspace
 
         with Workspace(configuration(ctx)) as workspace:
             workspace.require()
@@ -129,13 +129,13 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show what a test set holds, or one of its queries; held-out ones are masked."""
+    from assay.app.held_out import masked, noted
+    from assay.app.workspace import Workspace
     from assay.cli.testset_job import remind
     from assay.cli.testset_text import print_query, print_set, summary
     from assay.errors import UsageError
-    from assay.evaluation.testset.load import load_test_set
-    from assay.evaluation.testset.write import as_plain, query_as_plain
-    from assay.tasks.revealing import masked, noted
-    from assay.workspace import Workspace
+    from assay.testsets.load import load_test_set
+    from assay.testsets.write import as_plain, query_as_plain
 
     whole = load_test_set(name, folder=_folder(ctx), lenient=lenient)
     if held_out:
@@ -180,7 +180,7 @@ def split(
     json_output: JsonFlag = False,
 ) -> None:
     """Hold out a part of the queries, stratified by type, and store that in the set."""
-    from assay.tasks.splitting import split_groups, split_held_out
+    from assay.app.splits import split_groups, split_held_out
 
     folder = _folder(ctx)
     if by_group:
@@ -209,11 +209,11 @@ def diff(
     """Show what changed between two test sets; words of held-out queries are masked."""
     from dataclasses import asdict
 
+    from assay.app.held_out import masked, masked_diff, noted
+    from assay.app.workspace import Workspace
     from assay.cli.testset_text import print_diff
-    from assay.evaluation.testset.diff import diff as compare
-    from assay.evaluation.testset.load import load_test_set
-    from assay.tasks.revealing import masked, masked_diff, noted
-    from assay.workspace import Workspace
+    from assay.testsets.diff import diff as compare
+    from assay.testsets.load import load_test_set
 
     folder = _folder(ctx)
     one, other = (load_test_set(name, folder=folder) for name in (before, after))
@@ -259,7 +259,7 @@ def import_set(
     """Read queries of our own or another form into the workspace, as a test set with a name."""
     from assay.cli.testset_job import import_into
     from assay.cli.testset_text import summary
-    from assay.evaluation.testset.load import ReadOptions
+    from assay.testsets.load import ReadOptions
 
     options = ReadOptions(
         lenient=lenient, qrels=qrels, field=field, split=beir_split, name=name, version=version
@@ -289,9 +289,9 @@ def export(
 ) -> None:
     """Write a test set in the form of another tool."""
     from assay.errors import UsageError
-    from assay.evaluation.testset.export import files, lost
-    from assay.evaluation.testset.load import load_test_set
-    from assay.evaluation.testset.save import write_text
+    from assay.testsets.export import files, lost
+    from assay.testsets.load import load_test_set
+    from assay.testsets.save import write_text
 
     found = load_test_set(name, folder=_folder(ctx))
     made = files(found, form)
@@ -316,8 +316,8 @@ def export(
 @app.command("schema")
 def schema(json_output: JsonFlag = False) -> None:
     """Print the JSON schema of test sets, for editors."""
-    from assay.evaluation.testset.schema import schema as build
-    from assay.evaluation.testset.schema import schema_text
+    from assay.testsets.schema import schema as build
+    from assay.testsets.schema import schema_text
 
     if json_output:
         emit_json(build())

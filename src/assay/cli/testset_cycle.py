@@ -7,7 +7,7 @@ import typer
 
 from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
-from assay.counting import counted, share_of
+from assay.plural import counted, share_of
 
 verbs = typer.Typer()
 
@@ -40,14 +40,14 @@ def sample(
     json_output: JsonFlag = False,
 ) -> int:
     """Draw queries that people really asked, in the proportions of a set."""
+    from assay.annotation.draw import Strategy
+    from assay.annotation.sample_file import sample_lines
+    from assay.app.samples import sample as draw
+    from assay.app.workspace import Workspace
     from assay.cli import cycle_text
     from assay.cli.testset_job import load_here
     from assay.errors import UsageError
-    from assay.evaluation.refresh.draw import Strategy
-    from assay.evaluation.refresh.sample_file import sample_lines
-    from assay.evaluation.testset.save import write_text
-    from assay.lifecycle.sampling import sample as draw
-    from assay.workspace import Workspace
+    from assay.testsets.save import write_text
 
     if strategy not in list(Strategy):
         raise UsageError(f"there is no strategy {strategy!r:.40}", hint=", ".join(Strategy))
@@ -93,9 +93,9 @@ def pool(
     json_output: JsonFlag = False,
 ) -> None:
     """Gather the passages to judge from every component and stored runs."""
+    from assay.app.workspace import Workspace
     from assay.cli import cycle_text
     from assay.cli.cycle_job import pool_and_open
-    from assay.workspace import Workspace
 
     with Workspace(configuration(ctx)) as workspace:
         found, held = pool_and_open(
@@ -117,9 +117,9 @@ def pool(
 @verbs.command("rounds")
 def rounds(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List the rounds of judging, newest first."""
+    from assay.app.desk import Desk
+    from assay.app.workspace import Workspace
     from assay.cli import cycle_text
-    from assay.lifecycle.judging import Desk
-    from assay.workspace import Workspace
 
     with Workspace(configuration(ctx)) as workspace:
         workspace.require()
@@ -138,9 +138,9 @@ def agreement(
     ctx: typer.Context, round_id: RoundOption = "latest", json_output: JsonFlag = False
 ) -> int:
     """Show how far two annotators agree: kappa, confusion, differences."""
+    from assay.app.desk import desk
+    from assay.app.workspace import Workspace
     from assay.cli import cycle_text
-    from assay.lifecycle.judging import desk
-    from assay.workspace import Workspace
 
     with Workspace(configuration(ctx)) as workspace:
         workspace.require()
@@ -162,8 +162,8 @@ def adjudicate(
     json_output: JsonFlag = False,
 ) -> None:
     """Let a rule decide where annotators differ; a person decides in assay annotate."""
-    from assay.lifecycle.judging import desk
-    from assay.workspace import Workspace
+    from assay.app.desk import desk
+    from assay.app.workspace import Workspace
 
     with Workspace(configuration(ctx)) as workspace:
         workspace.require()
@@ -193,10 +193,10 @@ def refresh(
     json_output: JsonFlag = False,
 ) -> None:
     """Write the next version of a set, from a round whose annotators agree."""
+    from assay.app.refresh import carry_out, propose
+    from assay.app.workspace import Workspace
     from assay.cli import cycle_text
     from assay.cli.testset_job import load_here
-    from assay.lifecycle.refreshing import carry_out, propose
-    from assay.workspace import Workspace
 
     config = configuration(ctx)
     with Workspace(config) as workspace:

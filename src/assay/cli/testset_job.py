@@ -5,19 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from assay.annotation.due import refresh_due
 from assay.cli.console import note
 from assay.config import Configuration
 from assay.errors import UsageError
-from assay.evaluation.refresh.due import refresh_due
-from assay.evaluation.testset.load import (
+from assay.model.testset import TestSet
+from assay.testsets.load import (
     Reading,
     ReadOptions,
     find_test_set,
     load_test_set,
     read_test_set,
 )
-from assay.evaluation.testset.save import save_test_set
-from assay.model.testset import TestSet
+from assay.testsets.save import save_test_set
 
 
 def load_here(config: Configuration, name: str) -> TestSet:

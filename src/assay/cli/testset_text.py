@@ -8,8 +8,8 @@ from typing import Any
 
 from assay.cli.console import emit_columns, emit_text
 from assay.errors import Problem
-from assay.evaluation.testset.diff import FieldChange, JudgmentChange, TestSetDiff
 from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.testsets.diff import FieldChange, JudgmentChange, TestSetDiff
 
 PREVIEW = 70
 

@@ -25,12 +25,12 @@ def heldout(
     json_output: JsonFlag = False,
 ) -> int:
     """Count looks at held-out queries; with two runs, check for overfitting."""
+    from assay.annotation.overfit import Fit
+    from assay.app.held_out_log import check_overfitting, uses
+    from assay.app.workspace import Workspace
     from assay.cli import upkeep_text
     from assay.cli.testset_job import load_here
     from assay.errors import UsageError
-    from assay.evaluation.refresh.overfit import Fit
-    from assay.lifecycle.holding import check_overfitting, uses
-    from assay.workspace import Workspace
 
     if (before is None) != (after is None):
         raise UsageError("an overfitting check needs two runs", hint="--before RUN --after RUN")
@@ -68,10 +68,10 @@ def reanchor(
     json_output: JsonFlag = False,
 ) -> int:
     """Carry judgments to the chunks of today, and list what moved or was lost."""
+    from assay.app.reanchor import carry, write
+    from assay.app.workspace import Workspace
     from assay.cli import upkeep_text
     from assay.cli.testset_job import load_here
-    from assay.lifecycle.reanchoring import carry, write
-    from assay.workspace import Workspace
 
     config = configuration(ctx)
     with Workspace(config) as workspace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from assay.app.workspace import Workspace
 from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
@@ -13,19 +14,18 @@ from assay.config import Configuration
 from assay.errors import UsageError
 from assay.evaluation.lists import places_of
 from assay.evaluation.parts import Split, part_of
-from assay.evaluation.recording import RecordOptions, record
+from assay.evaluation.record import RecordOptions, record
 from assay.evaluation.sampling import sampling_of
-from assay.evaluation.testset.load import load_test_set
 from assay.evaluation.tuning import Judged, Rank, Tuning, judged, tune
 from assay.measures.parse import parse_measure
 from assay.model.arrays import FloatArray, IntArray
 from assay.model.testset import TestSet
-from assay.report.tuning import tuning_json, tuning_tables
+from assay.render.tuning import tuning_json, tuning_tables
 from assay.search.options import FusionMethod, SearchOptions
 from assay.search.recorded import evaluation_options
 from assay.search.tuning import Pool, grid, pool, weights_of
 from assay.store.owner import this_process
-from assay.workspace import Workspace
+from assay.testsets.load import load_test_set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from assay.annotation.overfit import Fit, Overfitting
+from assay.annotation.reanchor import Anchor
+from assay.app.reanchor import Carried
 from assay.cli.console import emit_columns, emit_text, note
-from assay.counting import counted
-from assay.evaluation.refresh.overfit import Fit, Overfitting
-from assay.evaluation.refresh.reanchor import Anchor
-from assay.lifecycle.reanchoring import Carried
 from assay.model.run_store import HeldOutUse
 from assay.model.testset import TestSet
+from assay.plural import counted
 from assay.stats.paired import PairedT
 
 SENTENCES = {

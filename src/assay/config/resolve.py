@@ -18,7 +18,7 @@ from assay.errors import ConfigError, MissingFileError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from assay.config.strict_yaml import Node, ScalarNode
+    from assay.strict_yaml import Node, ScalarNode
 
 CONFIG_FILE = "assay.yaml"
 WORKSPACE_FOLDER = ".assay"
@@ -141,7 +141,7 @@ def _bad_value(setting: Setting, shown: str, subject: str, hint: str | None = No
 
 def _read_file(path: Path) -> dict[str, ScalarNode]:
     """The settings that a configuration file names."""
-    from assay.config.strict_yaml import MappingNode, load_yaml
+    from assay.strict_yaml import MappingNode, load_yaml
 
     root = load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES)
     if root is None:
@@ -152,7 +152,7 @@ def _read_file(path: Path) -> dict[str, ScalarNode]:
 
 
 def _entry(path: Path, key: ScalarNode, node: Node) -> ScalarNode:
-    from assay.config.strict_yaml import ScalarNode
+    from assay.strict_yaml import ScalarNode
 
     if key.text not in SETTINGS:
         raise ConfigError(

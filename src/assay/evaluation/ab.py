@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.counting import counted
 from assay.evaluation.chunker_match import Archive, no_archive
 from assay.evaluation.compare_runs import CompareReport, common_queries, compare_runs
 from assay.evaluation.comparison import DEFAULT_MARGIN, Contrast, contrast_pairs
@@ -16,6 +15,7 @@ from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
+from assay.plural import counted
 from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.verdict import Verdict
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from assay.counting import share_of
-from assay.evaluation.matching import Rule, document_id
+from assay.evaluation.match import Rule, document_id
 from assay.model.testset import GoldenQuery
+from assay.plural import share_of
 
 SHOWN = 3
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay import limits
-from assay.counting import counted
 from assay.errors import FormatError, LimitError, MissingFileError
-from assay.evaluation.answering import score_answers
+from assay.evaluation.answer_scores import score_answers
 from assay.evaluation.chunker_match import (
     BY_ID,
     Archive,
@@ -33,6 +32,7 @@ from assay.evaluation.stored import answer_records
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.runs import RunStatus
+from assay.plural import counted
 
 MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
 

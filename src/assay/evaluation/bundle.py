@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.answering import ANSWER_MEASURES, answer_interval, score_answers
+from assay.evaluation.answer_scores import ANSWER_MEASURES, answer_interval, score_answers
 from assay.evaluation.run_report import provenance
 from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, ends, rounded
-from assay.evaluation.scoring import Protocol
 from assay.evaluation.stored import (
     EVIDENCE_MEASURES,
     answer_records,

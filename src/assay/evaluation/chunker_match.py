@@ -16,12 +16,12 @@ from enum import StrEnum
 from statistics import median
 from typing import TypeAlias
 
-from assay.counting import share_of
 from assay.errors import InputError
-from assay.evaluation.matching import Place, Rule, place_of
+from assay.evaluation.match import Place, Rule, place_of
 from assay.evaluation.stored_run import StoredRun
 from assay.model.judgments import Span
 from assay.model.testset import GoldenQuery
+from assay.plural import share_of
 
 Archive: TypeAlias = Callable[[Iterable[str], frozenset[str]], Mapping[str, Place]]
 """Given ids of chunks and chunker versions: where did those chunks of these versions stand?"""

@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from assay.counting import counted, share_of
 from assay.errors import InputError, UsageError
 from assay.evaluation.causes import Difference, differences, query_causes
 from assay.evaluation.chunker_match import Archive, ChunkerMatch, Matching, matching, no_archive
-from assay.evaluation.collecting import without_collection
-from assay.evaluation.matching import Rule, first_hits, judge_sought, ranked_queries, sought
+from assay.evaluation.collection import without_collection
+from assay.evaluation.match import Rule, first_hits, judge_sought, ranked_queries, sought
 from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate, mean_of
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored import EVALUATION_MEASURES
@@ -31,6 +30,7 @@ from assay.measures.parse import parse_measures
 from assay.measures.table import JudgedHits
 from assay.model.runs import RunStatus
 from assay.model.testset import GoldenQuery
+from assay.plural import counted, share_of
 
 HIT_DEPTH = 10
 

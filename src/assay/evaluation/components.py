@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from assay.errors import UsageError
 from assay.evaluation.lists import Listed, LookUp, listed_result, places_of
-from assay.evaluation.matching import Place
+from assay.evaluation.match import Place
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
 from assay.evaluation.scores import rounded
 from assay.measures.base import Measure

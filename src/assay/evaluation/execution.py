@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from assay.counting import counted
 from assay.errors import TooManyErrorsError
 from assay.evaluation.retrieval import as_outcome
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
+from assay.plural import counted
 
 Retrieve: TypeAlias = Callable[[GoldenQuery], Any]
 Wait: TypeAlias = Callable[[Awaitable[Any]], Any]

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.counting import counted
 from assay.evaluation.baseline import Baseline
 from assay.evaluation.gate_limits import Limit, slack
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family
+from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.interval import Interval

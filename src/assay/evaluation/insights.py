@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.counting import counted
 from assay.errors import UsageError
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measure
+from assay.plural import counted
 
 WORTH_SAYING = 0.03  # a difference between groups that a reader should hear of
 FEW_QUERIES = 10

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from assay.evaluation.matching import Place, document_id, enough
+from assay.evaluation.match import Place, document_id, enough
 from assay.model.judgments import Span
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import Judgment, TestSet

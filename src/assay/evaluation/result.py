@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from assay.counting import share_of
-from assay.evaluation.answering import ANSWER_MEASURES, answers_to_dict, score_answers
-from assay.evaluation.matching import Rule
+from assay.evaluation.answer_scores import ANSWER_MEASURES, answers_to_dict, score_answers
+from assay.evaluation.match import Rule
 from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, rounded
-from assay.evaluation.scoring import Protocol
 from assay.evaluation.stored import (
     Latency,
     answer_records,
@@ -27,6 +26,7 @@ from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
+from assay.plural import share_of
 
 SHOWN_IDS = 5
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.evaluation.answering import score_answers
-from assay.evaluation.matching import Place, Rule, judge_outcomes, ranked_queries
+from assay.evaluation.answer_scores import score_answers
+from assay.evaluation.match import Place, Rule, judge_outcomes, ranked_queries
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored import answer_records
 from assay.measures.base import Family, Measure

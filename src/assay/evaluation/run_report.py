@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.answering import answers_to_dict, score_answers
+from assay.evaluation.answer_scores import answers_to_dict, score_answers
 from assay.evaluation.compare_runs import state_warnings
 from assay.evaluation.insights import Group, Insight, Target, insights
 from assay.evaluation.run_scores import query_field, run_scores

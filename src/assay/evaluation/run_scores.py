@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from assay.errors import InputError, UsageError
-from assay.evaluation.matching import Place, Rule, judge_outcomes, ranked_queries
+from assay.evaluation.match import Place, Rule, judge_outcomes, ranked_queries
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun

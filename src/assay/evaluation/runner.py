@@ -7,18 +7,18 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from assay.counting import counted
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
-from assay.evaluation.matching import Rule
+from assay.evaluation.match import Rule
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
 from assay.evaluation.sampling import Sampling
-from assay.evaluation.scoring import Protocol
-from assay.evaluation.testset.load import load_test_set
+from assay.evaluation.score import Protocol
 from assay.measures.base import Measure
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
+from assay.plural import counted
+from assay.testsets.load import load_test_set
 
 log = logging.getLogger("assay.evaluation")
 

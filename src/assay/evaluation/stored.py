@@ -15,11 +15,11 @@ from typing import Literal
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.classifying import DEFAULT_DECISION_MEASURES
-from assay.evaluation.matching import Rule, judge_outcomes, ranked_queries
+from assay.evaluation.decisions import DEFAULT_DECISION_MEASURES
+from assay.evaluation.match import Rule, judge_outcomes, ranked_queries
 from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import Protocol, scores_of
 from assay.evaluation.scores import Scores, rounded
-from assay.evaluation.scoring import Protocol, scores_of
 from assay.evaluation.summary import Summary
 from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure

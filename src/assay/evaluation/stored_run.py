@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from assay.evaluation.collecting import without_collection
+from assay.evaluation.collection import without_collection
 from assay.model.run_store import RunStore
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery, TestSet

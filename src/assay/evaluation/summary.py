@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.counting import counted, share_of
 from assay.measures.parse import parse_measure
+from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.comparison import Contrast, compare
 from assay.evaluation.lists import Listed
-from assay.evaluation.matching import Place
+from assay.evaluation.match import Place
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.summary import summarise

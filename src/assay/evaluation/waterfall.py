@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from assay.evaluation.lists import Listed, LookUp, places_of
-from assay.evaluation.matching import Place
+from assay.evaluation.match import Place
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 

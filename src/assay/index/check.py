@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.counting import counted
 from assay.errors import StorageError
 from assay.index import manifest as manifests
 from assay.index.dense import GRAPH, Vectors
@@ -15,6 +14,7 @@ from assay.index.files import verify
 from assay.index.manifest import Manifest
 from assay.index.origin import BEHIND, FOREIGN, Origin, is_foreign
 from assay.index.reader import Generation, verify_once
+from assay.plural import counted
 
 SAMPLE = 50
 DEPTH = 100

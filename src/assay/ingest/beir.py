@@ -12,8 +12,8 @@ from pathlib import Path
 from assay.errors import InputError, UsageError
 from assay.ingest.documents import document_entry
 from assay.ingest.entry import Entry
+from assay.ingest.folders import corpus_files
 from assay.ingest.json_rows import line_rows
-from assay.ingest.walking import corpus_files
 from assay.ingest.watch import Watch
 
 NAMES = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst")

@@ -15,10 +15,10 @@ from typing import Any
 from assay.ingest.compose import Composer, tidy
 from assay.ingest.ctgov_results import add_results
 from assay.ingest.entry import Entry, Place
+from assay.ingest.folders import corpus_files
 from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.records import Record
 from assay.ingest.section_codes import CTGOV_MODULES
-from assay.ingest.walking import corpus_files
 from assay.ingest.watch import Watch
 from assay.model.document import Document
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from assay.errors import FormatError
 from assay.ingest import beir, text
-from assay.ingest.opening import absent, head
+from assay.ingest.files import absent, head
+from assay.ingest.folders import suffix
 from assay.ingest.readers import READERS
-from assay.ingest.walking import suffix
 
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _OBJECTS = re.compile(rb"\{|\[\s*\{")

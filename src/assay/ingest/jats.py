@@ -15,9 +15,9 @@ from pathlib import Path
 
 from assay.ingest.compose import Composer
 from assay.ingest.entry import Entry, Place
+from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.sections import label_of
 from assay.ingest.tables import table_kind
-from assay.ingest.walking import corpus_files, id_of
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import (
     Element,

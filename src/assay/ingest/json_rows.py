@@ -17,8 +17,8 @@ from typing import Any, NoReturn, TypeAlias
 from assay import limits
 from assay.errors import LimitError
 from assay.ingest.entry import Place
-from assay.ingest.opening import Line, lines, whole
-from assay.ingest.walking import suffix
+from assay.ingest.files import Line, lines, whole
+from assay.ingest.folders import suffix
 from assay.ingest.watch import Watch
 
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from assay.ingest.documents import document_entry
 from assay.ingest.entry import Entry
+from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import file_rows, line_rows
 from assay.ingest.ready_made import chunk_entries
-from assay.ingest.walking import corpus_files, suffix
 from assay.ingest.watch import Watch
 
 SUFFIXES = frozenset({".jsonl", ".ndjson"})

@@ -16,8 +16,8 @@ from pathlib import Path
 from assay.errors import InputError
 from assay.ingest import beir
 from assay.ingest.detect import detect, format_of
+from assay.ingest.folders import suffix, walk
 from assay.ingest.readers import READERS, Reader
-from assay.ingest.walking import suffix, walk
 from assay.ingest.watch import Watch
 
 OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from assay.ingest.compose import Composer
 from assay.ingest.entry import Entry, Place
+from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.section_codes import LOINC
 from assay.ingest.sections import label_of
 from assay.ingest.tables import table_kind
-from assay.ingest.walking import corpus_files, id_of
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Element, Reading, children, local_line, one_line, plain, read_xml
 from assay.ingest.xml_tables import xml_table

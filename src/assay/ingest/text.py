@@ -15,9 +15,9 @@ from pathlib import Path
 from assay import limits
 from assay.ingest.entry import Entry, Place
 from assay.ingest.fields import decoded
-from assay.ingest.opening import whole
+from assay.ingest.files import whole
+from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.sections import intent_of, label_of
-from assay.ingest.walking import corpus_files, id_of, suffix
 from assay.ingest.watch import Watch
 from assay.model.document import BELOW, Document, Section
 

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay import limits
-from assay.counting import counted
 from assay.ingest import fields
 from assay.ingest.compose import Composer
 from assay.ingest.entry import Entry, Place
+from assay.ingest.files import head, whole
+from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.json_rows import Row, file_rows
-from assay.ingest.opening import head, whole
 from assay.ingest.ready_made import GIVEN, chunks_of_sections
 from assay.ingest.speakers import role_of
 from assay.ingest.vtt import cues, header
-from assay.ingest.walking import corpus_files, id_of, suffix
 from assay.ingest.watch import Watch
 from assay.model.document import Document, IngestionMode, Section
+from assay.plural import counted
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".vtt"})
 INTERVIEW_NAMES = ("interview_id", *fields.DOC_ID_NAMES)

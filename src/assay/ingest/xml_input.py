@@ -18,7 +18,7 @@ from lxml import etree
 
 from assay import limits
 from assay.ingest.entry import Place
-from assay.ingest.opening import whole
+from assay.ingest.files import whole
 from assay.ingest.watch import Watch
 
 Element = etree._Element

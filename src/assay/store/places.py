@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, func, or_, select
 
 from assay.errors import DuplicateError
-from assay.evaluation.matching import Place
+from assay.evaluation.match import Place
 from assay.model.document import ChunkPlace, IngestionMode
 from assay.store.schema import chunks, documents
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.app.desk import Desk, desk
 from assay.cli.annotate_screen import Keyboard, Screen, decide, judge
 from assay.cli.main import run
-from assay.lifecycle.judging import Desk, desk
 from assay.store.annotations import AnnotationStore
 from tests.unit.store.test_annotations import ITEMS, QUERIES, a_round
 

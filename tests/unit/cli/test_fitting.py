@@ -11,7 +11,7 @@ from assay.cli import console
 from assay.cli.fitting import fitted
 from assay.cli.main import run
 from assay.cli.show import show_tables
-from assay.report.tables import Table
+from assay.render.tables import Table
 
 Captured = pytest.CaptureFixture[str]
 Shown = Callable[[Table, int | None], tuple[str, str]]

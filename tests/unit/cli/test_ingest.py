@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.app import index as indexing
+from assay.app.workspace import Workspace
 from assay.cli.main import run
-from assay.workspace import Workspace, indexing
 
 
 @pytest.fixture(autouse=True)

@@ -15,9 +15,9 @@ from assay.cli.lazy import load
 from assay.cli.main import COMMANDS, run
 from assay.cli.options import WITH_SERVER
 from assay.client import Client, ServiceError
-from tests.unit.serve.conftest import small_home  # noqa: F401 - a fixture
-from tests.unit.serve.process import SETTINGS, ServiceProcess
-from tests.unit.serve.small import TEST_SET
+from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
+from tests.unit.http.process import SETTINGS, ServiceProcess
+from tests.unit.http.small import TEST_SET
 
 Shared = tuple[Path, str]
 MOVING = re.compile(r'[0-9.]+ ms|"timings_ms": \{[^}]*\}|"cached": \w+|, "request_id": "\w+"')

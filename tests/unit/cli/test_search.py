@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.errors import EngineError
-from assay.workspace import Workspace
 from tests.unit.search.corpus import filled
 
 WORDS_ONLY = ("--components", "bm25")

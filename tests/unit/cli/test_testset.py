@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from assay.cli.main import run
-from assay.evaluation.testset.load import load_test_set
-from assay.evaluation.testset.save import save_test_set
-from tests.unit.evaluation.testset.samples import HEAD, QUERY, fifty
+from assay.testsets.load import load_test_set
+from assay.testsets.save import save_test_set
+from tests.unit.testsets.samples import HEAD, QUERY, fifty
 
 
 @pytest.fixture(autouse=True)

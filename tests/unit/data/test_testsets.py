@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.evaluation.testset.load import load_test_set, shipped_folder
-from assay.evaluation.testset.split import hold_out
 from assay.ingest import read_corpus
 from assay.ingest.profiles import profile_named
 from assay.model.answers import Expect
 from assay.model.document import Chunk, Document
 from assay.model.ranking import Result
 from assay.model.testset import GoldenQuery, Judgment, QueryType, SpeakerFilter, TestSet
+from assay.testsets.load import load_test_set, shipped_folder
+from assay.testsets.split import hold_out
 
 CORPUS = Path(str(files("assay") / "data" / "corpus"))
 PARTS = ("trials", "labels", "articles", "reviews.jsonl", "interviews")

@@ -11,7 +11,7 @@ import pytest
 from assay.errors import InputError, UsageError
 from assay.evaluation.chunker_match import ChunkerMatch, ChunkerMismatchError
 from assay.evaluation.compare_runs import ComparisonKind, classify_ranks, compare_runs, depth_for
-from assay.evaluation.matching import Place, covers_enough
+from assay.evaluation.match import Place, covers_enough
 from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate
 from assay.model.answers import Answer, Expect
 from assay.model.runs import QueryOutcome, RankedResult, RunStatus

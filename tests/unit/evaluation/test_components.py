@@ -9,14 +9,14 @@ import pytest
 from assay.errors import UsageError
 from assay.evaluation.components import component_report
 from assay.evaluation.lists import places_of
-from assay.evaluation.matching import Place
+from assay.evaluation.match import Place
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.tuning import judged
 from assay.evaluation.waterfall import Stage, waterfall
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.search.fuse_again import lists_of, refuser
 from assay.search.options import FusionMethod, SearchOptions
-from assay.search.refusing import lists_of, refuser
 
 TEST_SET = TestSet(
     "small",

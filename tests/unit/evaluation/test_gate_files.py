@@ -13,9 +13,9 @@ from assay.errors import ConflictError, MissingFileError
 from assay.evaluation.baseline import Baseline, SetVersion, Values, side_of_file
 from assay.evaluation.gate import gate
 from assay.evaluation.gate_limits import parse_limits
-from assay.evaluation.testset.split import hold_out, refuse_redraw
 from assay.measures.parse import parse_measures
-from tests.unit.evaluation.testset.samples import fifty
+from assay.testsets.split import hold_out, refuse_redraw
+from tests.unit.testsets.samples import fifty
 
 MEASURES = parse_measures("Recall@10")
 

@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.errors import UsageError
-from assay.evaluation.answering import score_answers
+from assay.evaluation.answer_scores import score_answers
 from assay.evaluation.stored import (
     answer_records,
     latency,

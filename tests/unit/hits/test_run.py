@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from assay.errors import AssayError, FormatError
+from assay.evaluation.score import score
 from assay.evaluation.scores import Scores
-from assay.evaluation.scoring import score
 from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
 from assay.hits.run import judge

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.app.workspace import Workspace
 from assay.config import configure
 from assay.model.document import Chunk, Document
 from assay.testing.component import sample
 from assay.testing.encoders import HashingDense, HashingSparse
-from assay.workspace import Workspace
 
 
 def workspace(home: Path, **settings: object) -> Workspace:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from assay.app.workspace import Workspace
 from assay.errors import InputError, LimitError, UsageError
 from assay.model.query import Filters
 from assay.search.check import changed, make_filters
 from assay.search.options import SearchOptions, read_weights
-from assay.workspace import Workspace
 from tests.unit.search.corpus import filled
 
 

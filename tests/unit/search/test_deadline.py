@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from assay.app.workspace import Workspace
 from assay.errors import EngineError, SearchUnavailableError
-from assay.report.search import troubles
+from assay.render.search import troubles
 from assay.search.breaker import Breaker
 from assay.search.deadline import Failure, Lane, Outcome, Stop, call_all
 from assay.search.options import COMPONENTS
 from assay.search.searcher import Searcher, Source
-from assay.workspace import Workspace
 from tests.unit.search.corpus import filled
 from tests.unit.search.faults import FAULTS, Rig, no_reranker
 

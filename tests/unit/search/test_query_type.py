@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.config.strict_yaml import MappingNode, ScalarNode, SequenceNode, load_yaml
-from assay.evaluation.testset.load import load_test_set
 from assay.model.testset import QueryType
 from assay.search.query_type import classify
+from assay.strict_yaml import MappingNode, ScalarNode, SequenceNode, load_yaml
+from assay.testsets.load import load_test_set
 
 LABELLED = Path(__file__).with_name("query_types.yaml")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.app.workspace import Workspace, open_workspace
 from assay.errors import UsageError
 from assay.model.query import Filters
 from assay.testing.component import sample
-from assay.workspace import Workspace, open_workspace
 from tests.unit.search.corpus import documents, filled
 
 QUERY = "heart failure adverse events"

@@ -10,8 +10,8 @@ import pytest
 from assay.errors import UsageError
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
+from assay.search.fuse_again import refuser
 from assay.search.options import FusionMethod, Normalization, SearchOptions
-from assay.search.refusing import refuser
 from assay.search.tuning import grid, pool, weight_grid, weights_of
 
 COMPONENTS = ("bm25", "splade", "dense")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from assay.app.workspace import Workspace
 from assay.model.document import Chunk
 from assay.search.rerank import Rerankers
 from assay.search.searcher import Searcher, Source
 from assay.search.why import Verdict
-from assay.workspace import Workspace
 from tests.unit.search.corpus import documents, filled
 from tests.unit.search.faults import Rig, no_reranker
 

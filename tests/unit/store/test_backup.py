@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from assay.errors import DiskFullError, FormatError, MissingFileError, StorageError, UsageError
-from assay.store import backup, copying
+from assay.store import backup
+from assay.store import file_copy as copying
 from assay.store.backup import back_up, restore
 from assay.store.corpus import CorpusStore
 from assay.store.schema import APPLICATION_ID

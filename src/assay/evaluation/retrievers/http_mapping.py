@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from assay import limits
-from assay.config.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 from assay.errors import ConfigError
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 600.0

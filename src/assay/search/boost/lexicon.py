@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from assay import limits
-from assay.config.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 from assay.errors import FormatError
 from assay.ingest.sections import INTENTS, LABELS
 from assay.search.boost.words import Phrases, words
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 _KEYS = ("base", "sections", "hints", "phrases")
 _RESERVED = ("tabular", "none")

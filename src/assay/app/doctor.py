@@ -1,0 +1,229 @@
+"""Is this installation fit for work, and if not, what should be done?
+
+Each check looks at one thing and answers with a finding: ``ok``, ``note`` (works, but something is
+worth knowing) or ``fault`` (something will not work), in words and with a hint.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from assay import compiled
+from assay.app.encoders import NO_MODEL
+from assay.app.workspace import Workspace
+from assay.config import Configuration
+from assay.errors import AssayError
+from assay.plural import counted
+from assay.version import __version__
+
+LOW_DISK_BYTES = 1 << 30
+MANY_SEGMENTS = 200  # with more of them, opening the index takes a noticeable time
+
+
+class State(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    NOTE = "note"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check saw, and what to do about it."""
+
+    name: str
+    state: State
+    says: str
+    hint: str = ""
+
+
+def examine(config: Configuration) -> list[Finding]:
+    """Every check, in the order in which things depend on each other."""
+    with Workspace(config) as workspace:
+        checks: tuple[tuple[str, Callable[[Workspace], Iterator[Finding]]], ...] = (
+            ("assay", _program),
+            ("disk", _disk),
+            ("models", _models),
+            ("gpu", _gpu),
+            ("store", _store),
+            ("vectors", _vectors),
+            ("cluster", _credentials),
+            ("cluster", _cluster),
+            ("index", _index),
+            ("test sets", _test_sets),
+        )
+        return [finding for name, check in checks for finding in _tried(name, check, workspace)]
+
+
+def _tried(
+    name: str, check: Callable[[Workspace], Iterator[Finding]], workspace: Workspace
+) -> list[Finding]:
+    try:
+        return list(check(workspace))
+    except AssayError as error:
+        return [Finding(name, State.FAULT, error.message, error.hint or "")]
+
+
+def _program(_: Workspace) -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("assay", State.OK, f"{__version__} on Python {version}")
+    if compiled.library() is not None:
+        yield Finding("compiled code", State.OK, "found")
+    else:
+        says, hint = "none: scoring and search are slower", "have a C compiler, install assay again"
+        yield Finding("compiled code", State.OK, says, hint)
+
+
+def _disk(workspace: Workspace) -> Iterator[Finding]:
+    place = workspace.home
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    state = State.OK if free > LOW_DISK_BYTES else State.NOTE
+    yield Finding("disk", state, f"{free / 1e9:.1f} GB free at {place}")
+
+
+def _models(workspace: Workspace) -> Iterator[Finding]:
+    from assay.encode.shelf import faults, shelf_of
+
+    here = shelf_of(workspace.config)
+    for role, name in (
+        ("splade", workspace.config.splade_model),
+        ("dense", workspace.config.dense_model),
+    ):
+        if name == NO_MODEL:
+            yield Finding(f"model {role}", State.NOTE, "switched off", f"set {role}_model")
+            continue
+        try:
+            found = here.require(name)
+        except AssayError as error:
+            yield Finding(f"model {role}", State.FAULT, error.message, error.hint or "")
+            continue
+        wrong = faults(found.folder, found.card.files)
+        if wrong:
+            says = f"{found.folder}: {wrong[0]}"
+            yield Finding(f"model {role}", State.FAULT, says, f"assay models pull {name}")
+        else:
+            yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
+
+
+def _gpu(_: Workspace) -> Iterator[Finding]:
+    from assay.encode.torch_gpu import gpu_available
+
+    if gpu_available():
+        yield Finding("gpu", State.OK, "torch sees one")
+    else:
+        yield Finding("gpu", State.OK, "none, and none is needed", "only GPU rerankers want one")
+
+
+def _store(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.exists() and workspace.index_folder.exists():
+        says, hint = f"{workspace.database} is missing", "assay restore puts a backup into a folder"
+        yield Finding("store", State.FAULT, says, hint)
+        return
+    if not workspace.exists():
+        yield Finding(
+            "store", State.NOTE, f"no workspace at {workspace.home} yet", "assay ingest PATH"
+        )
+        return
+    from assay.store.check import problems
+
+    if found := problems(workspace.database):
+        hint = "assay restore puts a backup into a new folder; keep the damaged file"
+        yield from (Finding("store", State.FAULT, one, hint) for one in found)
+        return
+    if _emptied(workspace):
+        says = f"{workspace.database} holds nothing, and the index was made of documents"
+        yield Finding("store", State.FAULT, says, "assay restore puts a backup into a folder")
+        return
+    counts = workspace.store.counts()
+    documents, chunks = counted(counts["documents"], "document"), counted(counts["chunks"], "chunk")
+    says = f"{documents}, {chunks} in {workspace.home}"
+    yield Finding("store", State.OK, says)
+
+
+def _emptied(workspace: Workspace) -> bool:
+    """Whether nothing was ever written to the database, and still an index was made of it.
+
+    SQLite takes a file of no bytes for a new database.
+    """
+    try:
+        return not workspace.store.last_change() and workspace.changes_behind() < 0
+    except AssayError:  # the check of the index says what is wrong with it
+        return False
+
+
+def _vectors(workspace: Workspace) -> Iterator[Finding]:
+    from assay.encode.cache import damage
+
+    for path in sorted((workspace.home / "vectors").glob("*.db")):
+        if wrong := damage(path):
+            hint = "delete it: vectors are made anew from the texts"
+            yield Finding("vectors", State.FAULT, f"{path} was damaged: {wrong}", hint)
+
+
+def _credentials(workspace: Workspace) -> Iterator[Finding]:
+    cluster = workspace.cluster
+    for url in () if cluster is None else cluster.transport.exposed:
+        says = f"credentials go to {url} unencrypted"
+        yield Finding("cluster", State.NOTE, says, "https in opensearch_url")
+
+
+def _cluster(workspace: Workspace) -> Iterator[Finding]:
+    cluster = workspace.cluster
+    if cluster is None:
+        return
+    if lacking := cluster.unfit():
+        yield from (Finding("cluster", State.FAULT, what, hint) for what, hint in lacking)
+        return
+    card = cluster.card(cluster.current())
+    state = State.OK if card["cluster"]["status"] == "green" else State.NOTE
+    says = f"{card['engine']}, {card['cluster']['nodes']} nodes, {card['cluster']['status']}"
+    yield Finding("cluster", state, says)
+
+
+def _test_sets(workspace: Workspace) -> Iterator[Finding]:
+    from assay.app.reminder import due_sets
+    from assay.testsets.load import list_test_sets, read_test_set
+
+    here = workspace.home / "testsets"
+    for name, path in list_test_sets(here).items():
+        if path.parent == here and (problems := read_test_set(path).problems):
+            hint = f"assay testset validate {name}"
+            yield Finding("test set", State.FAULT, f"{path}: {problems[0].message}", hint)
+    for due in due_sets(workspace.home):
+        if due.overdue:
+            hint = f"assay testset sample {due.name}"
+            yield Finding("test set", State.NOTE, str(due), hint)
+
+
+def _index(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.exists() or not workspace.store.counts()["chunks"]:
+        return
+    from assay.index.origin import BEHIND
+
+    for problem in (problems := workspace.check_index()):
+        stale = problem.endswith(BEHIND)
+        state, verb = (State.NOTE, "update") if stale else (State.FAULT, "rebuild")
+        yield Finding("index", state, problem, f"assay index {verb}")
+    if not problems:
+        yield _wear(workspace.index_info())
+
+
+def _wear(card: Mapping[str, Any]) -> Finding:
+    """A sound index is slower the more parts it has, and ranks by chunks that are gone."""
+    says = f"generation {card['generation']}, sound and up to date"
+    segments, dead = card.get("segments", 0), card.get("dead_rows", 0)
+    if segments > MANY_SEGMENTS:
+        says += f", but in {segments} segments"
+    elif dead > card["chunks"]:
+        says += f", but {dead} of its chunks were replaced or deleted"
+    else:
+        return Finding("index", State.OK, says)
+    return Finding("index", State.NOTE, says, "assay index compact")

@@ -1,0 +1,1 @@
+"""How does a request reach us, and who may it be from?"""

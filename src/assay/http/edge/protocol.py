@@ -1,0 +1,108 @@
+"""How does the service answer what is not even HTTP, and how long does it wait for a head?
+
+Uvicorn's own protocol, with three things mended: its refusals have the shape of all others, and a
+client that sends its headers a byte a minute, or does not read its answer, is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from assay import limits
+from assay.http.edge.problems import MEDIA_TYPE, Problem, busy
+
+HEAD_SECONDS = 10.0
+READ_SECONDS = 30.0
+"""How long a client may leave an answer lying; connections are few, and this one is held."""
+LINGER_SECONDS = 1.0
+
+
+class Protocol(H11Protocol):
+    """HTTP/1.1 with a deadline for the head, and one for taking the answer."""
+
+    read_seconds = READ_SECONDS
+    _head_timer: asyncio.TimerHandle | None = None
+    _read_timer: asyncio.TimerHandle | None = None
+    _refused = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client has come; its first request must follow soon."""
+        super().connection_made(transport)
+        if len(self.connections) > limits.MAX_CONNECTIONS:
+            self._answer(busy("too many connections"))
+            return
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come; between two requests the keep-alive timer of uvicorn holds."""
+        if self._refused:
+            return  # our answer is on its way; closing while bytes still come would drop it
+        if self._head_timer is None and self.conn.their_state is h11.IDLE:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has gone."""
+        self._stop_timer()
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not take what we send: it has a while to go on."""
+        super().pause_writing()
+        self._stop_waiting()
+        self._read_timer = self.loop.call_later(self.read_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It goes on."""
+        self._stop_waiting()
+        super().resume_writing()
+
+    def _stop_waiting(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what could not be read as HTTP."""
+        problem = Problem(400, "bad_http", msg, "the head may have 64 KiB")
+        self._answer(problem)
+
+    def _head_is_late(self) -> None:
+        self._head_timer = None
+        if self.conn.our_state is h11.IDLE and not self.transport.is_closing():
+            self._answer(Problem(408, "slow_head", "the request did not arrive in time", None))
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _answer(self, problem: Problem) -> None:
+        body = problem.body(secrets.token_hex(8))
+        events: list[Any] = []
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            headers = [
+                (b"content-type", MEDIA_TYPE.encode()),
+                (b"content-length", str(len(body)).encode()),
+                (b"connection", b"close"),
+                (b"x-content-type-options", b"nosniff"),
+            ]
+            events = [
+                h11.Response(status_code=problem.status, headers=headers),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ]
+        for event in events:
+            self.transport.write(self.conn.send(event) or b"")
+        self._refused = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)

@@ -1,0 +1,89 @@
+"""How does the service start, and how does it end without losing anything?
+
+SIGTERM or Ctrl-C: no new connections, requests that were accepted are finished, running jobs are
+marked as interrupted (a later start goes on with them), files are closed.
+"""
+
+from __future__ import annotations
+
+import gc
+import socket
+import sys
+from types import FrameType
+
+import uvicorn
+
+from assay import limits
+from assay.errors import ConfigError
+from assay.http.app import create_app
+from assay.http.edge.protocol import Protocol
+from assay.http.service import Service
+from assay.http.settings import refuse_open_bind
+
+BACKLOG = 512
+SWITCH_SECONDS = 0.0001
+"""How long a searching thread may keep the event loop waiting; Python's own 5 ms add up."""
+
+COLLECT_AFTER = (1_000, 10, 10)
+"""Requests leave cycles behind; many short looks for them hold up nobody, a rare long one does."""
+
+
+class _Server(uvicorn.Server):
+    """Tells the service when the end begins, so that streams do not hold it up."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._service.stop_soon()
+        super().handle_exit(sig, frame)
+
+
+def serve(service: Service, listener: socket.socket) -> None:
+    """Serve until a signal comes."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*COLLECT_AFTER)
+    service.when_warm = _spare_what_stays
+    config = uvicorn.Config(
+        create_app(service),
+        http=Protocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=max(1, round(service.settings.shutdown_seconds)),
+        h11_max_incomplete_event_size=limits.MAX_HEAD_BYTES,
+        limit_concurrency=None,
+    )
+    _Server(config, service).run(sockets=[listener])
+
+
+def _spare_what_stays() -> None:
+    """Garbage is not looked for among modules and models: all requests would wait meanwhile."""
+    gc.collect()
+    gc.freeze()
+
+
+def listen(service: Service) -> socket.socket:
+    """A listening socket, once it is sure that not everybody may come in."""
+    settings = service.settings
+    refuse_open_bind(settings, service.keyring.active())
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # with the protocol named, asyncio switches Nagle's algorithm off: 40 ms for each answer
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host.strip("[]"), settings.port))
+        listener.listen(BACKLOG)
+    except OSError as problem:
+        listener.close()
+        raise ConfigError(
+            f"cannot listen on {settings.host}:{settings.port}: {problem.strerror}",
+            hint="choose another with --port, or stop what listens there",
+        ) from None
+    return listener

@@ -1,0 +1,69 @@
+"""Is b better than a, by how much, for which kind of query, and at what cost?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import Response
+
+from assay.http.pages.compared import compared
+from assay.http.pages.pages import Reader, ServiceOf, cli, curl_post, page
+from assay.http.pages.pages import router as new_router
+from assay.http.pages.pick import pick
+from assay.render.svg import ForestRow, forest_plot
+
+router = new_router()
+
+TONES = {"better": "good", "worse": "bad"}
+
+
+@router.get("/ab")
+async def ab_page(
+    request: Request, service: ServiceOf, caller: Reader, a: str = "", b: str = ""
+) -> Response:
+    """The statistics of two runs."""
+    del caller
+    if not a or not b:
+        return await pick(request, service, "/ab", "A/B test", (a, b))
+
+    def work() -> dict[str, Any]:
+        found = compared(service, a, b)
+        result = found.ab
+        kinds = {"all queries": result.contrasts, **result.by_type}
+        charts = {
+            kind: forest_plot(
+                [
+                    ForestRow(
+                        str(one.measure),
+                        one.difference,
+                        one.interval.low,
+                        one.interval.high,
+                        TONES.get(one.ruling.verdict.value, ""),
+                    )
+                    for one in contrasts
+                ],
+                margin=result.margin,
+            )
+            for kind, contrasts in kinds.items()
+        }
+        return {
+            "found": found,
+            "ab": result,
+            "report": result.compared,
+            "kinds": kinds,
+            "charts": charts,
+            "level": f"{result.a.sampling.level:.0%}",
+        }
+
+    values = await service.work(work)
+    return page(
+        request,
+        "ui/ab.html",
+        **values,
+        chosen={"a": a, "b": b},
+        commands=[
+            cli("eval", "ab", a, b),
+            curl_post(request, "/v1/ab", {"a": a, "b": b}),
+        ],
+    )

@@ -1,0 +1,276 @@
+"""What did b do to the queries of a, which ones, and why?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi import Request
+from markupsafe import Markup
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from assay.app.held_out import masked_comparison, masked_outcomes
+from assay.errors import MissingFileError, UsageError
+from assay.evaluation.compare_runs import ComparisonKind, QueryComparison
+from assay.http.edge.auth import Caller
+from assay.http.pages.compared import Compared, compared, pair_of, stored_pair
+from assay.http.pages.held_out import WORDS, Veil, asks, veil
+from assay.http.pages.listing import PAGE, listing, page_number
+from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl_post, page
+from assay.http.pages.pages import router as new_router
+from assay.http.pages.pick import pick
+from assay.http.pages.slopes import lines, slope_lines, why
+from assay.http.service import Service
+from assay.plural import counted
+from assay.render.compare_page import compare_page as one_file
+from assay.render.compare_text import ab_markdown, compare_csv
+from assay.render.numbers import tone
+from assay.render.svg import Point, scatter
+
+router = new_router()
+
+SORTS = {
+    "worst": "worst first",
+    "best": "best first",
+    "query": "by id",
+}
+MOST_POINTS = 1_000
+KINDS = [kind.value for kind in ComparisonKind]
+FORMS = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "html": "text/html; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The filters of the list of queries."""
+
+    a: str
+    b: str
+    kind: str
+    query_type: str
+    text: str
+    sort: str
+    reveal: str
+
+    def params(self, **other: str) -> list[tuple[str, str]]:
+        """What stands in the address, with some of it changed."""
+        values = {
+            "a": self.a,
+            "b": self.b,
+            "kind": self.kind,
+            "type": self.query_type,
+            "text": self.text,
+            "sort": "" if self.sort == "worst" else self.sort,
+            "reveal": self.reveal,
+        }
+        return list({**values, **other}.items())
+
+    def link(self, **other: str) -> str:
+        """The same list with another filter."""
+        return address("/compare", self.params(**other))
+
+
+@router.get("/compare")
+async def compare(request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """The comparison of two runs; without two, a form that asks for them."""
+    params = request.query_params
+    ticked = params.getlist("run")
+    if ticked:
+        return _ticked(ticked)
+    chosen = _chosen(params.get, "on" if asks(request, caller) else "")
+    if not chosen.a or not chosen.b:
+        return await pick(request, service, "/compare", "Compare", (chosen.a, chosen.b))
+    number = page_number(params.get("page"))
+
+    def work() -> dict[str, Any]:
+        found, over = _veiled(request, service, caller, (chosen.a, chosen.b))
+        return {"veil": over, **_values(found, chosen, number)}
+
+    return page(
+        request,
+        "ui/compare.html",
+        chosen=chosen,
+        kinds=KINDS,
+        sorts=SORTS,
+        **await service.work(work),
+        commands=[
+            cli("eval", "compare", chosen.a, chosen.b),
+            curl_post(request, "/v1/compare", {"a": chosen.a, "b": chosen.b}),
+        ],
+    )
+
+
+@router.get("/compare/query")
+async def one_query(
+    request: Request, a: str, b: str, query: str, service: ServiceOf, caller: Reader
+) -> Response:
+    """One query: both rankings with lines between them."""
+
+    def work() -> dict[str, Any]:
+        found, over = _veiled(request, service, caller, (a, b), {query})
+        if query not in found.values_a:
+            raise MissingFileError(f"{query!r:.80} is not a ranked query of both runs")
+        pair = pair_of(service, found, query)
+        a_side, b_side = masked_outcomes([pair.a, pair.b], over.hidden, WORDS)
+        pair = replace(pair, a=a_side, b=b_side)
+        left = lines(pair.a, pair.grades_a, pair.b)
+        right = lines(pair.b, pair.grades_b, pair.a)
+        return {
+            "found": found,
+            "veil": over,
+            "pair": pair,
+            "left": left,
+            "right": right,
+            "slopes": slope_lines(left, right),
+            "why": why(pair) if query not in over.hidden else "",
+        }
+
+    return page(request, "ui/compare_query.html", block="detail", **await service.work(work))
+
+
+@router.get("/compare/export")
+async def export(
+    request: Request, a: str, b: str, form: str, service: ServiceOf, caller: Reader
+) -> Response:
+    """The comparison as a file; held-out queries are masked until somebody asks for them."""
+    if form not in FORMS:
+        raise UsageError(f"form: {form!r:.20} is not known", hint=f"known: {', '.join(FORMS)}")
+    found, over = await service.work(lambda: _veiled(request, service, caller, (a, b)))
+    name = f"compare-{found.a.run_id}-{found.b.run_id}.{form}"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    if form == "json":
+        return JSONResponse(found.ab.to_dict(), headers=headers)
+
+    def text() -> str:
+        if form == "csv":
+            return compare_csv(found.ab.compared)
+        if form == "md":
+            return ab_markdown(found.ab)
+        queries = tuple(found.queries.values())
+        one, other = (
+            replace(run, outcomes=masked_outcomes(run.outcomes, over.hidden, WORDS))
+            for run in stored_pair(service, found.a.run_id, found.b.run_id)
+        )
+        other = replace(other, test_set=replace(other.test_set, queries=queries))
+        return one_file(one, other, found.ab.compared, found.ab)
+
+    return Response(await service.work(text), media_type=FORMS[form], headers=headers)
+
+
+def _ticked(runs: Sequence[str]) -> Response:
+    """To the comparison of two ticked runs; the list has the newest first, and the older is A."""
+    if len(runs) != 2:
+        raise UsageError(f"{counted(len(runs), 'run', 'was')} ticked", hint="go back and tick two")
+    return RedirectResponse(address("/compare", {"a": runs[1], "b": runs[0]}), 303)
+
+
+def _chosen(given: Any, reveal: str) -> Chosen:
+    chosen = Chosen(
+        a=given("a", "").strip(),
+        b=given("b", "").strip(),
+        kind=given("kind", ""),
+        query_type=given("type", ""),
+        text=given("text", "").strip(),
+        sort=given("sort") or "worst",
+        reveal=reveal,
+    )
+    if chosen.kind and chosen.kind not in KINDS:
+        raise UsageError(f"kind: {chosen.kind!r:.40} is not known", hint=f"{', '.join(KINDS)}")
+    if chosen.sort not in SORTS:
+        raise UsageError(f"sort: {chosen.sort!r:.40} is not known", hint=f"{', '.join(SORTS)}")
+    return chosen
+
+
+def _veiled(
+    request: Request,
+    service: Service,
+    caller: Caller,
+    refs: tuple[str, str],
+    only: Collection[str] | None = None,
+) -> tuple[Compared, Veil]:
+    """A comparison without the held-out queries that must not be seen; ``only`` these are shown."""
+    found = compared(service, *refs)
+    held = found.held_out if only is None else found.held_out.intersection(only)
+    over = veil(request, service, caller, held, found.b)
+    shown = replace(found.ab, compared=masked_comparison(found.ab.compared, over.hidden))
+    return replace(found, ab=shown, queries=over.over(found.queries)), over
+
+
+def _values(found: Compared, chosen: Chosen, number: int) -> dict[str, Any]:
+    rows = _filtered(found, chosen)
+    start = (number - 1) * PAGE
+    of_type = [row for row in found.ab.compared.per_query if _fits(found, chosen, row)]
+    counts = Counter(row.kind.value for row in of_type)
+    types = Counter(query_type_of(found, row.query_id) for row in found.ab.compared.per_query)
+    return {
+        "found": found,
+        "ab": found.ab,
+        "report": found.ab.compared,
+        "rows": rows[start : start + PAGE],
+        "counts": {kind: counts[kind] for kind in KINDS},
+        "all_count": len(of_type),
+        "types": sorted(types.items()),
+        "listing": listing("/compare", chosen.params(), number, len(rows)),
+        "points": _points(found, chosen),
+        "forms": list(FORMS),
+        "level": f"{found.ab.a.sampling.level:.0%}",
+    }
+
+
+def _filtered(found: Compared, chosen: Chosen) -> list[QueryComparison]:
+    rows = [
+        row
+        for row in found.ab.compared.per_query
+        if _fits(found, chosen, row) and (not chosen.kind or row.kind.value == chosen.kind)
+    ]
+    if chosen.sort == "query":
+        return sorted(rows, key=lambda row: row.query_id)
+    sign = 1 if chosen.sort == "worst" else -1
+    order = {"Regression": 0, "Loss": 1, "Draw": 2, "Win": 3}
+
+    def place(row: QueryComparison) -> tuple[float, float, str]:
+        change = found.change(row.query_id)
+        return sign * (change or 0.0), sign * order[row.kind.value], row.query_id
+
+    return sorted(rows, key=place)
+
+
+def _fits(found: Compared, chosen: Chosen, row: QueryComparison) -> bool:
+    if chosen.query_type and query_type_of(found, row.query_id) != chosen.query_type:
+        return False
+    words = f"{row.query_id} {found.queries[row.query_id].query_text}".lower()
+    return chosen.text.lower() in words
+
+
+def query_type_of(found: Compared, query_id: str) -> str:
+    """The type of a query as it is written, empty where it has none."""
+    kind = found.queries[query_id].query_type
+    return "" if kind is None else kind.value
+
+
+def _points(found: Compared, chosen: Chosen) -> Markup:
+    """Every query by the first measure; of very many, those that changed most."""
+    rows = _filtered(found, chosen)
+    if len(rows) > MOST_POINTS:
+        rows = sorted(rows, key=lambda row: -abs(found.change(row.query_id) or 0.0))[:MOST_POINTS]
+    points = _as_points(found, rows)
+    measure = found.ab.primary.measure
+    return scatter(points, x_label=f"A: {measure}", y_label=f"B: {measure}")
+
+
+def _as_points(found: Compared, rows: Sequence[QueryComparison]) -> list[Point]:
+    points = []
+    for row in rows:
+        before, after = found.values_a[row.query_id], found.values_b[row.query_id]
+        if before is None or after is None:
+            continue
+        text = found.queries[row.query_id].query_text
+        said = f"{row.query_id}: {before:.4f} → {after:.4f}  {text}"[:160]
+        points.append(Point(before, after, said, tone(after - before)))
+    return points

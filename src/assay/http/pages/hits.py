@@ -1,0 +1,87 @@
+"""How is one result shown: its text with the words that were asked for, and its score in parts?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from assay.ingest.table_html import clean
+from assay.render.search import account
+from assay.render.snippet import Snippet, snippet, stems
+from assay.search.response import SearchHit, SearchResponse
+
+WHOLE = 20_000
+BAR = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one component adds to a score; ``x`` and ``width`` place it in the bar."""
+
+    component: str
+    rank: int
+    raw: float
+    contribution: float
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One result; ``moved`` is its rank in the other pane minus its own, None: not there."""
+
+    hit: SearchHit
+    title: Markup
+    summary: Markup
+    whole: Markup
+    table: Markup
+    shares: tuple[Share, ...]
+    account: tuple[str, ...]
+    moved: int | None = None
+
+
+def shown_hits(response: SearchResponse, other: SearchResponse | None = None) -> list[Shown]:
+    """The results of a response; beside another one, with how far each has moved."""
+    wanted = stems(response.query)
+    most = max((hit.fused for hit in response.results), default=0.0)
+    ranks = {hit.chunk.chunk_id: hit.rank for hit in other.results} if other else {}
+    return [_shown(hit, wanted, most, ranks) for hit in response.results]
+
+
+def marked(found: Snippet) -> Markup:
+    """Text with the words that were asked for between marks."""
+    parts, at = [], 0
+    for start, end in found.marks:
+        parts.append(escape(found.text[at:start]))
+        parts.append(Markup("<mark>{}</mark>").format(found.text[start:end]))
+        at = end
+    return Markup("").join([*parts, escape(found.text[at:])])
+
+
+def _shown(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int]) -> Shown:
+    chunk = hit.chunk
+    before = ranks.get(chunk.chunk_id)
+    return Shown(
+        hit=hit,
+        title=marked(snippet(chunk.title, wanted, WHOLE)),
+        summary=marked(snippet(chunk.text, wanted)),
+        whole=marked(snippet(chunk.text, wanted, WHOLE)),
+        # cleaned when it was stored, and again here: what is served never rests on one place
+        table=Markup(clean(chunk.table_html)) if chunk.table_html else Markup(),  # noqa: S704
+        shares=_shares(hit, most),
+        account=tuple(account(hit)),
+        moved=None if before is None else before - hit.rank,
+    )
+
+
+def _shares(hit: SearchHit, most: float) -> tuple[Share, ...]:
+    found, x = [], 0.0
+    for name, contribution in hit.contributions.items():
+        rank, raw = hit.ranks[name], hit.component_scores[name]
+        if contribution is None or rank is None or raw is None:
+            continue
+        width = BAR * contribution / most if most else 0.0
+        found.append(Share(name, rank, raw, contribution, x, width))
+        x += width
+    return tuple(found)

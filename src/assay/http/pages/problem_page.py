@@ -1,0 +1,50 @@
+"""What does a person see where a program would get problem+json?"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from assay.http.edge.problems import MAX_SHOWN, MEDIA_TYPE, Problem
+from assay.http.templating import render, render_block
+
+if TYPE_CHECKING:
+    from assay.http.edge.exchange import Exchange
+
+HTML = "text/html; charset=utf-8"
+_MACHINES = ("/v1/", "/api/", "/metrics", "/healthz", "/readyz", "/openapi.json")
+
+
+def answer(problem: Problem, exchange: Exchange) -> tuple[bytes, str]:
+    """The body and its kind: a page for a browser, JSON for everybody else."""
+    if not _for_a_person(exchange):
+        return problem.body(exchange.request_id), MEDIA_TYPE
+    part = exchange.headers.get(b"hx-request") == b"true"
+    values = {
+        "problem": problem,
+        "title": HTTPStatus(problem.status).phrase,
+        "faults": problem.errors[:MAX_SHOWN],
+        "request_id": exchange.request_id,
+        "back": _back(exchange),
+    }
+    if part:
+        return render_block("ui/problem.html", "problem", **values).encode(), HTML
+    return render("ui/problem.html", **values).encode(), HTML
+
+
+def _for_a_person(exchange: Exchange) -> bool:
+    path: str = exchange.scope["path"]
+    if path.startswith(_MACHINES):
+        return False
+    accepted = exchange.headers.get(b"accept", b"").lower()
+    return b"text/html" in accepted or exchange.headers.get(b"hx-request") == b"true"
+
+
+def _back(exchange: Exchange) -> str:
+    """Where to go after signing in: the page that was asked for."""
+    path: str = exchange.scope["path"]
+    if exchange.scope["method"] != "GET" or path == "/sign-in":
+        return "/sign-in"
+    query = exchange.scope["query_string"].decode("latin-1")
+    return f"/sign-in?{urlencode({'next': f'{path}?{query}' if query else path})}"

@@ -1,0 +1,105 @@
+"""What does the playground keep? Questions for test sets, and configurations to test."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from starlette.datastructures import QueryParams
+from starlette.responses import PlainTextResponse, Response
+
+from assay.errors import InputError
+from assay.http.pages import saved
+from assay.http.pages.pages import Evaluator, Reader, ServiceOf, form_of, page
+from assay.http.pages.pages import router as new_router
+from assay.http.pages.pane import read_pane, standard_pane
+from assay.model.document import check_id
+from assay.model.testset import GoldenQuery, Judgment, QueryType
+from assay.plural import counted
+from assay.search.check import known_value
+
+router = new_router()
+
+GRADE = "grade:"
+
+
+@router.post("/ui/save-query")
+async def save_query(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
+    """Put a question with its graded results into a test set of the workspace."""
+    del caller
+    fields = await form_of(request)
+    name = fields.get("set", "").strip()
+    query = _query(fields)
+    found = await service.work(lambda: saved.add_query(service.config.home, name, query))
+    return page(
+        request,
+        "ui/saved.html",
+        block="answer",
+        text=f"{query.query_id} is in {name} now ({counted(len(found.queries), 'query')}).",
+        link=f"/testsets/{name}",
+        link_text="Look at it",
+        content="",
+    )
+
+
+@router.post("/ui/save-configuration")
+async def save_configuration(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
+    """Keep the configuration of a pane under a name."""
+    del caller
+    fields = await form_of(request)
+    searcher = await service.searcher()
+    params = QueryParams(urlsplit(fields.get("address", "")).query)
+    prefix = "b_" if fields.get("prefix") == "b_" else ""
+    options = read_pane(params, standard_pane(searcher.defaults), prefix).options(searcher.defaults)
+    name = fields.get("name", "").strip()
+    path = await service.work(lambda: saved.save_configuration(service.config.home, name, options))
+    return page(
+        request,
+        "ui/saved.html",
+        block="answer",
+        text=f"Saved as {path.name} in the workspace's folder configs. Test it against another: "
+        f"assay eval ab {path.name} OTHER.yaml --testset NAME",
+        link="",
+        link_text="",
+        content=path.read_text(encoding="utf-8"),
+    )
+
+
+@router.get("/search/configuration/{name}")
+async def configuration(name: str, service: ServiceOf, caller: Reader) -> Response:
+    """What was saved under a name."""
+    del caller
+    text = await service.work(lambda: saved.configuration_text(service.config.home, name))
+    return PlainTextResponse(text)
+
+
+def _query(fields: dict[str, str]) -> GoldenQuery:
+    text = " ".join(fields.get("q", "").split())
+    judgments = [
+        Judgment(check_id(name.removeprefix(GRADE), "chunk"), _grade(value))
+        for name, value in fields.items()
+        if name.startswith(GRADE) and value
+    ]
+    if not any(one.grade for one in judgments):
+        raise InputError(
+            "no result is graded above 0", hint="grade what answers the question, 3 is perfect"
+        )
+    given = fields.get("query_id", "").strip()
+    kind = fields.get("query_type", "")
+    return GoldenQuery(
+        query_id=check_id(given or _id_of(text), "query_id"),
+        query_text=text,
+        query_type=known_value(QueryType, "query_type", kind) if kind else None,
+        relevant_docs=tuple(judgments),
+    )
+
+
+def _grade(text: str) -> int:
+    if text not in {"0", "1", "2", "3"}:
+        raise InputError(f"{text!r:.20} is not a grade", hint="0, 1, 2 or 3")
+    return int(text)
+
+
+def _id_of(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "query"

@@ -1,0 +1,81 @@
+"""How does a browser show who it is? A key is typed once and becomes a session cookie."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from fastapi import Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from assay.http.edge.auth import SESSION_COOKIE, SESSION_SECONDS
+from assay.http.edge.problems import ProblemError
+from assay.http.pages.pages import ServiceOf, form_of, page
+from assay.http.pages.pages import router as new_router
+
+router = new_router()
+
+_INSIDE = re.compile(r"/[A-Za-z0-9_.~-][^\\\x00-\x1f]*|/")
+"""An address of this service: one slash first, so that it cannot name another host."""
+
+
+@router.get("/")
+async def home() -> RedirectResponse:
+    """The first page."""
+    return RedirectResponse("/search", 303)
+
+
+@router.get("/sign-in")
+async def form(
+    request: Request, following: Annotated[str, Query(alias="next", max_length=4_000)] = "/"
+) -> HTMLResponse:
+    """Ask for a key."""
+    return page(request, "ui/sign_in.html", following=_inside(following), wrong="")
+
+
+@router.post("/sign-in")
+async def sign_in(request: Request, service: ServiceOf) -> Response:
+    """Begin a session where the key is valid."""
+    fields = await form_of(request)
+    following = fields.get("next", "/")
+    try:
+        token = service.keyring.open_session(fields.get("key", "").strip())
+    except ProblemError:
+        shown = page(
+            request,
+            "ui/sign_in.html",
+            following=_inside(following),
+            wrong="This key is not valid: it may be mistyped, expired or revoked.",
+        )
+        shown.status_code = 401
+        return shown
+    answer = RedirectResponse(_inside(following), 303)
+    answer.set_cookie(
+        SESSION_COOKIE,
+        token,
+        max_age=SESSION_SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=_encrypted(request),
+        path="/",
+    )
+    return answer
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request, service: ServiceOf) -> Response:
+    """End the session."""
+    service.keyring.close_session(request.cookies.get(SESSION_COOKIE, ""))
+    answer = RedirectResponse("/sign-in", 303)
+    answer.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="strict")
+    return answer
+
+
+def _encrypted(request: Request) -> bool:
+    """Whether the browser came over TLS, also where a proxy in front of us ended that."""
+    return request.headers.get("origin", "").startswith("https://")
+
+
+def _inside(target: str) -> str:
+    return target if _INSIDE.fullmatch(target) else "/"

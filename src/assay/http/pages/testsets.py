@@ -1,0 +1,209 @@
+"""Which test sets are there, are they sound, and what changed between two of them?
+
+The questions of a held-out part are masked until somebody asks for them; that look is noted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import Response
+
+from assay.app import testsets as datasets
+from assay.app.held_out import masked_diff
+from assay.errors import MissingFileError
+from assay.http.pages.compared import kept
+from assay.http.pages.held_out import WORDS, asks, note_look
+from assay.http.pages.listing import PAGE, listing, page_number
+from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl, form_of, page
+from assay.http.pages.pages import router as new_router
+from assay.http.service import Service
+from assay.model.testset import QueryType, TestSet
+from assay.render.svg import Column, columns
+from assay.testsets.load import Reading, read_test_set, shipped_folder
+
+router = new_router()
+
+TARGETS = {
+    QueryType.EXACT_TERM.value: 0.4,
+    QueryType.PARAPHRASE.value: 0.3,
+    QueryType.COMPLEX_CLINICAL.value: 0.3,
+}
+"""The shares that a balanced set has: 20, 15 and 15 of 50."""
+LARGE_DRIFT = 0.1
+MOST_PROBLEMS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One test set of the list."""
+
+    name: str
+    reading: Reading
+    shipped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """One type of query beside the share that it should have."""
+
+    name: str
+    count: int
+    share: float
+    target: float | None
+
+    @property
+    def off(self) -> bool:
+        """Whether the share is far from its target."""
+        return self.target is not None and abs(self.share - self.target) > LARGE_DRIFT
+
+
+@router.get("/testsets")
+async def sets_page(request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """Every test set that loads by name."""
+    del caller
+    return page(
+        request,
+        "ui/testsets.html",
+        sets=await service.work(lambda: _listed(service)),
+        commands=[cli("testset", "list"), curl(request, "/v1/testsets")],
+    )
+
+
+@router.get("/testsets/{name}")
+async def set_page(name: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """One test set: strata, judgments, and its queries page by page."""
+    params = request.query_params
+    reveal = asks(request, caller)
+    number = page_number(params.get("page"))
+    chosen = {
+        "type": params.get("type", ""),
+        "text": params.get("text", "").strip(),
+        "reveal": "on" if reveal else "",
+    }
+    values = await service.work(lambda: _values(service, name, chosen, number))
+    found = values["found"]
+    if reveal and found is not None and found.held_out_ids:
+        suite = (found.name, found.version)
+        await service.work(lambda: note_look(service, caller, suite))
+    return page(
+        request,
+        "ui/testset.html",
+        **values,
+        chosen=chosen,
+        types=[one.value for one in QueryType],
+        reveal=reveal,
+        reveal_link=address(f"/testsets/{name}", {**chosen, "reveal": "on"}),
+        commands=[
+            cli("testset", "show", name),
+            cli("testset", "validate", name),
+            curl(request, f"/v1/testsets/{name}"),
+        ],
+    )
+
+
+@router.get("/testsets/{name}/diff/{other}")
+async def diff_page(
+    name: str, other: str, request: Request, service: ServiceOf, caller: Reader
+) -> Response:
+    """What it takes to get from one set to the other; what either holds out is masked."""
+    del caller
+
+    def work() -> dict[str, Any]:
+        before, after = (_reading(service, one).sound() for one in (name, other))
+        found = masked_diff(before, after, WORDS)
+        return {"before": before, "after": after, "found": found}
+
+    return page(
+        request,
+        "ui/testset_diff.html",
+        **await service.work(work),
+        commands=[cli("testset", "diff", name, other)],
+    )
+
+
+@router.post("/ui/validate")
+async def validate(request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """Check a test set that was pasted; every problem with its line."""
+    del caller
+    text = (await form_of(request)).get("text", "")
+    reading = await service.work(lambda: datasets.read_upload(text.encode()))
+    return page(
+        request,
+        "ui/validated.html",
+        block="answer",
+        reading=reading,
+        most=MOST_PROBLEMS,
+    )
+
+
+def _listed(service: Service) -> list[Listed]:
+    shipped = shipped_folder()
+    return [
+        Listed(name, _read(service, path), path.is_relative_to(shipped))
+        for name, path in sorted(datasets.names(service.config.home).items())
+    ]
+
+
+def _reading(service: Service, name: str) -> Reading:
+    path = datasets.names(service.config.home).get(name)
+    if path is None:
+        raise MissingFileError(f"there is no test set {name!r:.140}", hint="see the list")
+    return _read(service, path)
+
+
+def _read(service: Service, path: Path) -> Reading:
+    """The file as it is now; it is read again only where it has changed."""
+    state = path.stat()
+    key = ("test set", str(path), str(state.st_mtime_ns), str(state.st_size))
+    return kept(service, key, lambda: read_test_set(path))
+
+
+def _values(service: Service, name: str, chosen: dict[str, str], number: int) -> dict[str, Any]:
+    reading = _reading(service, name)
+    found = reading.test_set
+    if found is None:
+        return {"reading": reading, "found": None, "name": name}
+    held = found.held_out_ids
+    rows = [
+        query
+        for query in found.queries
+        if chosen["type"] in ("", query.query_type)
+        and chosen["text"].lower() in f"{query.query_id} {query.query_text}".lower()
+        and (not chosen["text"] or chosen["reveal"] or query.query_id not in held)
+    ]
+    start = (number - 1) * PAGE
+    grades = Counter(one.grade for query in found.queries for one in query.relevant_docs)
+    return {
+        "reading": reading,
+        "found": found,
+        "name": name,
+        "held": held,
+        "rows": rows[start : start + PAGE],
+        "listing": listing(f"/testsets/{name}", list(chosen.items()), number, len(rows)),
+        "strata": strata(found),
+        "chart": columns(
+            [Column(f"grade {grade}", grades[grade]) for grade in sorted(grades)],
+            name="judgments by grade",
+        ),
+        "judgments": sum(grades.values()),
+        "expects": Counter(query.expect.value for query in found.queries),
+        "others": [other for other in datasets.names(service.config.home) if other != name],
+        "looks": service.workspace.runs.held_out_uses(found.name),
+    }
+
+
+def strata(found: TestSet) -> list[Stratum]:
+    """The types of query, beside their targets."""
+    counts = Counter(
+        "(none)" if query.query_type is None else query.query_type.value for query in found.queries
+    )
+    total = len(found.queries)
+    return [
+        Stratum(name, counts[name], counts[name] / total, TARGETS.get(name))
+        for name in [*TARGETS, *sorted(set(counts) - set(TARGETS))]
+    ]

@@ -1,0 +1,41 @@
+"""Which routes are there? One file per noun; ``ROUTERS`` is the whole list."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from assay.http.routes import (
+    annotate,
+    answer,
+    backup,
+    documents,
+    evaluate,
+    jobs,
+    reference,
+    run_views,
+    runs,
+    scoring,
+    search,
+    status,
+    testset_changes,
+    testsets,
+    workflow,
+)
+
+ROUTERS: tuple[APIRouter, ...] = (
+    search.router,
+    answer.router,
+    evaluate.router,
+    workflow.router,
+    runs.router,
+    run_views.router,
+    scoring.router,
+    testset_changes.router,
+    testsets.router,
+    annotate.router,
+    documents.router,
+    backup.router,
+    jobs.router,
+    status.router,
+    reference.router,
+)

@@ -1,0 +1,52 @@
+"""What does the corpus say to a question, and on which chunks does that rest?
+
+Who answers is a setting of the service: a caller who could name an answerer could make the service
+call any address, or any code.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse
+
+from assay.app.answers import Answered
+from assay.http.routing import Reader, ServiceOf, refusals
+from assay.http.routing import router as new_router
+from assay.http.wire.answer import AnswerAnswer, AnswerParameters, QueryAnswer
+from assay.http.wire.base import QueryText
+from assay.search.passages import passages_of
+
+router = new_router("search", prefix="/v1")
+
+
+@router.get("/answer", response_model=AnswerAnswer, responses=refusals(404, 502))
+async def answer(
+    asked: Annotated[AnswerParameters, Query()],
+    request: Request,
+    service: ServiceOf,
+    caller: Reader,
+) -> JSONResponse:
+    """Answer a question from the corpus with sources, or refuse to."""
+    del caller
+    response = await service.search(asked.q, **asked.changes())
+    service.log_query(response)
+    answerer = await service.work(lambda: service.workspace.answerer)
+    said = await service.work(lambda: answerer.answer(asked.q, passages_of(response)))
+    body = Answered(asked.q, answerer.name, said, response).to_dict()
+    return JSONResponse(body | {"request_id": request.scope["assay.exchange"].request_id})
+
+
+@router.get("/search/classify", response_model=QueryAnswer, responses=refusals())
+async def classify_query(
+    q: Annotated[QueryText, Query(description="A query, in plain words.")],
+    service: ServiceOf,
+    caller: Reader,
+) -> JSONResponse:
+    """How a query is worded (its type) and what it asks for (tables, clinical intents)."""
+    del caller
+    searcher = await service.searcher()
+    kind, detected = searcher.reading(q)
+    intents = [one.to_dict() for one in detected]
+    return JSONResponse({"query": q, "query_type": kind.value, "intents": intents})

@@ -1,0 +1,54 @@
+"""Is the service alive, is it ready, and what are its figures?"""
+
+from __future__ import annotations
+
+from fastapi import Response
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from assay.http.edge.problems import Fault, ProblemError
+from assay.http.edge.readiness import readiness
+from assay.http.routing import Reader, ServiceOf, refusals
+from assay.http.routing import router as new_router
+from assay.http.wire.status import Alive, Ready
+
+router = new_router("status")
+
+
+@router.get("/healthz", response_model=Alive, responses=refusals())
+async def healthz() -> JSONResponse:
+    """The process is alive and answers."""
+    return JSONResponse({"status": "alive"})
+
+
+@router.get("/readyz", response_model=Ready, responses=refusals())
+async def readyz(service: ServiceOf) -> JSONResponse:
+    """Whether searches can be answered; if not, what is missing."""
+    wrong = await readiness(service)
+    if wrong:
+        raise ProblemError(
+            503,
+            "not_ready",
+            "; ".join(f"{name}: {what}" for name, what in wrong.items()),
+            hint="the rest of the service works",
+            errors=[Fault(name, what) for name, what in wrong.items()],
+            headers={"retry-after": "5"},
+        )
+    return JSONResponse({"status": "ready"})
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={
+        **refusals(),
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
+    },
+)
+async def metrics(service: ServiceOf, caller: Reader) -> Response:
+    """Every figure, in the text form of Prometheus."""
+    del caller
+    for name, gate in service.gates.items():
+        service.metrics.gate(name, gate.active, gate.waiting)
+    text = await service.work(service.metrics.text)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,118 @@
+"""How are routes declared, so that every body is read strictly and every refusal documented?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from assay.errors import AssayError
+from assay.hits import strict_json
+from assay.http.edge.auth import Caller, requires
+from assay.http.edge.problems import Fault, ProblemError, of_error
+from assay.http.service import Service
+from assay.http.wire.problem import ProblemBody
+
+LARGE_BYTES = 64 << 10
+_SEVERAL = frozenset({"interview_id", "section", "source", "doc_id", "measure"})
+"""Parameters that may be repeated."""
+
+
+class StrictRequest(Request):
+    """A request whose JSON is taken at its word: no duplicate keys, no NaN, no deep nesting."""
+
+    async def json(self) -> Any:
+        """The value of the body."""
+        body = await self.body()
+        try:
+            if len(body) > LARGE_BYTES:  # seconds of work, during which nobody else may wait
+                found = await asyncio.to_thread(strict_json.values, body, "body")
+            else:
+                found = strict_json.values(body, "body")
+        except AssayError as error:
+            problem = of_error(error)
+            raise ProblemError(
+                400, problem.code, problem.detail, hint=problem.hint, errors=problem.errors
+            ) from None
+        if len(found) != 1:
+            raise ProblemError(400, "bad_format", "the body must hold one JSON value")
+        return found[0][1]
+
+
+class StrictRoute(APIRoute):
+    """A route that refuses a parameter given twice, which would otherwise be a silent choice."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Wrap the handler of the framework."""
+        plain = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            counts = Counter(name for name, _ in request.query_params.multi_items())
+            twice = [name for name, count in counts.items() if count > 1 and name not in _SEVERAL]
+            if twice:
+                faults = [Fault(f"query.{name}", "given more than once") for name in twice]
+                detail = f"{faults[0].where}: given more than once"
+                raise ProblemError(422, "repeated_parameter", detail, errors=faults)
+            return await plain(StrictRequest(request.scope, request.receive))
+
+        return handler
+
+
+async def the_service(request: Request) -> Service:
+    """What all routes share."""
+    service: Service = request.app.state.service
+    return service
+
+
+async def rendered(service: Service, task: Callable[[], Any]) -> JSONResponse:
+    """What a task finds, made into bytes on its thread: a large answer takes seconds to write."""
+    return await service.work(lambda: JSONResponse(task()))
+
+
+ServiceOf = Annotated[Service, Depends(the_service)]
+Reader = Annotated[Caller, Depends(requires("read"))]
+Evaluator = Annotated[Caller, Depends(requires("evaluate"))]
+Admin = Annotated[Caller, Depends(requires("admin"))]
+
+_REASONS = {
+    400: "The request cannot be read",
+    401: "No key, or not a valid one",
+    403: "The key lacks the scope",
+    404: "There is no such thing",
+    408: "The body came too slowly",
+    409: "The id stands for something else already",
+    413: "Too large",
+    415: "The body is of another kind",
+    422: "A value is not allowed",
+    429: "Too many requests from this caller",
+    500: "A defect of the service",
+    502: "Another service, which this one asked, failed",
+    503: "Overloaded, or not ready",
+    504: "The deadline passed",
+}
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The documentation of refusals; those that every route can give are always among them."""
+    everywhere = (400, 401, 403, 413, 415, 422, 429, 500, 503, 504)
+    return {
+        status: {
+            "description": _REASONS[status],
+            "model": ProblemBody,
+            "content": {"application/problem+json": {"schema": _SCHEMA}},
+        }
+        for status in sorted({*everywhere, *statuses})
+    }
+
+
+_SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}
+
+
+def router(noun: str, prefix: str = "") -> APIRouter:
+    """A router for one noun."""
+    return APIRouter(prefix=prefix, tags=[noun], route_class=StrictRoute)

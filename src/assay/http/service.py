@@ -1,0 +1,252 @@
+"""What do all requests share: the workspace, the gates, the keys, the counters, the log?
+
+Nothing here needs a sound index: a service with a bad one starts, says so at ``/readyz`` and serves
+the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from assay import limits
+from assay.app.cron import parse_schedule
+from assay.app.evaluation import request_of_dataset
+from assay.app.job_kinds import perform
+from assay.app.jobs import Jobs
+from assay.app.quality import QualityCollector, newest_quality
+from assay.app.query_log import QueryRecorder
+from assay.app.schedule import Scheduler
+from assay.app.workspace import Workspace
+from assay.config import Configuration
+from assay.errors import SearchUnavailableError
+from assay.http.edge.admission import Gate, RateLimiter
+from assay.http.edge.auth import Keyring
+from assay.http.edge.exchange import Exchange
+from assay.http.edge.logs import LogWriter, service_log
+from assay.http.edge.problems import ProblemError
+from assay.http.metrics import Metrics
+from assay.http.settings import ServiceSettings, service_settings
+from assay.http.warm_up import Opening
+from assay.search.cache import Cache
+from assay.store.jobs import Job, JobStore
+from assay.store.keys import KeyStore
+from assay.store.query_log import QueryLog
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+    from assay.search.response import SearchResponse
+    from assay.search.searcher import Searcher
+
+T = TypeVar("T")
+
+STREAM_SECONDS = 3_600.0
+WORK_SLOTS, WORK_QUEUE = 4, 64
+EVALUATION_QUEUE = 8
+JOB_SLOTS, JOB_QUEUE = 16, 16
+ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
+UPLOAD_SLOTS, UPLOAD_QUEUE = 8, 32
+_GATES = {
+    "/v1/search": "search",
+    "/v1/search/why": "search",
+    "/search": "search",
+    "/search/why": "search",
+    "/api/retrieval/batch": "evaluation",
+    "/v1/score": "evaluation",
+    "/v1/classify": "evaluation",
+    "/v1/backup": "backup",
+    "/v1/answer": "answer",
+}
+_STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/index"})
+"""What is written here becomes a job; whoever asks waits for it a while, at a gate of its own."""
+_UNGATED = (
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/docs",
+    "/openapi.json",
+    "/static",
+    "/ui/style.css",
+    "/events",
+)
+
+
+class Service:
+    """One workspace, served."""
+
+    def __init__(self, config: Configuration, log: FilteringBoundLogger | None = None) -> None:
+        self.config = config
+        self.settings: ServiceSettings = service_settings(config)
+        self.workspace = Workspace(config)
+        self._writer = None if log else LogWriter(sys.stderr)
+        self.log = log or service_log(self._writer)
+        self.metrics = Metrics()
+        self.rates = RateLimiter(self.settings.rate_limit)
+        self.stopping = threading.Event()
+        self.when_warm: Callable[[], object] = lambda: None
+        self._stack = ExitStack()
+        self._stack.callback(self.workspace.close)
+        store = KeyStore(config.home / "assay.db")
+        self._stack.callback(store.close)
+        self.keyring = Keyring(store, loopback=self.settings.loopback)
+        log_of_queries = (
+            None if self.settings.query_log == "off" else QueryLog(config.home / "assay.db")
+        )
+        self._recorder = QueryRecorder(log_of_queries, self.settings)
+        self._stack.callback(self._recorder.close)
+        self.jobs = Jobs(
+            JobStore(config.home / "assay.db"),
+            lambda job, control: perform(self.workspace, job, control, self._searches_wait),
+            lock=config.home / "jobs",
+            slots=self.settings.evaluation_slots,
+            log=self.log,
+            ended=self._job_ended,
+        )
+        self._stack.callback(self.jobs.close)
+        self.metrics.registry.register(
+            QualityCollector(lambda: newest_quality(self.workspace.runs))
+        )
+        self.computed: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
+        self.streams = 0
+        self._scheduler = Scheduler(parse_schedule(config.schedule), self.start_scheduled, self.log)
+        self._stack.callback(self._scheduler.close)
+        self.opening = Opening(self.workspace)
+        self.gates = {
+            "search": Gate(
+                "search", self.settings.search_slots, self.settings.search_queue, shed=True
+            ),
+            "evaluation": Gate("evaluation", self.settings.evaluation_slots, EVALUATION_QUEUE),
+            "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
+            "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE),
+            "answer": Gate("answer", ANSWER_SLOTS, ANSWER_QUEUE),
+            "uploads": Gate("uploads", UPLOAD_SLOTS, UPLOAD_QUEUE),  # bodies that fill the memory
+            "backup": Gate("backup", 1, 1),  # a slow reader must not hold up other work
+        }
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        """For what reads files or computes: more than the gates of work and answers have slots."""
+        pool = ThreadPoolExecutor(WORK_SLOTS + ANSWER_SLOTS + 4, thread_name_prefix="work")
+        self._stack.callback(pool.shutdown, wait=False, cancel_futures=True)
+        return pool
+
+    async def work(self, task: Callable[[], T]) -> T:
+        """Do something that would hold up other requests on a thread of its own."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, task)
+
+    async def search(self, query: str, **options: Any) -> SearchResponse:
+        """Search and count it."""
+        searcher = await self.searcher()
+        try:
+            response = await searcher.asearch(query, **options)
+        except SearchUnavailableError as error:
+            self.metrics.failed(error.component_errors)
+            raise
+        self.metrics.searched(response)
+        return response
+
+    def log_query(self, response: SearchResponse) -> None:
+        """Remember what a person searched for, where the settings want that."""
+        self._recorder.add(response)
+
+    async def searcher(self) -> Searcher:
+        """What answers searches; refused where the index cannot be opened."""
+        ready = self.workspace.__dict__.get("searcher")
+        if ready is not None:
+            return ready  # type: ignore[no-any-return]
+        return await asyncio.wrap_future(self.opening.begin())
+
+    def gate(self, method: str, path: str) -> Gate | None:
+        """Which line a request stands in; None where it is answered at once."""
+        if path.startswith(_UNGATED) or path.endswith("/events"):
+            return None
+        if _starts_a_job(method, path):
+            return self.gates["jobs"]
+        return self.gates[_GATES.get(path, "work")]
+
+    def deadline(self, path: str) -> float:
+        """In how many seconds a request must be answered; a stream may last longer."""
+        long = path.endswith("/events") or path == "/v1/backup"
+        return STREAM_SECONDS if long else self.settings.request_seconds
+
+    def account(self, exchange: Exchange) -> None:
+        """Count and log the end of a request."""
+        route = getattr(exchange.scope.get("route"), "path", None)
+        status = f"{exchange.status // 100}xx" if exchange.status else "gone"
+        self.metrics.requested(route, status, exchange.seconds)
+        caller = exchange.scope.get("assay.caller")
+        self.log.info(
+            "request",
+            request_id=exchange.request_id,
+            method=exchange.scope["method"][:16],
+            route=route,
+            status=exchange.status or None,
+            ms=round(1000 * exchange.seconds, 2),
+            caller=caller.name if caller else None,
+            gone=exchange.disconnected,
+        )
+
+    async def start(self) -> None:
+        """The server is about to accept requests."""
+        self.log.info("started", home=str(self.config.home), open=self.keyring.open)
+        self.jobs.start()
+        self._scheduler.begin()
+        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+
+    async def stop(self) -> None:
+        """Every request has been answered: jobs are interrupted, files are closed.
+
+        This is the last moment: the server ends with the signal that stopped it.
+        """
+        await asyncio.to_thread(self.close)
+        self.log.info("stopped")
+        if self._writer is not None:
+            self._writer.close()
+
+    def start_scheduled(self, name: str, test_set: str) -> Job:
+        """Enter the evaluation that the clock asks for; the same one again changes nothing."""
+        content = request_of_dataset(self.config.home, test_set)
+        return self.jobs.submit(
+            name,
+            "evaluation",
+            content,
+            owner="schedule",
+            total=len(content["test_set"]["queries"]),
+        )
+
+    def _searches_wait(self) -> bool:
+        return bool(self.gates["search"].waiting)
+
+    def _job_ended(self, job: Job) -> None:
+        if job.kind == "evaluation":
+            self.metrics.evaluated(job.state.value)
+
+    def _warm_up(self) -> None:
+        """Open the index before somebody asks; a bad one is named by ``/readyz``, not here."""
+        try:
+            self.opening.begin().result()
+        except ProblemError as problem:
+            self.log.warning("not ready", problem=problem.problem.detail)
+        self.when_warm()
+
+    def stop_soon(self) -> None:
+        """The end begins: streams should come to theirs."""
+        self.stopping.set()
+
+    def close(self) -> None:
+        """Let go of every file and thread."""
+        self.stopping.set()
+        self._stack.close()
+
+
+def _starts_a_job(method: str, path: str) -> bool:
+    if method == "DELETE":
+        return path.startswith("/v1/documents/")
+    return method == "POST" and path in _STARTS_JOBS

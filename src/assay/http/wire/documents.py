@@ -1,0 +1,128 @@
+"""What do routes about documents, the index and the models take and answer?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay import limits
+from assay.http.wire.base import Answer, Id, Json, Wire
+
+
+class IngestRequest(Wire):
+    """Documents as JSON, in the form of one line of a JSON-lines corpus each."""
+
+    documents: Annotated[
+        list[Annotated[Json, Field(max_length=100)]],
+        Field(
+            min_length=1,
+            max_length=limits.MAX_BATCH_IDS,
+            examples=[
+                [{"doc_id": "note-1", "title": "A note", "text": "Aspirin eased the headache."}]
+            ],
+        ),
+    ]
+    profile: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,40}$")] = "auto"
+
+
+class DocumentRow(Answer):
+    """One document in a list."""
+
+    doc_id: str
+    title: str
+    source: str
+    chunks: int
+
+
+class DocumentsAnswer(Answer):
+    """A page of the documents in the order of their ids."""
+
+    total: int
+    documents: list[DocumentRow]
+
+
+class WrittenAnswer(Answer):
+    """What was written; the index has it already."""
+
+    added: int
+    replaced: int
+    unchanged: int
+    deleted: int
+    chunks: int
+    generation: int
+
+
+Ids = Annotated[list[Id], Field(min_length=1, max_length=limits.MAX_BATCH_IDS)]
+Version = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class PlacesRequest(Wire):
+    """Chunks, and the versions of the chunkers that cut them."""
+
+    chunk_ids: Ids
+    versions: Annotated[list[Version], Field(min_length=1, max_length=100)]
+
+
+class PlaceBody(Answer):
+    """Characters of a document, ``[start, end)``."""
+
+    doc_id: str
+    spans: list[tuple[int, int]]
+
+
+class PlacesAnswer(Answer):
+    """The chunks that are known."""
+
+    places: dict[str, PlaceBody]
+
+
+class PresentRequest(Wire):
+    """Chunks and documents."""
+
+    ids: Ids
+
+
+class PresentAnswer(Answer):
+    """Those of them that are there."""
+
+    ids: list[str]
+
+
+class IndexRequest(Wire):
+    """What to do with the index: bring it up to date, or write it anew in one piece."""
+
+    action: Literal["update", "compact", "rebuild"] = "update"
+
+
+class IndexWritten(Answer):
+    """The generation that was written."""
+
+    generation: int
+    rows: int
+    segments: int
+
+
+class CheckAnswer(Answer):
+    """What is wrong with the index."""
+
+    sound: bool
+    problems: list[str]
+
+
+class ModelRow(Answer):
+    """One model."""
+
+    name: str
+    role: str
+    about: str
+    dimension: int
+    licence: str
+    requires_gpu: bool
+    here: bool
+
+
+class ModelsAnswer(Answer):
+    """Every model that is known."""
+
+    models: list[ModelRow]

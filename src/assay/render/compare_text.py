@@ -1,0 +1,218 @@
+"""How does the comparison of two runs read as tables, Markdown or CSV?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.evaluation.compare_runs import (
+    HIT_DEPTH,
+    CompareReport,
+    ComparisonKind,
+    QueryComparison,
+)
+from assay.evaluation.run_aggregate import MRR
+from assay.evaluation.scores import shown
+from assay.measures.base import Family
+from assay.measures.catalog import DEFINITIONS
+from assay.plural import counted
+from assay.render.escape import markdown_cell
+from assay.render.numbers import milliseconds, signed
+from assay.render.scores import between, p_value
+from assay.render.tables import Table, comma_separated, markdown
+
+if TYPE_CHECKING:
+    from assay.evaluation.ab import ABResult
+    from assay.evaluation.comparison import Contrast
+
+CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
+MOST_ROWS = 50
+ANSWER_NAMES = {one.key: one.name for one in DEFINITIONS if one.family is Family.ANSWER}
+CHANGED = (ComparisonKind.REGRESSION, ComparisonKind.LOSS, ComparisonKind.WIN)
+
+
+def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Table]:
+    """Aggregates with their deltas, what differs, then the queries that changed."""
+    rows = [
+        (row.name, shown(row.a), shown(row.b), signed(row.delta)) for row in measure_rows(report)
+    ]
+    rows += [
+        (name.replace("_", " "), str(one), str(other), f"{other - one:+d}" if other - one else "0")
+        for name in ("total_queries", "failed_queries", "degraded_queries")
+        for one, other in [(getattr(report.aggregate_a, name), getattr(report.aggregate_b, name))]
+    ]
+    tables = [
+        Table(
+            ("measure", "a", "b", "b − a"),
+            tuple(rows),
+            title=f"{report.run_b} (b) against {report.run_a} (a), "
+            f"matched: {report.chunker_version_match.value}",
+        )
+    ]
+    if report.differences:
+        tables.append(
+            Table(
+                ("kind", "setting", "a", "b"),
+                tuple((d.kind, d.key, d.a, d.b) for d in report.differences),
+                title="What differs between the runs",
+                text_columns=frozenset({0, 1, 2, 3}),
+                wrapped=frozenset({1, 2, 3}),
+            )
+        )
+    for kind in CHANGED:
+        found = [query for query in report.per_query if query.kind is kind]
+        if found:
+            tables.append(_queries(kind, found, most))
+    return tables
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRow:
+    """One measure of both runs, under the name that people know."""
+
+    name: str
+    a: float | None
+    b: float | None
+    delta: float | None
+    less_is_better: bool = False
+
+
+def measure_rows(report: CompareReport) -> list[MeasureRow]:
+    """The measures that the runs were made with, then what is always reported."""
+    rows = [
+        MeasureRow(name, a, b, None if a is None or b is None else b - a)
+        for name, (a, b) in report.headline.items()
+    ]
+    flat_a, flat_b = report.aggregate_a.flat(), report.aggregate_b.flat()
+    rows += [
+        MeasureRow(_name(key), flat_a.get(key), flat_b.get(key), delta, key == "empty_result_rate")
+        for key, delta in report.deltas.items()
+        if _name(key) not in report.headline
+    ]
+    return rows
+
+
+def _name(key: str) -> str:
+    """A field of the report under the name of its measure."""
+    if hit := re.fullmatch(r"hit_at_(\d+)", key):
+        return f"Success@{hit[1]}"
+    if recall := re.fullmatch(r"recall_at_(\d+)_doc", key):
+        return f"Recall@{recall[1]} of documents"
+    return MRR if key == "mrr" else ANSWER_NAMES.get(key, key)
+
+
+def counts_line(report: CompareReport) -> str:
+    """How many queries there are of each kind and what decides it, in one line."""
+    counts = report.counts
+    kinds = ", ".join(counted(counts[kind], kind.value.lower()) for kind in ComparisonKind)
+    return f"{kinds}, by the rank of the first relevant result in the top {HIT_DEPTH}"
+
+
+def render_report_md(report: CompareReport) -> str:
+    """The comparison as one Markdown file, for people."""
+    lines = [
+        f"# Comparison: {markdown_cell(report.run_b)} against {markdown_cell(report.run_a)}",
+        "",
+        f"{counts_line(report)}; results matched: `{report.chunker_version_match.value}`.",
+    ]
+    if report.warnings:
+        lines += ["", *(f"> **Mind:** {markdown_cell(line)}" for line in report.warnings)]
+    return "\n".join([*lines, "", markdown(compare_tables(report)), ""])
+
+
+def compare_csv(report: CompareReport) -> str:
+    """One line for each query."""
+    return comma_separated(
+        CSV_HEADER,
+        [
+            (
+                report.run_a,
+                report.run_b,
+                query.query_id,
+                query.kind.value,
+                _rank(query.a_hit_rank, ""),
+                _rank(query.b_hit_rank, ""),
+                query.note or "",
+            )
+            for query in report.per_query
+        ],
+    )
+
+
+def ab_tables(result: ABResult) -> list[Table]:
+    """Each measure, each measure by type, and the latency."""
+    tables = [_contrasts(result.contrasts, "All queries", result)]
+    tables += [_contrasts(found, kind, result) for kind, found in result.by_type.items()]
+    latency = result.latency
+    rows = tuple(
+        (name, milliseconds(t.mean, sign=sign), milliseconds(t.p50, sign=sign),
+         milliseconds(t.p95, sign=sign))
+        for name, t, sign in (
+            ("a", latency.a, False), ("b", latency.b, False), ("b − a", latency.difference, True)
+        )
+    )  # fmt: skip
+    title = f"Latency of {counted(latency.n, 'query')}"
+    return [*tables, Table(("run", "mean", "P50", "P95"), rows, title=title)]
+
+
+def ab_markdown(result: ABResult) -> str:
+    """The A/B result as one Markdown file, with the comparison below it."""
+    head = f"# A/B: {markdown_cell(result.compared.run_b)} against "
+    head += markdown_cell(result.compared.run_a)
+    verdict = f"**{result.primary.ruling.verdict.value}**: {markdown_cell(result.verdict)}"
+    return "\n\n".join(
+        [head, verdict, markdown(ab_tables(result)), render_report_md(result.compared)]
+    )
+
+
+def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) -> Table:
+    level = f"{result.a.sampling.level:.0%}"
+    return Table(
+        ("measure", "a", "b", "b − a", f"{level} CI", "p (Holm)", "p (t)", "MDE", "verdict"),
+        tuple(
+            (
+                str(c.measure),
+                shown(c.baseline),
+                shown(c.value),
+                signed(c.difference),
+                between(c.interval, signed=True),
+                p_value(c.holm_p),
+                p_value(c.t_test.p),
+                shown(c.detectable),
+                c.ruling.verdict.value,
+            )
+            for c in contrasts
+        ),
+        title=f"{title} ({counted(contrasts[0].n, 'query')})",
+        text_columns=frozenset({0, 8}),
+        optional=(6, 7, 5, 4),
+        below=8,
+    )
+
+
+def _queries(kind: ComparisonKind, found: list[QueryComparison], most: int) -> Table:
+    """Queries of one kind; what the runs differ in as a whole is not said again for each."""
+    plural = {"Win": "Wins", "Loss": "Losses", "Regression": "Regressions"}[kind.value]
+    shown_ones = found[:most]
+    noted = any(q.own for q in shown_ones)
+    return Table(
+        ("query", "rank in a", "rank in b", *(("note",) if noted else ())),
+        tuple(
+            (
+                q.query_id,
+                _rank(q.a_hit_rank),
+                _rank(q.b_hit_rank),
+                *((q.own or "",) if noted else ()),
+            )
+            for q in shown_ones
+        ),
+        title=f"{plural} ({len(found)})",
+        text_columns=frozenset({0, 3}),
+        wrapped=frozenset({3}),
+        notes=(f"{len(found) - most} more are not shown",) if len(found) > most else (),
+    )
+
+
+def _rank(rank: int | None, none: str = "—") -> str:
+    return none if rank is None else str(rank)

@@ -1,0 +1,227 @@
+"""How does an evaluation read: as a table, by component, stage by stage, by mode?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from assay.evaluation.components import HYBRID, ComponentReport
+from assay.evaluation.result import EvaluationResult
+from assay.evaluation.scores import Scores, rounded, shown
+from assay.evaluation.waterfall import Fate, Stage, Waterfall
+from assay.measures.base import Measure
+from assay.model.answers import Expect
+from assay.model.runs import RunInfo
+from assay.plural import counted
+from assay.render.scores import answer_rows, between, by_group, by_query, one_run
+from assay.render.tables import Table
+
+IN_COMPONENTS = ("nDCG@10", "Recall@10", "MRR")  # columns are scarce; JSON has all measures
+WITH_INTERVALS = 2
+SHOWN_MISSES = 20
+
+
+def result_tables(
+    result: EvaluationResult, info: RunInfo | None = None, *, per_query: bool = False
+) -> list[Table]:
+    """The whole run, then by type of query and by speaker; notes say what to beware of."""
+    first = one_run(result.scores, ci=True)
+    rows = dict(zip(result.scores.measures, first.rows, strict=True))
+    title = f"{result.test_set.name} {result.test_set.version}"
+    if info is not None:
+        title += f", run {info.run_id}" + (f" ({info.name})" if info.name else "")
+    notes = (*result.warnings(), *first.notes, *_latency(result))
+    ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
+    decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
+    tables = []
+    if ranking or not decisions:
+        tables.append(replace(first, rows=ranking, title=title, notes=notes))
+        title, notes = "is there an answer at all?", ()
+    if decisions:
+        tables.append(_decisions(result, decisions, title, notes))
+    if any(one.answer is not None for one in result.outcomes) or len(result.answers) > 1:
+        tables.append(_answers(result))
+    for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
+        if len(groups) > 1:
+            tables.append(replace(by_group(groups, result.name), title=f"by {what}"))
+    if per_query:
+        tables.append(by_query(result.scores))
+    return tables
+
+
+def component_table(report: ComponentReport) -> Table:
+    """A line for each component, the hybrid last, with what each one brings."""
+    whole = report.results[HYBRID]
+    measures = _foremost(whole.scores)
+    level = f"{whole.scores.sampling.level:.0%}"
+    head: list[str] = ["component"]
+    for at, measure in enumerate(measures):
+        head.append(str(measure))
+        if at < WITH_INTERVALS:
+            head.append(f"{level} CI")
+    rows = []
+    for name, result in report.results.items():
+        cells = [name]
+        for at, measure in enumerate(measures):
+            cells.append(shown(result[measure]))
+            if at < WITH_INTERVALS:
+                cells.append(between(result.scores.interval(measure)))
+        rows.append((*cells, *_brought(report, name, measures[0])))
+    relevant = max((one.relevant for one in report.contributions.values()), default=0)
+    return Table(
+        (*head, "found", "only here", "without it"),
+        tuple(rows),
+        title=f"{whole.test_set.name} {whole.test_set.version} by component, "
+        f"{counted(len(whole.scores.queries), 'query')}",
+        notes=(
+            *whole.warnings(),
+            f"found: of {relevant} relevant documents, those in the component's list; only here: "
+            f"those in no other list; without it: {measures[0]} of fusion without the component, "
+            "against fusion with all",
+            *_latency(whole),
+        ),
+        optional=_spare(head),
+    )
+
+
+def _spare(head: Sequence[str]) -> tuple[int, ...]:
+    """Columns of the components to do without: intervals from the last, then later measures."""
+    intervals = [at for at, name in enumerate(head) if name.endswith(" CI")]
+    second, *first = (*reversed(intervals), len(head))
+    later = [at for at in range(len(head) - 1, 2, -1) if at not in intervals and at > second]
+    return tuple(at for at in (second, *later, *first) if at < len(head))
+
+
+def waterfall_tables(found: Waterfall) -> list[Table]:
+    """How many relevant documents passed each stage, and the misses with the best grades."""
+    total = len(found.fates)
+    steps = Table(
+        ("stage", "relevant documents", "share"),
+        tuple(
+            (name, str(count), f"{count / total:.1%}" if total else "—")
+            for name, count in found.passed().items()
+        ),
+        title=f"where relevant documents are lost (top {found.top})",
+    )
+    missed = [fate for fate in found.fates if fate.stage is not Stage.TOP]
+    missed.sort(key=lambda fate: (-fate.grade, fate.query_id, fate.id))
+    more = len(missed) - SHOWN_MISSES
+    misses = Table(
+        ("query", "document", "grade", "lost", "best list", "rank", "fused", "final"),
+        tuple(_miss(fate) for fate in missed[:SHOWN_MISSES]),
+        title="misses",
+        text_columns=frozenset({0, 1, 3, 4}),
+        optional=(6, 7),
+        wrapped=frozenset({3}),
+        notes=(f"{more} more misses: --json has all of them",) if more > 0 else (),
+    )
+    return [steps, misses] if missed else [steps]
+
+
+def rescored_table(rows: Sequence[tuple[RunInfo, EvaluationResult]]) -> Table:
+    """Each run with its new values; what was stored before stands in brackets where it differs."""
+    measures = list(dict.fromkeys(m for _, result in rows for m in result.scores.measures))
+    return Table(
+        ("run", *map(str, measures)),
+        tuple(
+            (info.run_id, *(_rescored(info, result, measure) for measure in measures))
+            for info, result in rows
+        ),
+        title="scored again, nothing searched",
+    )
+
+
+def _rescored(info: RunInfo, result: EvaluationResult, measure: Measure) -> str:
+    if measure not in result.scores.measures:
+        return "—"
+    new, old = rounded(result[measure]), info.aggregate.get("metrics", {}).get(measure.key)
+    return shown(new) + ("" if old in (None, new) else f" (was {old})")
+
+
+def modes_table(results: Mapping[str, EvaluationResult]) -> Table:
+    """The same questions, asked of what came from files and of what came live."""
+    first = next(iter(results.values()))
+    notes = [f"{name}: {line}" for name, result in results.items() for line in result.warnings()]
+    return Table(
+        ("measure", *results),
+        (
+            *(
+                (str(m), *(shown(result[m]) for result in results.values()))
+                for m in first.scores.measures
+            ),
+            ("queries", *(str(len(result.scores.queries)) for result in results.values())),
+        ),
+        title=f"{first.test_set.name} {first.test_set.version} by ingestion mode",
+        notes=tuple(notes),
+    )
+
+
+def _foremost(scores: Scores) -> list[Measure]:
+    """The measures that people look at first, among those that were computed."""
+    known = {str(measure): measure for measure in scores.columns}
+    chosen = [known[name] for name in IN_COMPONENTS if name in known]
+    return chosen or list(scores.columns)[: len(IN_COMPONENTS)]
+
+
+def _brought(report: ComponentReport, name: str, measure: Measure) -> tuple[str, str, str]:
+    if name not in report.contributions:
+        return ("", "", "")
+    given = report.contributions[name]
+    loss = given.loss.get(measure)
+    without = "—" if loss is None else f"{rounded(-loss):+.4f}"
+    return (str(given.found), str(given.unique), without)
+
+
+def _miss(fate: Fate) -> tuple[str, ...]:
+    ranks = (fate.best_rank, fate.fused_rank, fate.final_rank)
+    return (
+        fate.query_id,
+        fate.id,
+        str(fate.grade),
+        fate.stage.value,
+        fate.best_component or "—",
+        *("—" if rank is None else str(rank) for rank in ranks),
+    )
+
+
+def _latency(result: EvaluationResult) -> tuple[str, ...]:
+    took = result.latency
+    if took.p50 is None or took.p95 is None:
+        return ()
+    return (
+        f"latency: P50 {took.p50:.1f} ms, P95 {took.p95:.1f} ms over {counted(took.n, 'query')}",
+    )
+
+
+def _decisions(
+    result: EvaluationResult, rows: tuple[tuple[str, ...], ...], title: str, notes: tuple[str, ...]
+) -> Table:
+    """Whether queries with evidence are told from those without, by their best score."""
+    expected = Counter(query.expect for query in result.test_set.queries)
+    return Table(
+        ("measure", "value", *one_run(result.scores, ci=True).columns[2:3]),
+        tuple(row[:3] for row in rows),
+        title=title,
+        notes=(
+            *notes,
+            f"by the score of the first result, over {expected[Expect.EVIDENCE]} queries with "
+            f"evidence and {expected[Expect.NOTHING]} without (expect: nothing)",
+        ),
+    )
+
+
+def _answers(result: EvaluationResult) -> Table:
+    """How good the answers are, and whether they are refused where they should be."""
+    refusals = sum(query.expect is Expect.REFUSAL for query in result.test_set.queries)
+    told = f"RefusalCorrectness looks at {counted(refusals, 'query')} that should be refused"
+    level = result.scores.sampling.level
+    return Table(
+        ("measure", "value", f"{level:.0%} CI", "n"),
+        tuple(answer_rows(result.answers, level)),
+        title="answers",
+        notes=(
+            *(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
+            *((told,) if refusals else ()),
+        ),
+    )

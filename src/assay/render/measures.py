@@ -1,0 +1,58 @@
+"""How does the catalog of measures read?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.measures.base import Cutoff, Definition
+from assay.measures.catalog import DEFINITIONS
+from assay.render.tables import Table
+
+
+def catalog() -> Table:
+    """Every measure with its form, family, parameters and meaning."""
+    return Table(
+        ("measure", "of", "parameters", "meaning"),
+        tuple((_form(d), f"{d.family.value}s", _parameters(d), d.help) for d in DEFINITIONS),
+        text_columns=frozenset({0, 1, 2, 3}),
+        wrapped=frozenset({2, 3}),
+    )
+
+
+def catalog_json() -> list[dict[str, Any]]:
+    """The same, for programs."""
+    return [
+        {
+            "name": d.name,
+            "form": _form(d),
+            "key": d.key,
+            "family": d.family.value,
+            "cutoff": d.cutoff.value,
+            "aliases": list(d.aliases),
+            "parameters": {
+                name: {
+                    "default": param.default,
+                    "help": param.help,
+                    "choices": list(param.choices) or None,
+                }
+                for name, param in d.params.items()
+            },
+            "help": d.help,
+        }
+        for d in DEFINITIONS
+    ]
+
+
+def _form(definition: Definition) -> str:
+    if definition.cutoff is Cutoff.NONE:
+        return definition.name
+    if definition.cutoff is Cutoff.REQUIRED:
+        return f"{definition.name}@k"
+    return f"{definition.name}@k, {definition.bare_name or definition.name}"
+
+
+def _parameters(definition: Definition) -> str:
+    return ", ".join(
+        f"{name}={'|'.join(param.choices) if param.choices else param.default}"
+        for name, param in definition.params.items()
+    )

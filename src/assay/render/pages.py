@@ -1,0 +1,46 @@
+"""How does a result become a page of HTML that needs nothing but itself?
+
+Templates escape everything that is put into them. A page carries its style, its pictures are
+inline SVG, and it works without a script, in light and dark, on screen and on paper.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from assay.evaluation.scores import shown
+from assay.plural import counted
+from assay.render.numbers import milliseconds, signed, tone
+from assay.render.scores import between, p_value
+from assay.version import __version__
+
+
+@cache
+def environment() -> Environment:
+    """The templates of reports, with the filters by which numbers are written."""
+    made = Environment(
+        loader=PackageLoader("assay.render", "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "counted": counted,
+        "value": shown,
+        "signed": signed,
+        "between": between,
+        "p": p_value,
+        "ms": milliseconds,
+        "tone": tone,
+    }
+    made.globals["version"] = __version__
+    return made
+
+
+def render(name: str, **values: Any) -> str:
+    """A template, filled in."""
+    return environment().get_template(name).render(**values)

@@ -1,0 +1,209 @@
+"""How do stored runs read: one after the other, over time, and query by query?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from assay.measures.base import Measure
+from assay.model.runs import QueryOutcome, RankedResult, RunInfo
+from assay.model.testset import GoldenQuery
+from assay.plural import counted
+from assay.render.tables import Table
+
+SHOWN_RESULTS = 20
+SHOWN_MEASURES = ("ndcg_at_10", "recall_at_10", "mrr")
+
+
+def runs_table(runs: Sequence[RunInfo]) -> Table:
+    """A line for each run, with the measures that most runs have."""
+    rows = []
+    for info in runs:
+        metrics = info.aggregate.get("metrics", {})
+        rows.append(
+            (
+                info.run_id,
+                info.name,
+                f"{info.suite} {info.test_set_version}",
+                info.part,
+                str(info.status),
+                str(info.queries),
+                *(_value(metrics.get(name)) for name in SHOWN_MEASURES),
+                ", ".join(info.tags),
+            )
+        )
+    return Table(
+        (
+            "run",
+            "name",
+            "test set",
+            "part",
+            "status",
+            "queries",
+            "nDCG@10",
+            "Recall@10",
+            "MRR",
+            "tags",
+        ),
+        tuple(rows),
+        text_columns=frozenset({0, 1, 2, 3, 4, 9}),
+        optional=(3, 4, 5, 8, 7, 2),
+        wrapped=frozenset({1, 9}),
+    )
+
+
+def as_json(info: RunInfo) -> dict[str, Any]:
+    """Everything that is known of a run, but for its outcomes."""
+    return {
+        "run_id": info.run_id,
+        "name": info.name,
+        "suite": info.suite,
+        "test_set_version": info.test_set_version,
+        "test_set_checksum": info.test_set_checksum,
+        "part": info.part,
+        "status": str(info.status),
+        "created_at": info.created_at,
+        "finished_at": info.finished_at,
+        "queries": info.queries,
+        "tags": list(info.tags),
+        "engine": info.engine,
+        "generation": info.generation,
+        "config": dict(info.config),
+        "config_hash": info.config_hash,
+        "cache_key": info.cache_key,
+        "commit_hash": info.commit_hash,
+        "models": dict(info.models),
+        "chunker_versions": list(info.chunker_versions),
+        "seed": info.seed,
+        "aggregate": dict(info.aggregate),
+    }
+
+
+def _value(value: float | None) -> str:
+    return "—" if value is None else f"{value:.4f}"
+
+
+def history_json(
+    suite: str, runs: Sequence[RunInfo], measures: Sequence[Measure]
+) -> dict[str, Any]:
+    """The runs of a suite from the oldest to the newest, with the trend of each measure."""
+    values = {m.key: [_metric(info, m) for info in runs] for m in measures}
+    return {
+        "suite": suite,
+        "runs": [
+            {
+                "run_id": info.run_id,
+                "name": info.name,
+                "created_at": info.created_at,
+                "test_set_version": info.test_set_version,
+                "part": info.part,
+                "tags": list(info.tags),
+                "metrics": {key: column[at] for key, column in values.items()},
+            }
+            for at, info in enumerate(runs)
+        ],
+        "trend": {key: _trend(column) for key, column in values.items()},
+    }
+
+
+def history_table(suite: str, runs: Sequence[RunInfo], measures: Sequence[Measure]) -> Table:
+    """A line for each run; the change against the run before stands behind each value."""
+    columns = [[_metric(info, m) for info in runs] for m in measures]
+    rows = tuple(
+        (
+            info.created_at[:16].replace("T", " "),
+            info.run_id,
+            ", ".join(filter(None, (info.name, *info.tags))),
+            *(_changed(column, at) for column in columns),
+        )
+        for at, info in enumerate(runs)
+    )
+    notes = []
+    for measure, column in zip(measures, columns, strict=True):
+        if (trend := _trend(column)) is not None:
+            notes.append(
+                f"{measure}: {trend['first']:.4f} → {trend['last']:.4f}, {trend['direction']}"
+            )
+    if len({info.test_set_checksum for info in runs}) > 1:
+        notes.append("the queries were not the same in all runs: compare with care")
+    return Table(
+        ("date", "run", "name, tags", *map(str, measures)),
+        rows,
+        title=f"{suite}, {counted(len(runs), 'run')}",
+        text_columns=frozenset({0, 1, 2}),
+        notes=tuple(notes),
+        optional=(0, *range(len(measures) + 2, 4, -1)),
+        wrapped=frozenset({2}),
+    )
+
+
+def query_table(query: GoldenQuery, outcome: QueryOutcome) -> Table:
+    """A query's ranking beside its judgments."""
+    grades = {judgment.id: judgment.grade for judgment in query.relevant_docs}
+    components = tuple(dict.fromkeys(name for r in outcome.results for name in r.ranks))
+    rows = [
+        (
+            str(rank),
+            result.chunk_id,
+            _grade(grades, result),
+            "—" if result.score is None else f"{result.score:.4f}",
+            *(str(result.ranks.get(name, "—")) for name in components),
+        )
+        for rank, result in enumerate(outcome.results[:SHOWN_RESULTS], 1)
+    ]
+    found = {result.chunk_id for result in outcome.results} | {r.doc_id for r in outcome.results}
+    missed = [name for name, grade in grades.items() if grade > 0 and name not in found]
+    notes = [*([f"failed: {outcome.error}"] if outcome.error else []), *outcome.warnings]
+    if outcome.component_errors:
+        notes.append(f"degraded: {', '.join(outcome.component_errors)}")
+    if missed:
+        notes.append(f"relevant and not found: {', '.join(missed)}")
+    return Table(
+        ("rank", "id", "grade", "score", *components),
+        tuple(rows),
+        text_columns=frozenset({1}),
+        notes=tuple(notes),
+    )
+
+
+def query_json(query: GoldenQuery, outcome: QueryOutcome) -> dict[str, Any]:
+    """A query with its judgments and everything that is kept of its answer."""
+    return {
+        "query_id": query.query_id,
+        "query_text": query.query_text,
+        "query_type": query.query_type,
+        "relevant_docs": [{"id": j.id, "grade": j.grade} for j in query.relevant_docs],
+        **{
+            key: value
+            for key, value in asdict(outcome).items()
+            if key not in ("query_id", "known_citations")
+        },
+        "known_citations": sorted(outcome.known_citations),
+    }
+
+
+def _grade(grades: dict[str, int], result: RankedResult) -> str:
+    return str(grades.get(result.chunk_id, grades.get(result.doc_id, "")))
+
+
+def _metric(info: RunInfo, measure: Measure) -> float | None:
+    value = info.aggregate.get("metrics", {}).get(measure.key)
+    return value if isinstance(value, (int, float)) else None
+
+
+def _changed(column: Sequence[float | None], at: int) -> str:
+    value, before = column[at], column[at - 1] if at else None
+    if value is None:
+        return "—"
+    return f"{value:.4f}" + (f" ({value - before:+.4f})" if before is not None else "")
+
+
+def _trend(column: Sequence[float | None]) -> dict[str, Any] | None:
+    """From the first to the last run that has the measure."""
+    known = [value for value in column if value is not None]
+    if len(known) < 2:
+        return None
+    change = round(known[-1] - known[0], 4)
+    direction = "up" if change > 0 else "down" if change < 0 else "level"
+    return {"first": known[0], "last": known[-1], "change": change, "direction": direction}

@@ -1,0 +1,226 @@
+"""How do scores read: one run, several runs, by group, by query?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.evaluation.answer_scores import answer_interval
+from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
+from assay.plural import counted
+from assay.render.escape import one_line
+from assay.render.tables import Table, comma_separated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.evaluation.comparison import Comparison, Contrast
+    from assay.measures.base import Measure
+    from assay.measures.classification import Outcome
+    from assay.stats.interval import Interval
+
+CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
+
+
+def one_run(scores: Scores, *, ci: bool) -> Table:
+    """Measure by measure: mean, interval, median, spread, n."""
+    columns = ("measure", "mean", *(("95% CI",) if ci else ()), "median", "std", "n")
+    columns = tuple(c.replace("95%", f"{scores.sampling.level:.0%}") for c in columns)
+    rows = []
+    for measure in scores.measures:
+        found = scores.aggregate(measure)
+        middle = (between(scores.interval(measure)),) if ci else ()
+        rows.append(
+            (
+                str(measure),
+                shown(found.mean),
+                *middle,
+                shown(found.median),
+                shown(found.std),
+                str(found.n),
+            )
+        )
+    spare = tuple(columns.index(name) for name in ("std", "median", "n"))
+    return Table(columns, tuple(rows), title=scores.name, notes=run_notes(scores), optional=spare)
+
+
+def many_runs(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:
+    """All runs side by side, then each against the first."""
+    overview = Table(
+        ("measure", *(scores.name for scores in runs)),
+        tuple((str(m), *(shown(scores[m]) for scores in runs)) for m in runs[0].measures),
+        title=f"{counted(len(runs), 'run')}, {counted(len(runs[0].queries), 'query')}",
+        notes=tuple(f"{scores.name}: {note}" for scores in runs for note in run_notes(scores)),
+    )
+    level = f"{runs[0].sampling.level:.0%}"
+    header = (
+        "measure",
+        "baseline",
+        "run",
+        "difference",
+        f"{level} CI",
+        "p (Holm)",
+        "win/loss",
+        "verdict",
+    )
+    details = [
+        Table(
+            header,
+            tuple(_contrast_row(contrast) for contrast in comparison.of(scores.name)),
+            title=f"{scores.name} against {comparison.baseline}",
+            text_columns=frozenset({0, 7}),
+            notes=tuple(f"{c.measure}: {c.ruling.sentence}" for c in comparison.of(scores.name)),
+            optional=(6, 5, 4),
+            below=7,
+        )
+        for scores in runs[1:]
+    ]
+    return [overview, *details]
+
+
+def _contrast_row(contrast: Contrast) -> tuple[str, ...]:
+    return (
+        str(contrast.measure),
+        shown(contrast.baseline),
+        shown(contrast.value),
+        "—" if contrast.difference is None else f"{rounded(contrast.difference):+.{DECIMALS}f}",
+        between(contrast.interval, signed=True),
+        p_value(contrast.holm_p),
+        f"{contrast.wins}/{contrast.losses}",
+        contrast.ruling.verdict.value,
+    )
+
+
+def by_group(groups: Mapping[str, Scores], name: str) -> Table:
+    """Groups as rows, measures as columns."""
+    measures: tuple[Measure, ...] = next(iter(groups.values())).measures if groups else ()
+    return Table(
+        ("group", *map(str, measures), "queries"),
+        tuple(
+            (group, *(shown(scores[m]) for m in measures), str(len(scores.queries)))
+            for group, scores in groups.items()
+        ),
+        title=f"{name} by group",
+    )
+
+
+def by_query(scores: Scores) -> Table:
+    """Queries as rows, measures as columns."""
+    measures = tuple(scores.columns)
+    values = [scores.per_query(m) for m in measures]
+    return Table(
+        ("query", *map(str, measures)),
+        tuple((query, *(shown(column[query]) for column in values)) for query in scores.queries),
+        title=f"{scores.name} by query",
+    )
+
+
+def run_notes(scores: Scores) -> tuple[str, ...]:
+    """What the summary says, and which measures are undefined where."""
+    undefined = []
+    for measure in scores.measures:
+        found = scores.aggregate(measure)
+        if found.mean is None:
+            undefined.append(f"{measure} is undefined: {found.reason}")
+        elif found.undefined:
+            undefined.append(
+                f"{measure} is undefined for {counted(found.undefined, 'query')} ({found.reason}): "
+                "left out of its mean"
+            )
+    return (*scores.summary.notes(), *undefined)
+
+
+def answer_rows(
+    answers: Mapping[Measure, Outcome], level: float
+) -> list[tuple[str, str, str, str]]:
+    """Measure, share, interval and how many answers it is of."""
+    return [
+        (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
+        for m, found in answers.items()
+    ]
+
+
+def between(interval: Interval, *, signed: bool = False) -> str:
+    """An interval in brackets, or a dash."""
+    if interval.low is None or interval.high is None:
+        return "—"
+    form = f"{'+' if signed else ''}.{DECIMALS}f"
+    return f"[{rounded(interval.low):{form}}, {rounded(interval.high):{form}}]"
+
+
+def p_value(p: float | None) -> str:
+    """Four decimals, but never zero."""
+    return "—" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def trec_columns(scores: Scores, *, per_query: bool, with_run: bool) -> str:
+    """trec_eval's three columns: measure (as asked for), query or all, value to 4 decimals."""
+    lines = [f"runid\tall\t{one_line(scores.name)}"] if with_run else []
+    if per_query:
+        columns = [
+            (m.asked or str(m), c.values.tolist(), c.defined) for m, c in scores.columns.items()
+        ]
+        lines += [
+            f"{name}\t{query}\t{values[at]:.{DECIMALS}f}"
+            for at, query in enumerate(scores.queries)
+            for name, values, defined in columns
+            if defined[at]
+        ]
+    for measure in scores.measures:
+        value = scores[measure]
+        text = "nan" if value is None else f"{value:.{DECIMALS}f}"
+        lines.append(f"{measure.asked or measure}\tall\t{text}")
+    return "\n".join(lines)
+
+
+def csv_rows(
+    runs: Sequence[Scores], *, ci: bool, per_query: bool, groups: Mapping[str, Mapping[str, Scores]]
+) -> str:
+    """One long table: a line for each run, group or query, and measure."""
+    rows: list[tuple[str, ...]] = []
+    for scores in runs:
+        rows += [_csv_row(scores.name, "", scores, m, ci) for m in scores.measures]
+        for group, part in groups.get(scores.name, {}).items():
+            rows += [_csv_row(scores.name, group, part, m, ci) for m in part.measures]
+        if per_query:
+            rows += [
+                (scores.name, "", query, str(m), _cell(value), "", "", "")
+                for m in scores.columns
+                for query, value in scores.per_query(m).items()
+            ]
+    return comma_separated(CSV_HEADER, rows)
+
+
+def _csv_row(run: str, group: str, scores: Scores, measure: Measure, ci: bool) -> tuple[str, ...]:
+    found = scores.aggregate(measure)
+    ends = ("", "")
+    if ci:
+        interval = scores.interval(measure)
+        ends = (_cell(interval.low), _cell(interval.high))
+    return (run, group, "all", str(measure), _cell(found.mean), *ends, str(found.n))
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{rounded(value):.{DECIMALS}f}"
+
+
+def as_json(
+    runs: Sequence[Scores],
+    comparison: Comparison | None,
+    *,
+    ci: bool,
+    per_query: bool,
+    groups: Mapping[str, Mapping[str, Scores]],
+) -> dict[str, Any]:
+    """One object for one run; ``runs`` and ``comparison`` for several."""
+    entries = []
+    for scores in runs:
+        entry = scores.to_dict(intervals=ci, per_query=per_query)
+        if scores.name in groups:
+            entry["groups"] = {
+                group: {**part.to_dict(intervals=ci)["aggregates"], "n": len(part.queries)}
+                for group, part in groups[scores.name].items()
+            }
+        entries.append(entry)
+    if comparison is None:
+        return entries[0]
+    return {"runs": entries, "comparison": comparison.to_dict()}

@@ -1,0 +1,117 @@
+"""How does an answer read, in words that a newcomer understands?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.plural import share_of
+from assay.search.boost.detect import TABULAR
+from assay.search.response import SearchHit, SearchResponse
+from assay.search.why import Why
+
+
+def headline(response: SearchResponse) -> str:
+    """How many, from where, how and how fast."""
+    parts = [
+        share_of(len(response.results), response.total_candidates, "candidate"),
+        " + ".join(response.components_used),
+        _method(response),
+    ]
+    if response.reranked:
+        parts.append(f"reranked by {response.reranker_model}")
+    parts.append(f"{response.timings_ms.get('total', 0):.0f} ms")
+    return " · ".join(parts) + (" (from memory)" if response.cached else "")
+
+
+def _method(response: SearchResponse) -> str:
+    metadata = response.fusion_metadata
+    if len(response.components_used) == 1:
+        return "one component"
+    if metadata["method"] == "rrf":
+        return f"rrf k={metadata['k']}"
+    weights = " ".join(f"{name}={weight:.2f}" for name, weight in metadata["weights"].items())
+    return f"weighted {weights}"
+
+
+def understood(response: SearchResponse) -> list[str]:
+    """What was read out of the query."""
+    lines = [
+        f"asks for {kind(intent['intent'])}: {_lifted(intent, response)}"
+        + (f' ("{intent["phrase"]}")' if intent["phrase"] else " (asked for)")
+        for intent in response.intents
+    ]
+    if response.synonyms:
+        lines.append(f"also looked for: {', '.join(response.synonyms)}")
+    return lines
+
+
+def _lifted(intent: Mapping[str, Any], response: SearchResponse) -> str:
+    """By how much it lifted what is shown; it does nothing beside a larger factor."""
+    applied = (one for hit in response.results for one in hit.boosts if one.applied)
+    if any(one.intent == intent["intent"] for one in applied):
+        return f"lifted ×{intent['factor']:.2g}"
+    return "lifted nothing of what is shown"
+
+
+def kind(intent: str) -> str:
+    """What a question asks for, in the words of people."""
+    return "tables" if intent == TABULAR else intent.replace("_", " ")
+
+
+def troubles(response: SearchResponse) -> list[str]:
+    """What is missing from the answer, loudly; nothing where it is whole."""
+    lines = []
+    if response.component_errors:
+        part = [name for name in response.component_errors if name.endswith("_partial")]
+        gone = [name for name in response.component_errors if name not in part]
+        if gone:
+            lines.append(f"DEGRADED: {', '.join(gone)} (left out of this answer)")
+        if part:
+            lines.append(f"DEGRADED: {', '.join(part)} (only a part of the data was reached)")
+    if response.reranker_error:
+        lines.append(f"DEGRADED: not reranked: {response.reranker_error}")
+    return lines + [f"  {warning}" for warning in response.warnings]
+
+
+def found_by(hit: SearchHit) -> list[str]:
+    """Each component that found it, with its rank there."""
+    return [f"{name} {rank}" for name, rank in hit.ranks.items() if rank is not None]
+
+
+def boost(hit: SearchHit) -> str:
+    """The factor that was applied and why; empty where none was."""
+    applied = next((one for one in hit.boosts if one.applied), None)
+    return "" if applied is None else f"×{applied.factor:.2g} {kind(applied.intent)}"
+
+
+def account(hit: SearchHit) -> list[str]:
+    """Where every part of a score comes from, in sentences."""
+    parts = [
+        f"{name} {share:.4f} (rank {hit.ranks[name]}, its score {hit.component_scores[name]:.4g})"
+        for name, share in hit.contributions.items()
+        if share is not None
+    ]
+    lines = [f"fused {hit.fused:.4f} = {' + '.join(parts)}: rank {hit.rank_fused}"]
+    missed = [name for name, rank in hit.ranks.items() if rank is None]
+    if missed:
+        lines.append(f"not found by {', '.join(missed)}")
+    for one in hit.boosts:
+        effect = (
+            f"{hit.fused:.4f} × {one.factor:.2g} = {hit.boosted:.4f}: rank {hit.rank_boosted}"
+            if one.applied
+            else "not applied, since a larger factor is"
+        )
+        lines.append(f"boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}): {effect}")
+    if hit.reranker_score is not None:
+        lines.append(f"reranker {hit.reranker_score:.4f}: rank {hit.rank}")
+    return lines
+
+
+def absence(why: Why) -> list[str]:
+    """Why a document is not there, step by step."""
+    lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
+    for one in why.boosts:
+        effect = "" if one.applied else ": not applied, since a larger factor is"
+        lines.append(f"  boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}){effect}")
+    return lines

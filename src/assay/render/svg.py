@@ -1,0 +1,291 @@
+"""How does a result look as a small picture?
+
+Pictures are plain SVG that takes its colors from the page (``--good``, ``--bad``, ``--accent``,
+``--line``, ``--ink``, ``--faint``), so that they follow a light or a dark theme. Everything that
+comes from outside is escaped. Colors are attributes, never ``style``: served pages forbid inline
+styles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from assay.plural import counted
+
+LABEL_WIDTH = 190
+NUMBERS_WIDTH = 190
+PLOT_WIDTH = 420
+ROW = 26
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """One difference with its interval; ``tone`` is good, bad, or anything else."""
+
+    label: str
+    value: float | None
+    low: float | None
+    high: float | None
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One value between 0 and 1, with what stands beside it."""
+
+    label: str
+    value: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point with the text that shows when it is pointed at."""
+
+    x: float
+    y: float
+    title: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One upright bar of a histogram."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """One run in a row of runs; ``broken`` says why it cannot be compared with the one before."""
+
+    label: str
+    when: str
+    value: float | None
+    broken: str = ""
+    link: str = ""
+
+
+def forest_plot(rows: Sequence[ForestRow], *, margin: float | None = None) -> Markup:
+    """Differences around zero, each with its interval; the margin of equivalence is shaded."""
+    ends = [abs(v) for row in rows for v in (row.low, row.high, row.value) if v is not None]
+    reach = _nice(max([*ends, margin or 0.0, 1e-3]))
+    height = ROW * len(rows) + 34
+    width = LABEL_WIDTH + PLOT_WIDTH + NUMBERS_WIDTH
+
+    def x(value: float) -> float:
+        return LABEL_WIDTH + PLOT_WIDTH * (value + reach) / (2 * reach)
+
+    parts = [
+        _head(
+            width, height, f"{counted(len(rows), 'difference')} with confidence intervals", " wide"
+        )
+    ]
+    if margin is not None:
+        parts.append(
+            f'<rect x="{x(-margin):.1f}" y="0" width="{x(margin) - x(-margin):.1f}" '
+            f'height="{ROW * len(rows)}" fill="var(--faint)"/>'
+        )
+    for tick in (-reach, -reach / 2, 0.0, reach / 2, reach):
+        parts.append(_line(x(tick), 0, x(tick), ROW * len(rows), zero=tick == 0.0))
+        parts.append(_text(x(tick), ROW * len(rows) + 18, f"{tick:+g}" if tick else "0", "middle"))
+    for at, row in enumerate(rows):
+        parts.append(_forest_row(row, ROW * at + ROW / 2, x))
+    return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
+
+
+def heat_bars(bars: Sequence[Bar]) -> Markup:
+    """Values from 0 to 1 as bars whose color runs from bad to good."""
+    width = LABEL_WIDTH + PLOT_WIDTH + NUMBERS_WIDTH
+    parts = [_head(width, ROW * len(bars) + 4, "values as bars", " wide")]
+    for at, bar in enumerate(bars):
+        y = ROW * at
+        parts.append(_text(LABEL_WIDTH - 10, y + 17, bar.label, "end"))
+        parts.append(
+            f'<rect x="{LABEL_WIDTH}" y="{y + 4}" width="{PLOT_WIDTH}" height="{ROW - 8}" rx="3" '
+            'fill="var(--faint)"/>'
+        )
+        if bar.value is not None:
+            share = min(1.0, max(0.0, bar.value))
+            good = round(100 * share)
+            parts.append(
+                f'<rect x="{LABEL_WIDTH}" y="{y + 4}" width="{PLOT_WIDTH * share:.1f}" '
+                f'height="{ROW - 8}" rx="3" '
+                f'fill="color-mix(in oklch, var(--good) {good}%, var(--bad))"/>'
+            )
+        shown = "—" if bar.value is None else f"{bar.value:.4f}"
+        note = f"  {bar.note}" if bar.note else ""
+        parts.append(_text(LABEL_WIDTH + PLOT_WIDTH + 12, y + 17, shown + note, "start"))
+    return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
+
+
+def scatter(points: Sequence[Point], *, x_label: str, y_label: str, size: int = 320) -> Markup:
+    """Points in the unit square, with the line on which nothing changed."""
+    left, top = 46, 10
+
+    def x(value: float) -> float:
+        return left + size * value
+
+    def y(value: float) -> float:
+        return top + size * (1 - value)
+
+    parts = [_head(size + 70, size + 60, f"{y_label} against {x_label}")]
+    parts.append(
+        f'<rect x="{left}" y="{top}" width="{size}" height="{size}" '
+        'fill="none" stroke="var(--line)"/>'
+    )
+    parts.append(_line(x(0), y(0), x(1), y(1), dashed=True))
+    for tick in (0.0, 0.5, 1.0):
+        parts.append(_text(x(tick), top + size + 18, f"{tick:g}", "middle"))
+        parts.append(_text(left - 8, y(tick) + 4, f"{tick:g}", "end"))
+    parts.append(_text(x(0.5), top + size + 40, x_label, "middle"))
+    parts.append(
+        f'<text transform="translate(14 {y(0.5):.1f}) rotate(-90)" text-anchor="middle" '
+        f'font-size="12" fill="var(--ink)">{escape(y_label)}</text>'
+    )
+    parts += [
+        f'<circle cx="{x(p.x):.1f}" cy="{y(p.y):.1f}" r="4" '
+        f'fill="{_tone(p.tone)}" fill-opacity=".65"><title>{escape(p.title)}</title></circle>'
+        for p in points
+    ]
+    return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
+
+
+def columns(bars: Sequence[Column], *, name: str, width: int = 480, height: int = 150) -> Markup:
+    """A histogram: each bar with its count above and its label below."""
+    step = width / max(1, len(bars))
+    most = max((bar.count for bar in bars), default=0) or 1
+    parts = [_head(width, height + 44, name)]
+    for at, bar in enumerate(bars):
+        tall = height * bar.count / most
+        parts.append(
+            f'<rect x="{step * at + 3:.1f}" y="{18 + height - tall:.1f}" '
+            f'width="{step - 6:.1f}" height="{tall:.1f}" rx="3" fill="var(--accent)"/>'
+        )
+        middle = step * (at + 0.5)
+        parts.append(_text(middle, 13 + height - tall, str(bar.count), "middle"))
+        parts.append(_text(middle, height + 36, bar.label, "middle"))
+    return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
+
+
+def trend(
+    points: Sequence[TrendPoint], *, name: str, threshold: float | None = None, width: int = 960
+) -> Markup:
+    """Values over time; the line is broken where one is undefined or not comparable."""
+    left, top, height, right = 46, 22, 170, 20
+    known = [point.value for point in points if point.value is not None]
+    if threshold is not None:
+        known.append(threshold)
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    pad = max((high - low) * 0.15, 0.01)
+    low, high = max(0.0, low - pad), min(1.0, high + pad) if high <= 1.0 else high + pad
+    step = (width - left - right) / max(1, len(points) - 1)
+
+    def y(value: float) -> float:
+        return top + height * (1 - (value - low) / (high - low))
+
+    role = "group" if any(point.link for point in points) else "img"
+    said = f"{name} over {counted(len(points), 'run')}"
+    parts = [_head(width, top + height + 34, said, " wide", role)]
+    for edge in (low, (low + high) / 2, high):
+        parts.append(_line(left, y(edge), width - right, y(edge)))
+        parts.append(_text(left - 8, y(edge) + 4, f"{edge:.2f}", "end"))
+    if threshold is not None:
+        parts.append(
+            f'<line x1="{left}" y1="{y(threshold):.1f}" x2="{width - right}" '
+            f'y2="{y(threshold):.1f}" stroke="var(--bad)" stroke-dasharray="6 4"/>'
+        )
+        parts.append(_text(width - right, y(threshold) - 5, f"threshold {threshold:g}", "end"))
+    previous: tuple[float, float] | None = None
+    for at, point in enumerate(points):
+        x = left + step * at
+        if point.broken:
+            previous = None
+            parts.append(_line(x - step / 2, top - 8, x - step / 2, top + height, dashed=True))
+            parts.append(_text(x - step / 2 + 4, top - 10, point.broken, "start"))
+        if point.value is None:
+            previous = None
+            continue
+        here = (x, y(point.value))
+        if previous is not None:
+            parts.append(
+                f'<line x1="{previous[0]:.1f}" y1="{previous[1]:.1f}" x2="{here[0]:.1f}" '
+                f'y2="{here[1]:.1f}" stroke="var(--accent)" stroke-width="2"/>'
+            )
+        parts.append(_trend_dot(point, here))
+        previous = here
+    for at in sorted({0, len(points) - 1}) if points else ():
+        anchor = "start" if at == 0 else "end"
+        parts.append(_text(left + step * at, top + height + 24, points[at].when, anchor))
+    return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
+
+
+def _trend_dot(point: TrendPoint, here: tuple[float, float]) -> str:
+    said = f"{point.label}, {point.when}: {point.value:.4f}"
+    dot = (
+        f'<circle cx="{here[0]:.1f}" cy="{here[1]:.1f}" r="4.5" fill="var(--accent)">'
+        f"<title>{escape(said)}</title></circle>"
+    )
+    if not point.link:
+        return dot
+    return f'<a href="{escape(point.link)}" aria-label="{escape(said)}">{dot}</a>'
+
+
+def _forest_row(row: ForestRow, y: float, x: object) -> str:
+    assert callable(x)
+    parts = [_text(LABEL_WIDTH - 10, y + 4, row.label, "end")]
+    color = _tone(row.tone)
+    if row.low is not None and row.high is not None:
+        parts.append(
+            f'<line x1="{x(row.low):.1f}" y1="{y:.1f}" x2="{x(row.high):.1f}" y2="{y:.1f}" '
+            f'stroke="{color}" stroke-width="3" stroke-linecap="round"/>'
+        )
+    shown = "—"
+    if row.value is not None:
+        parts.append(
+            f'<rect x="{x(row.value) - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" '
+            f'transform="rotate(45 {x(row.value):.1f} {y:.1f})" fill="{color}"/>'
+        )
+        shown = f"{row.value:+.4f}"
+        if row.low is not None and row.high is not None:
+            shown += f" [{row.low:+.4f}, {row.high:+.4f}]"
+    parts.append(_text(LABEL_WIDTH + PLOT_WIDTH + 12, y + 4, shown, "start"))
+    return "".join(parts)
+
+
+def _head(width: float, height: float, title: str, kind: str = "", role: str = "img") -> str:
+    """The beginning of a picture; one with links in it is a group, not an image."""
+    return (
+        f'<svg class="chart{kind}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" role="{role}" aria-label="{escape(title)}">'
+    )
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
+        f'font-size="12" fill="var(--ink)">{escape(text)}</text>'
+    )
+
+
+def _line(
+    x1: float, y1: float, x2: float, y2: float, *, zero: bool = False, dashed: bool = False
+) -> str:
+    color = "var(--ink)" if zero else "var(--line)"
+    dash = ' stroke-dasharray="4 4"' if dashed else ""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}"{dash}/>'
+
+
+def _tone(tone: str) -> str:
+    return {"good": "var(--good)", "bad": "var(--bad)"}.get(tone, "var(--accent)")
+
+
+def _nice(reach: float) -> float:
+    """The next of 1, 2, 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(reach))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= reach - 1e-12)

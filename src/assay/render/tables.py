@@ -1,0 +1,61 @@
+"""How does a table read as Markdown or CSV?"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from assay.render.escape import csv_cell, markdown_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as people read them. ``text_columns`` are aligned left, all others right.
+
+    For narrow terminals: ``optional`` columns are left out one by one in this order, ``wrapped``
+    ones hold running text that may be broken over lines, and ``below`` is a ruling that may go
+    below the table.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    text_columns: frozenset[int] = frozenset({0})
+    notes: tuple[str, ...] = field(default=())
+    optional: tuple[int, ...] = ()
+    wrapped: frozenset[int] = frozenset()
+    below: int | None = None
+
+
+def markdown(tables: Sequence[Table]) -> str:
+    """GitHub's tables, one after the other, notes as lists."""
+    return "\n\n".join(_markdown(table) for table in tables)
+
+
+def _markdown(table: Table) -> str:
+    lines = [f"**{markdown_cell(table.title)}**", ""] if table.title else []
+    lines.append(_line(table.columns))
+    marks = [":--" if at in table.text_columns else "--:" for at in range(len(table.columns))]
+    lines.append("| " + " | ".join(marks) + " |")
+    lines += [_line(row) for row in table.rows]
+    if table.notes:
+        lines += ["", *(f"- {markdown_cell(note)}" for note in table.notes)]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(markdown_cell(cell) for cell in cells) + " |"
+
+
+def comma_separated(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """CSV with Unix line ends; cells that look like formulas are defused."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
+    return out.getvalue().rstrip("\n")

@@ -1,0 +1,105 @@
+"""How does the search for better settings read?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.evaluation.comparison import Contrast
+from assay.evaluation.scores import rounded, shown
+from assay.evaluation.tuning import Tuning
+from assay.render.scores import between, p_value
+from assay.render.tables import Table
+from assay.search.options import FusionMethod, SearchOptions
+
+
+def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Table]:
+    """The best settings, then the best against the present ones on each part."""
+    trials = Table(
+        (str(found.measure), "fusion", "weights"),
+        tuple(
+            (shown(trial.mean), method(trial.settings), weights(trial.settings))
+            for trial in found.trials[:show]
+        ),
+        title=f"{len(found.trials)} settings, the best {min(show, len(found.trials))}",
+        text_columns=frozenset({1, 2}),
+        wrapped=frozenset({1, 2}),
+    )
+    parts = [("evaluation", found.evaluation)]
+    if found.held_out is not None:
+        parts.append(("held-out", found.held_out))
+    level = f"{found.evaluation.interval.level:.0%}"
+    against = Table(
+        ("part", "queries", "present", "best", "difference", f"{level} CI", "p", "verdict"),
+        tuple(_row(name, contrast) for name, contrast in parts),
+        title=f"{method(found.best)}, {weights(found.best)}",
+        text_columns=frozenset({0, 7}),
+        optional=(6, 5, 1),
+        below=7,
+        notes=(
+            f"present: {method(present)}, {weights(present)}",
+            f"to use it: {flags(found.best)}",
+        ),
+    )
+    return [trials, against]
+
+
+def tuning_json(found: Tuning, present: SearchOptions, show: int) -> dict[str, Any]:
+    """JSON-ready."""
+    return {
+        "measure": str(found.measure),
+        "settings_tried": len(found.trials),
+        "present": _settings(present),
+        "best": _settings(found.best),
+        "evaluation": found.evaluation.to_dict(),
+        "held_out": None if found.held_out is None else found.held_out.to_dict(),
+        "overfitting": any(warning.startswith("overfitting") for warning in found.warnings),
+        "warnings": list(found.warnings),
+        "trials": [
+            {"mean": rounded(trial.mean), **_settings(trial.settings)}
+            for trial in found.trials[:show]
+        ],
+    }
+
+
+def method(options: SearchOptions) -> str:
+    """The fusion method with its constant."""
+    if options.fusion_method is FusionMethod.RRF:
+        return f"rrf, k {options.rrf_k}"
+    return f"weighted, {options.normalization}"
+
+
+def weights(options: SearchOptions) -> str:
+    """The weights as the command line takes them."""
+    if not options.weights:
+        return "by query type" if options.per_type_weights else "usual weights"
+    return ",".join(f"{name}={weight:g}" for name, weight in options.weights.items())
+
+
+def flags(options: SearchOptions) -> str:
+    """The options of a command line that searches like this."""
+    if options.fusion_method is FusionMethod.RRF:
+        return f"--fusion rrf --rrf-k {options.rrf_k} --weights {weights(options)}"
+    return f"--fusion weighted --normalization {options.normalization} --weights {weights(options)}"
+
+
+def _settings(options: SearchOptions) -> dict[str, Any]:
+    return {
+        "fusion_method": str(options.fusion_method),
+        "rrf_k": options.rrf_k,
+        "normalization": str(options.normalization),
+        "weights": dict(options.weights),
+    }
+
+
+def _row(name: str, contrast: Contrast) -> tuple[str, ...]:
+    difference = contrast.difference
+    return (
+        name,
+        str(contrast.n),
+        shown(contrast.baseline),
+        shown(contrast.value),
+        "—" if difference is None else f"{difference:+.4f}",
+        between(contrast.interval, signed=True),
+        p_value(contrast.holm_p),
+        contrast.ruling.verdict.value,
+    )

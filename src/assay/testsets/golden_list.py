@@ -1,0 +1,79 @@
+"""What does a golden list say: queries with the documents and chunks that are expected?
+
+A YAML or JSON list of ``{id, query, expected_doc_ids, expected_chunk_ids, must_contain,
+forbidden}``, or such a list under ``golden``. An entry that lists no expected document and no
+expected chunk should be refused; one that has neither key is not judged.
+"""
+
+from __future__ import annotations
+
+from assay.model.answers import Expect
+from assay.model.testset import GoldenQuery, Judgment, QueryType, SpeakerFilter
+from assay.strict_yaml import MappingNode, Node
+from assay.testsets.draft import DraftQuery, DraftSet
+from assay.testsets.fields import Row
+
+KEYS = (
+    "id",
+    "query",
+    "expected_doc_ids",
+    "expected_chunk_ids",
+    "must_contain",
+    "forbidden",
+    "query_type",
+    "speaker_filter",
+    "group",
+    "notes",
+)
+GRADE = 1  # the list tells expected from not expected, no more
+
+
+def read_golden_list(items: tuple[Node, ...], draft: DraftSet) -> None:
+    """Fill a draft from the entries of a golden list."""
+    for number, node in enumerate(items, 1):
+        if isinstance(node, MappingNode):
+            draft.queries.append(_query(node, draft, number))
+        else:
+            draft.problem(node.line, f"query {number} must be a mapping with id and query")
+
+
+def _query(node: MappingNode, draft: DraftSet, number: int) -> DraftQuery:
+    row = Row(node, draft, f"query {number}")
+    query_id = row.text("id", required=True)
+    row = Row(node, draft, query_id or f"query {number}")
+    row.refuse_unknown(KEYS)
+    docs, chunks = row.texts("expected_doc_ids"), row.texts("expected_chunk_ids")
+    said = node.get("expected_doc_ids") is not None or node.get("expected_chunk_ids") is not None
+    judgments = _judgments(docs, chunks)
+    query = GoldenQuery(
+        query_id,
+        row.text("query", required=True),
+        row.choice("query_type", QueryType),
+        Expect.REFUSAL if said and not judgments else Expect.EVIDENCE,
+        judgments,
+        row.choice("speaker_filter", SpeakerFilter) or SpeakerFilter.ALL,
+        must_contain=row.texts("must_contain"),
+        forbidden=row.texts("forbidden"),
+        group=row.optional("group"),
+    )
+    lines = row.lines()
+    line = lines.get("expected_chunk_ids" if chunks else "expected_doc_ids", node.line)
+    return DraftQuery(query, node.line, lines, (line,) * len(judgments))
+
+
+def _judgments(docs: tuple[str, ...], chunks: tuple[str, ...]) -> tuple[Judgment, ...]:
+    """Chunks under their document where one is named, then the documents without a chunk."""
+    owners = {chunk: _owner(chunk, docs) for chunk in chunks}
+    covered = set(owners.values())
+    return (
+        *(Judgment(chunk, GRADE, doc_id=owners[chunk]) for chunk in chunks),
+        *(Judgment(doc, GRADE) for doc in docs if doc not in covered),
+    )
+
+
+def _owner(chunk: str, docs: tuple[str, ...]) -> str | None:
+    """The expected document that a chunk belongs to, by its id or because there is but one."""
+    named = [doc for doc in docs if chunk.startswith(f"{doc}:")]
+    if named:
+        return max(named, key=len)
+    return docs[0] if len(docs) == 1 else None

@@ -1,0 +1,254 @@
+"""Where is the test set that this name means, and what does it say?
+
+A name is looked for in the workspace's ``testsets/`` first and among the sets that ship with the
+package second; anything with a slash or a suffix is a path. The form is told by content: our own,
+a golden list, a workflow dataset; a folder is BEIR.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from assay import limits
+from assay.config import configure
+from assay.errors import (
+    AssayError,
+    LimitError,
+    MissingFileError,
+    PlacedError,
+    Problem,
+    ProblemsError,
+)
+from assay.model.document import ID_FORM
+from assay.model.testset import HeldOut, TestSet
+from assay.strict_yaml import MappingNode, Node, SequenceNode, parse_yaml
+from assay.testsets.draft import DraftSet
+from assay.testsets.golden_list import read_golden_list
+from assay.testsets.json_nodes import parse_json
+from assay.testsets.native import read_native
+from assay.testsets.public import name_of, read_beir, read_trec
+from assay.testsets.rules import KnownIds, check, drop_unjudged
+from assay.testsets.workflow import read_workflow
+
+SUFFIXES = (".yaml", ".yml", ".json")
+LENIENT_FORMS = frozenset({"workflow"})
+_log = logging.getLogger("assay.testset")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file as it was read: the set where it is sound, and everything to say about it."""
+
+    path: str
+    form: str
+    test_set: TestSet | None
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+    def sound(self) -> TestSet:
+        """The test set, or every problem at once."""
+        if self.test_set is None:
+            raise ProblemsError(self.path, self.problems)
+        return self.test_set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """How to read: ``lenient`` skips queries without ground truth (None: as the form does).
+
+    ``known_ids`` are the ids of the index, or a function that knows them. ``qrels`` and ``field``
+    belong to TREC topics, ``split`` to BEIR; ``name`` and ``version`` replace what the file says. A
+    list of more than ``max_items`` ends the reading of YAML and JSON.
+    """
+
+    lenient: bool | None = None
+    known_ids: KnownIds | None = None
+    qrels: Path | None = None
+    field: str = "title"
+    split: str | None = None
+    name: str | None = None
+    version: str | None = None
+    max_items: int = limits.MAX_TEST_SET_QUERIES
+
+
+def load_test_set(
+    name: str | os.PathLike[str],
+    *,
+    folder: Path | None = None,
+    lenient: bool | None = None,
+    known_ids: KnownIds | None = None,
+) -> TestSet:
+    """The test set of a name or path; every problem of the file is in the error.
+
+    ``folder`` is where names are looked for first; the workspace's ``testsets/`` by default.
+    """
+    path = find_test_set(name, folder)
+    reading = read_test_set(path, ReadOptions(lenient=lenient, known_ids=known_ids))
+    for warning in reading.warnings:
+        _log.warning("%s", warning)
+    return reading.sound()
+
+
+def find_test_set(name: str | os.PathLike[str], folder: Path | None = None) -> Path:
+    """The file or folder that a name or path means."""
+    text = os.fspath(name)
+    if os.sep in text or text.endswith(SUFFIXES) or not isinstance(name, str):
+        path = Path(text)
+        if not path.exists():
+            raise MissingFileError(f"there is no file {text!r:.200}", hint="check the path")
+        return path
+    known = list_test_sets(folder)
+    if text in known:
+        return known[text]
+    close = difflib.get_close_matches(text, known, 1)
+    meant = f"did you mean {close[0]}? " if close else ""
+    raise MissingFileError(
+        f"there is no test set {text!r:.80}",
+        hint=f"{meant}known: {', '.join(known) or 'none'}; a path needs a slash or a suffix",
+    )
+
+
+def list_test_sets(folder: Path | None = None) -> dict[str, Path]:
+    """Every name that loads, with its file; the workspace hides a shipped set of the same name."""
+    here = configure().home / "testsets" if folder is None else folder
+    found: dict[str, Path] = {}
+    for place in (shipped_folder(), here):
+        if place.is_dir():
+            files = sorted(path for path in place.iterdir() if path.suffix in SUFFIXES)
+            found |= {path.stem: path for path in files if ID_FORM.fullmatch(path.stem)}
+    return dict(sorted(found.items()))
+
+
+def shipped_folder() -> Path:
+    """Where the sets that ship with the package are."""
+    return Path(str(resources.files("assay"))) / "data" / "testsets"
+
+
+def read_test_set(path: Path, options: ReadOptions | None = None) -> Reading:
+    """Read any file or folder of golden queries; what is wrong is in the answer, not raised."""
+    options = options or ReadOptions()
+    draft = DraftSet(str(path))
+    if options.qrels is not None:
+        qrels = options.qrels
+        return _finished(
+            "trec", draft, options, lambda: read_trec(path, qrels, draft, field=options.field)
+        )
+    if path.is_dir():
+        return _finished("beir", draft, options, lambda: read_beir(path, draft, options.split))
+    return parse_test_set(_read(path), source=str(path), options=options)
+
+
+def parse_test_set(
+    data: bytes, *, source: str = "upload", options: ReadOptions | None = None
+) -> Reading:
+    """Read golden queries from bytes of YAML or JSON."""
+    options = options or ReadOptions()
+    draft = DraftSet(source)
+    form = "native"
+    try:
+        root = _tree(data, source, draft, options.max_items)
+        form = _form(root)
+    except AssayError as error:
+        draft.fault(error)
+        return Reading(source, form, None, tuple(draft.problems))
+    return _finished(form, draft, options, lambda: _fill(form, root, draft))
+
+
+def _read(path: Path) -> bytes:
+    if not path.is_file():
+        raise MissingFileError(f"{path} is not a regular file", hint="name a file or a BEIR folder")
+    try:
+        with path.open("rb") as file:
+            return file.read(limits.MAX_YAML_BYTES + 1)
+    except OSError as error:
+        raise MissingFileError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _tree(data: bytes, source: str, draft: DraftSet, max_items: int) -> Node | None:
+    if len(data) > limits.MAX_YAML_BYTES:
+        raise LimitError(f"larger than {limits.MAX_YAML_BYTES:,} bytes")
+    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if source.endswith(".json") or (
+        start in (b"{", b"[") and not source.endswith((".yaml", ".yml"))
+    ):
+        return parse_json(data, source=source, max_items=max_items)
+    faults: list[PlacedError] = []
+    root = parse_yaml(data, source=source, max_items=max_items, faults=faults)
+    for fault in faults:
+        draft.fault(fault)
+    return root
+
+
+def _form(root: Node | None) -> str:
+    """Which form a tree has, told by its keys."""
+    if isinstance(root, SequenceNode):
+        return "golden-list"
+    if isinstance(root, MappingNode):
+        keys = {key.text for key, _ in root.entries}
+        if "test_queries" in keys or "dataset_id" in keys:
+            return "workflow"
+        if "golden" in keys:
+            return "golden-list"
+    return "native"
+
+
+def _fill(form: str, root: Node | None, draft: DraftSet) -> None:
+    if root is None:
+        draft.problem(None, "the file is empty", hint="a test set has name, version and queries")
+    elif form == "golden-list":
+        listed = root.get("golden") if isinstance(root, MappingNode) else root
+        draft.name = name_of(Path(draft.source))
+        draft.version = "v1"
+        if isinstance(listed, SequenceNode):
+            read_golden_list(listed.items, draft)
+        else:
+            draft.problem(root.line, "golden must be a list")
+    elif not isinstance(root, MappingNode):
+        draft.problem(root.line, "a test set is a mapping with name, version and queries")
+    elif form == "workflow":
+        read_workflow(root, draft)
+    else:
+        read_native(root, draft)
+
+
+def _finished(
+    form: str, draft: DraftSet, options: ReadOptions, fill: Callable[[], None]
+) -> Reading:
+    """Run a reader, then the rules; the set itself only where nothing is wrong."""
+    skipped: tuple[str, ...] = ()
+    try:
+        fill()
+    except AssayError as error:
+        draft.fault(error)
+    draft.name = options.name or draft.name
+    draft.version = options.version or draft.version
+    if form in LENIENT_FORMS if options.lenient is None else options.lenient:
+        skipped = drop_unjudged(draft)
+        draft.held_out = _without(draft.held_out, skipped)
+    check(draft, options.known_ids)
+    problems, warnings = tuple(draft.problems), tuple(draft.warnings)
+    if problems:
+        return Reading(draft.source, form, None, problems, warnings)
+    test_set = TestSet(
+        draft.name,
+        draft.version,
+        tuple(item.query for item in draft.queries),
+        draft.description,
+        draft.held_out,
+        draft.provenance,
+        skipped,
+    )
+    return Reading(draft.source, form, test_set, (), warnings)
+
+
+def _without(held_out: HeldOut | None, skipped: tuple[str, ...]) -> HeldOut | None:
+    if held_out is None:
+        return None
+    gone = set(skipped)
+    return HeldOut(held_out.seed, tuple(name for name in held_out.query_ids if name not in gone))

@@ -1,0 +1,116 @@
+"""What does a test set in our own form say, in YAML or in JSON?
+
+::
+
+    name: test_set_v1
+    version: v1
+    queries:
+      - query_id: q001
+        query_text: pembrolizumab adverse events
+        query_type: exact_term
+        relevant_docs:
+          - {doc_id: "PMC123:chunk_5", grade: 3, spans: [[120, 840]]}
+
+``assay testset schema`` prints the whole form for editors.
+"""
+
+from __future__ import annotations
+
+from assay.model.answers import Expect
+from assay.model.document import IngestionMode
+from assay.model.testset import GoldenQuery, HeldOut, Judgment, QueryType, SpeakerFilter
+from assay.strict_yaml import MappingNode, Node, SequenceNode
+from assay.testsets.draft import DraftQuery, DraftSet
+from assay.testsets.fields import Row, is_null, plain
+
+SET_KEYS = ("name", "version", "description", "queries", "held_out", "provenance")
+QUERY_KEYS = (
+    "query_id",
+    "query_text",
+    "query_type",
+    "expect",
+    "relevant_docs",
+    "speaker_filter",
+    "ingestion_mode",
+    "must_contain",
+    "forbidden",
+    "group",
+)
+JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "spans")
+HELD_OUT_KEYS = ("seed", "query_ids")
+NOTE_KEY = "notes"  # a line for people, on any query or judgment
+
+
+def read_native(root: MappingNode, draft: DraftSet) -> None:
+    """Fill a draft from a mapping with ``queries``."""
+    row = Row(root, draft)
+    row.refuse_unknown((*SET_KEYS, "$schema"))
+    draft.name = row.text("name", required=True)
+    draft.version = row.text("version", required=True)
+    draft.description = row.text("description")
+    for number, node in enumerate(row.items("queries"), 1):
+        draft.queries.append(read_query(node, draft, number))
+    held_out = root.get("held_out")
+    if held_out is not None and not is_null(held_out):
+        draft.held_out_line = held_out.line
+        draft.held_out = _held_out(held_out, row)
+    provenance = root.get("provenance")
+    if provenance is not None and not is_null(provenance):
+        if isinstance(provenance, MappingNode):
+            draft.provenance = plain(provenance)
+        else:
+            row.problem(provenance, "provenance must be a mapping")
+
+
+def read_query(node: Node, draft: DraftSet, number: int) -> DraftQuery:
+    """One query; ``number`` names it where it has no id."""
+    if not isinstance(node, MappingNode):
+        draft.problem(node.line, f"query {number} must be a mapping with query_id and query_text")
+        return DraftQuery(GoldenQuery("", ""), node.line, whole=False)
+    row = Row(node, draft, f"query {number}")
+    query_id = row.text("query_id", required=True)
+    row = Row(node, draft, query_id or f"query {number}")
+    row.refuse_unknown((*QUERY_KEYS, NOTE_KEY))
+    judged = [(_judgment(item, row), item.line) for item in row.items("relevant_docs")]
+    kept = [(judgment, line) for judgment, line in judged if judgment is not None]
+    query = GoldenQuery(
+        query_id,
+        row.text("query_text", required=True),
+        row.choice("query_type", QueryType),
+        row.choice("expect", Expect) or Expect.EVIDENCE,
+        tuple(judgment for judgment, _ in kept),
+        row.choice("speaker_filter", SpeakerFilter) or SpeakerFilter.ALL,
+        row.choice("ingestion_mode", IngestionMode),
+        row.texts("must_contain"),
+        row.texts("forbidden"),
+        row.optional("group"),
+    )
+    listed = node.get("relevant_docs")
+    whole = len(kept) == len(judged) and (is_null(listed) or isinstance(listed, SequenceNode))
+    return DraftQuery(query, node.line, row.lines(), tuple(line for _, line in kept), whole)
+
+
+def _judgment(node: Node, query: Row) -> Judgment | None:
+    if not isinstance(node, MappingNode):
+        query.problem(node, "a judgment is {doc_id: ..., grade: ...}")
+        return None
+    row = Row(node, query.draft, query.query_id)
+    row.refuse_unknown((*JUDGMENT_KEYS, NOTE_KEY))
+    doc_id, chunk_id, grade = row.text("doc_id"), row.text("chunk_id"), row.grade()
+    if not doc_id and not chunk_id:
+        row.problem(node, "doc_id is missing", "it names the chunk or document that was judged")
+    if grade is None or not (doc_id or chunk_id):
+        return None
+    if chunk_id:
+        return Judgment(chunk_id, grade, row.spans("spans"), doc_id or None)
+    return Judgment(doc_id, grade, row.spans("spans"))
+
+
+def _held_out(node: Node, parent: Row) -> HeldOut | None:
+    if not isinstance(node, MappingNode):
+        parent.problem(node, "held_out must be a mapping with seed and query_ids")
+        return None
+    row = Row(node, parent.draft)
+    row.refuse_unknown(HELD_OUT_KEYS)
+    seed = row.whole("seed")
+    return None if seed is None else HeldOut(seed, row.texts("query_ids"))

@@ -1,0 +1,60 @@
+"""How does a test set get onto the disk, and a split into a file that a person wrote?
+
+A file is replaced as a whole or not at all. A split changes the ``held_out`` lines of a YAML file
+and nothing else, so that comments and the author's layout stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from assay.durable import write_atomically
+from assay.errors import AssayError
+from assay.model.testset import TestSet
+from assay.strict_yaml import MappingNode, parse_yaml
+from assay.testsets.export import files
+from assay.testsets.load import parse_test_set
+from assay.testsets.write import as_yaml, held_out_block
+
+
+def save_test_set(test_set: TestSet, path: Path) -> None:
+    """Write a set in our own form, as YAML or, where the path says so, JSON."""
+    form = "json" if path.suffix == ".json" else "yaml"
+    (text,) = files(test_set, form).values()
+    write_text(path, text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file; its folder is made where it is missing."""
+    write_atomically(path, text.encode())
+
+
+def with_split(data: bytes, test_set: TestSet) -> str:
+    """The text of a YAML file with the held-out part of ``test_set``; all else as it was."""
+    edited = _edited(data.decode("utf-8-sig"), test_set)
+    # the set as it reads from the new text is the judge of whether the edit was right
+    reading = parse_test_set(edited.encode(), source="split.yaml")
+    whole = reading.test_set
+    same = whole is not None and replace(whole, skipped=()) == replace(test_set, skipped=())
+    return edited if same else as_yaml(test_set)
+
+
+def _edited(text: str, test_set: TestSet) -> str:
+    try:
+        root = parse_yaml(text.encode(), source="")
+    except AssayError:
+        return text
+    if not isinstance(root, MappingNode) or test_set.held_out is None:
+        return text
+    lines = text.splitlines()
+    block = held_out_block(test_set.held_out)
+    keys = [(key.text, key.line) for key, _ in root.entries]
+    at = next((row for row, (name, _) in enumerate(keys) if name == "held_out"), None)
+    if at is not None:
+        end = keys[at + 1][1] - 1 if at + 1 < len(keys) else len(lines)
+        lines[keys[at][1] - 1 : end] = block
+    else:
+        before = next((line for name, line in keys if name == "queries"), len(lines) + 1) - 1
+        lines[before:before] = block
+    return "\n".join(lines) + "\n"

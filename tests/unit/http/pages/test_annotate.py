@@ -1,0 +1,101 @@
+"""Do annotators stay blind to each other, judge under their own name, and a third one decide?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from assay.model.annotation import Item, Purpose, Round, RoundQuery
+from assay.store.annotations import AnnotationStore
+from assay.store.keys import KeyStore
+from tests.unit.http.conftest import MakeService, client_of
+from tests.unit.http.pages.conftest import FORM, PERSON
+
+
+@pytest.fixture
+def round_of_two(home: Path) -> Path:
+    """A workspace with a round of two passages for ann and bob."""
+    store = AnnotationStore(home / "assay.db")
+    held = Round("round-1", Purpose.REFRESH, "small", "v1", "0" * 64, ("ann", "bob"), 13,
+                 "2026-01-01T00:00:00Z")  # fmt: skip
+    items = [Item("q1", f"d{at}:chunk_0", f"d{at}", f"passage {at}") for at in (1, 2)]
+    store.create(held, [RoundQuery("q1", "headache")], items)
+    store.close()
+    return home
+
+
+@pytest.fixture
+def desk(make_service: MakeService, round_of_two: Path) -> Iterator[TestClient]:
+    """A browser where no key is needed."""
+    with client_of(make_service(home=round_of_two), headers=PERSON) as client:
+        yield client
+
+
+def _grade(client: TestClient, who: str, chunk: str, grade: str, path: str = "annotate") -> int:
+    fields = {"as": who, "query_id": "q1", "chunk_id": f"{chunk}:chunk_0", "grade": grade}
+    answer = client.post(f"/ui/{path}/round-1", content=urlencode(fields), headers=FORM)
+    return answer.status_code
+
+
+@pytest.mark.req("E12")
+def test_two_judge_and_a_third_decides(desk: TestClient) -> None:
+    assert "0 of 2" in desk.get("/annotate/round-1?as=ann").text
+    for who, first, second in (("ann", "3", "2"), ("bob", "3", "0")):
+        assert _grade(desk, who, "d1", first) == 200
+        assert _grade(desk, who, "d2", second) == 200
+    assert "Everything is judged" in desk.get("/annotate/round-1?as=bob").text
+    agreement = desk.get("/annotate/round-1/agreement").text
+    assert "judged by both</span><b>2</b>" in agreement
+    dispute = desk.get("/annotate/round-1/decide?as=carol").text
+    assert "passage 2" in dispute
+    assert not re.search(r"\b(ann|bob)\b", dispute)  # both grades, no names
+    assert _grade(desk, "ann", "d2", "1", "decide") == 400  # who judged cannot decide
+    assert _grade(desk, "carol", "d2", "1", "decide") == 200
+    assert "Nothing waits" in desk.get("/annotate/round-1/decide?as=carol").text
+
+
+def test_the_last_grade_is_taken_back(desk: TestClient) -> None:
+    assert _grade(desk, "ann", "d1", "u") == 200
+    body = urlencode({"as": "ann", "undo": "1"})
+    answer = desk.post("/ui/annotate/round-1", content=body, headers=FORM)
+    assert "0 of 2" in answer.text
+    assert "Taken back" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("who", "chunk", "grade", "status"),
+    [
+        ("ann", "d1", "4", 422),
+        ("ann", "d9", "1", 404),
+        ("eve", "d1", "1", 400),
+        ("", "d1", "1", 422),
+    ],
+)
+def test_what_cannot_be_a_grade_is_refused(
+    desk: TestClient, who: str, chunk: str, grade: str, status: int
+) -> None:
+    assert _grade(desk, who, chunk, grade) == status
+
+
+def test_with_keys_nobody_judges_for_another_or_sees_the_other(
+    make_service: MakeService, round_of_two: Path
+) -> None:
+    store = KeyStore(round_of_two / "assay.db")
+    _, ann = store.create("ann", ["read", "annotate", "evaluate"])
+    _, carol = store.create("carol", ["read", "evaluate"])
+    store.close()
+    with client_of(make_service(home=round_of_two), headers=PERSON) as client:
+        client.headers["authorization"] = f"Bearer {ann}"
+        assert _grade(client, "bob", "d1", "3") == 200  # entered as ann, whatever was asked
+        assert "1 of 2" in client.get("/annotate/round-1?as=bob").text
+        assert client.get("/annotate/round-1/agreement").status_code == 403
+        assert client.get("/annotate/round-1/decide").status_code == 403
+        assert "Judge as bob" not in client.get("/annotate").text
+        client.headers["authorization"] = f"Bearer {carol}"
+        assert client.get("/annotate/round-1?as=carol").status_code == 403
+        assert client.get("/annotate/round-1/agreement").status_code == 200

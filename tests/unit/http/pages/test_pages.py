@@ -1,0 +1,206 @@
+"""Does every page answer, teach when there is nothing, and say what is wrong to a person?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from assay.app.run_exchange import push, unpack
+from assay.model.runs import RunStatus
+from tests.unit.http.conftest import MakeService, assert_problem, client_of
+from tests.unit.http.pages.conftest import FORM, PERSON
+from tests.unit.http.small import TEST_SET
+
+PAGES = (
+    "/search",
+    "/search?q=headache",
+    "/search?q=headache&two=on&b_fusion=weighted&b_weighting=own&b_w_bm25=0.9",
+    "/runs",
+    "/runs?suite=small&status=complete&threshold=0.5&measure=mrr",
+    "/compare",
+    "/compare?a=run_a&b=run_b",
+    "/compare?a=run_a&b=run_b&kind=Draw&type=paraphrase&text=drug&sort=best",
+    "/compare/query?a=run_a&b=run_b&query=q1",
+    "/ab",
+    "/ab?a=run_a&b=run_b",
+    "/gate",
+    "/gate?baseline=baseline&current=run_a",
+    "/gate?baseline=run_a&current=run_b&limits=nDCG@10%3D0.02&mode=non-inferiority",
+    "/testsets",
+    "/testsets/test_set_v1",
+    "/testsets/test_set_v1?type=paraphrase&text=heart&page=2&reveal=on",
+    "/testsets/test_set_v1/diff/test_set_v1_extras",
+    "/sign-in",
+)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_html_without_inline_script_or_style(pages: TestClient, path: str) -> None:
+    response = pages.get(path)
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/html")
+    assert "'unsafe-inline'" not in response.headers["content-security-policy"]
+    assert not re.search(r"<script(?![^>]*src=)|<style|\sstyle=|\son[a-z]+=", response.text)
+    assert not re.search(r'(src|href)="(https?:)?//', response.text)
+
+
+@pytest.mark.parametrize("path", ["/search", "/runs", "/compare", "/ab", "/gate"])
+def test_an_empty_workspace_teaches_the_next_command(make_service: MakeService, path: str) -> None:
+    with client_of(make_service(), headers=PERSON) as client:
+        text = client.get(path).text
+    assert re.search(r"<code>assay (ingest|eval run|testset)", text), text
+
+
+def test_the_first_page_is_search(pages: TestClient) -> None:
+    assert pages.get("/", follow_redirects=False).headers["location"] == "/search"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/nothing", 404, "There is no such thing here"),
+        ("/compare?a=run_a&b=nothing-like-it", 404, "no run"),
+        ("/search?q=x&k=0", 400, "whole number"),
+        pytest.param("/search?q=x&k=00000000" + "1" * 5_000, 400, "whole number", id="many digits"),
+        ("/search?q=x&rrf_k=many", 400, "whole number"),
+        ("/search?q=x&c=bm25&c=telepathy", 400, "telepathy"),
+        ("/search?q=x&weighting=own&w_bm25=-1", 400, "weight of bm25"),
+        ("/testsets/nothing", 404, "no test set"),
+        ("/compare?a=run_a&b=run_b&kind=Triumph", 400, "Triumph"),
+        ("/gate?baseline=run_a&current=run_b&limits=much", 400, "is not a limit"),
+    ],
+)
+def test_people_get_a_page_and_programs_get_a_problem(
+    pages: TestClient, path: str, status: int, said: str
+) -> None:
+    shown = pages.get(path)
+    assert shown.status_code == status
+    assert shown.headers["content-type"].startswith("text/html")
+    assert said in shown.text
+    assert shown.headers["x-request-id"] in shown.text
+    assert_problem(pages.get(path, headers={"accept": "application/json"}), status)
+
+
+def test_the_interface_for_programs_never_answers_in_html(pages: TestClient) -> None:
+    assert_problem(pages.get("/v1/runs/nothing-like-it"), 404)
+
+
+def test_a_part_of_a_page_is_only_that_part(pages: TestClient) -> None:
+    whole = pages.get("/search?q=headache").text
+    response = pages.get("/search?q=headache&c=bm25&fusion=rrf", headers={"hx-request": "true"})
+    assert "<html" not in response.text
+    assert "Aspirin" in whole
+    assert "Aspirin" in response.text
+    assert response.headers["hx-push-url"] == "/search?q=headache"  # what is usual is left out
+    refused = pages.get("/search?q=headache&k=0", headers={"hx-request": "true"})
+    assert refused.status_code == 400
+    assert "<html" not in refused.text
+
+
+@pytest.mark.req("R15")
+def test_commands_to_copy_ask_for_the_same(pages: TestClient) -> None:
+    text = pages.get("/search?q=don't+panic&rrf_k=5&boosts=off&k=5").text
+    assert "--rrf-k 5 --no-boosts -k 5 --explain" in text
+    assert "/v1/search?q=don%27t+panic&amp;rrf_k=5&amp;boosts=false&amp;k=5" in text
+
+
+def test_a_tag_is_pinned_from_the_list(pages: TestClient) -> None:
+    answer = pages.post(
+        "/ui/tag", content="run=run_a&tag=baseline", headers=FORM, follow_redirects=False
+    )
+    assert answer.status_code == 303
+    assert pages.get("/v1/runs/baseline").json()["run_id"] == "run_a"
+
+
+@pytest.mark.parametrize("origin", [None, "null", "http://elsewhere.example"])
+def test_forms_of_other_sites_are_refused(pages: TestClient, origin: str | None) -> None:
+    headers = {key: value for key, value in FORM.items() if key != "origin"}
+    headers |= {"origin": origin} if origin else {}
+    answer = pages.post("/ui/tag", content="run=run_a&tag=stolen", headers=headers)
+    assert answer.status_code == 403
+
+
+def test_comparisons_are_exported(pages: TestClient) -> None:
+    for form, kind in (("csv", "text/csv"), ("json", "application/json"), ("html", "text/html")):
+        answer = pages.get(f"/compare/export?a=run_a&b=run_b&form={form}")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith(kind)
+        assert f".{form}" in answer.headers["content-disposition"]
+    assert pages.get("/compare/export?a=run_a&b=run_b&form=exe").status_code == 400
+
+
+def test_the_reference_is_a_page_like_the_others(pages: TestClient) -> None:
+    text = pages.get("/docs").text
+    assert "<code>application/problem+json</code>" in text
+    assert "`" not in text.split("<form")[0]
+    assert '<a href="/runs"' in text
+
+
+def test_two_ticked_runs_are_compared_without_a_script(pages: TestClient) -> None:
+    told = pages.get("/compare?run=run_b&run=run_a", follow_redirects=False)
+    assert (told.status_code, told.headers["location"]) == (303, "/compare?a=run_a&b=run_b")
+    refused = pages.get("/compare?run=run_b")
+    assert refused.status_code == 400
+    assert "tick two" in refused.text
+    assert "disabled" not in pages.get("/runs").text
+
+
+def test_the_gate_suggests_runs_that_exist(pages: TestClient) -> None:
+    assert '/gate?current=run_a"' in pages.get("/runs/run_a").text
+    asked = pages.get("/gate?current=run_a").text
+    assert 'name="baseline" list="recent" required value="baseline"' in asked
+    pages.delete("/v1/tags/baseline")
+    for path in ("/gate", "/gate?current=run_b"):
+        assert 'name="baseline" list="recent" required value="run_a"' in pages.get(path).text
+    missing = pages.get("/gate?baseline=baseline&current=run_a")
+    assert missing.status_code == 404
+    assert "assay eval tag RUN baseline" in missing.text
+
+
+def test_the_gate_suggests_only_what_can_be_held_against(
+    pages: TestClient, make_service: MakeService, home: Path
+) -> None:
+    run = unpack(pages.get("/v1/runs/run_a/export").json())
+    runs = make_service(home=home).workspace.runs
+    other = replace(run.test_set, name="another")
+    told: dict[str, Any] = {
+        "suite": "another",
+        "test_set_checksum": other.checksum,
+        "run_id": "elsewhere",
+    }
+    push(runs, replace(run, info=replace(run.info, **told), test_set=other))
+    begun = replace(run.info, run_id="begun", status=RunStatus.RUNNING, aggregate={}, tags=())
+    runs.begin(begun, run.test_set)
+
+    def suggested(current: str) -> str:
+        shown = pages.get(f"/gate?current={current}").text
+        return shown.partition('name="baseline" list="recent" required value="')[2].split('"')[0]
+
+    assert suggested("elsewhere") == suggested("latest") == ""  # the tag is on another set's run
+    assert suggested("run_a") == "baseline"
+    assert suggested("run_b") == "run_a"  # it is the baseline itself
+    assert suggested("nowhere") == ""
+    runs.untag("baseline")
+    assert suggested("run_b") == "run_a"
+    assert suggested("run_a") == "run_b"
+
+
+def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
+    assert "assay testset pool" not in pages.get("/runs/run_a/queries").text
+    queries = [{**one, "relevant_docs": one["relevant_docs"][:1]} for one in TEST_SET["queries"]]
+    for name, provenance in {
+        "joined": {"joined": [["first", "v1", "0"], ["second", "v1", "1"]]},
+        "odd": {"joined": 5},
+    }.items():
+        body = {**TEST_SET, "name": name, "queries": queries, "provenance": provenance}
+        answer = pages.post(f"/v1/evaluate?evaluation_id={name}_run", json=body)
+        assert answer.status_code == 200, answer.text
+    text = pages.get("/runs/joined_run/queries").text
+    assert "assay testset pool first --annotators" in text
+    assert "assay testset pool second --annotators" in text
+    assert "assay testset pool odd --annotators" in pages.get("/runs/odd_run/queries").text

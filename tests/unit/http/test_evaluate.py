@@ -1,0 +1,225 @@
+"""Does an evaluation over HTTP answer as the contract prints it, once per id, and survive?"""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from assay.http.wire.evaluate import EvaluateAnswer
+from assay.store.query_log import QueryLog
+from tests.unit.http.conftest import MakeService, assert_problem, client_of
+from tests.unit.http.small import TEST_SET
+
+
+def evaluated(client: TestClient, body: Any = None, **parameters: str) -> dict[str, Any]:
+    response = client.post("/v1/evaluate", json=body or TEST_SET, params=parameters)
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
+    EvaluateAnswer.model_validate(answer)
+    return answer
+
+
+@pytest.mark.req("E10")
+def test_an_uploaded_test_set_is_answered_with_its_metrics(small: TestClient) -> None:
+    answer = evaluated(small)
+    assert answer["metrics"]["recall_at_10"] == 1.0
+    assert {"recall_at_5", "recall_at_10", "recall_at_20", "ndcg_at_10", "mrr"} <= set(
+        answer["metrics"]
+    )
+    assert set(answer["per_query_type"]) == {"exact_term", "paraphrase", "complex_clinical"}
+    assert answer["per_query_type"]["exact_term"]["recall_at_10"] == 1.0
+    stored = small.get(f"/v1/runs/{answer['run_id']}").json()
+    assert stored["aggregate"]["metrics"] == answer["metrics"]
+    assert not answer["warnings"]
+
+
+def test_judged_ids_that_are_not_in_the_index_are_named(small: TestClient) -> None:
+    query = {"query_id": "q", "query_text": "heart", "relevant_docs": [{"doc_id": "x", "grade": 1}]}
+    said = evaluated(small, {"name": "t", "version": "v1", "queries": [query]})["warnings"]
+    assert "1 of 1 judged id is not in the index and cannot be found: x" in said
+
+
+@pytest.mark.req("E10")
+def test_one_component_alone(small: TestClient) -> None:
+    answer = evaluated(small, components="bm25")
+    assert small.get(f"/v1/runs/{answer['run_id']}").json()["config"]["components"] == ["bm25"]
+
+
+@pytest.mark.req("E7")
+def test_the_same_again_executes_nothing_and_says_so(small: TestClient) -> None:
+    first = evaluated(small)
+    second = evaluated(small)
+    assert (first["cached"], second["cached"]) == (False, True)
+    assert second["run_id"] == first["run_id"]
+    assert second["metrics"] == first["metrics"]
+
+
+@pytest.mark.req("W10")
+def test_an_id_stands_for_one_request(small: TestClient) -> None:
+    first = evaluated(small, evaluation_id="eval_run_001")
+    assert first["evaluation_id"] == "eval_run_001"
+    assert evaluated(small, evaluation_id="eval_run_001") == first
+    other = small.post("/v1/evaluate?evaluation_id=eval_run_001&depth=7", json=TEST_SET)
+    assert_problem(other, 409, "conflict")
+
+
+def test_an_idempotency_key_finds_the_same_evaluation(small: TestClient) -> None:
+    headers = {"Idempotency-Key": "retry-1"}
+    first = small.post("/v1/evaluate", json=TEST_SET, headers=headers)
+    second = small.post("/v1/evaluate", json=TEST_SET, headers=headers)
+    assert first.json()["evaluation_id"] == second.json()["evaluation_id"]
+    third = small.post("/v1/evaluate?depth=7", json=TEST_SET, headers=headers)
+    assert_problem(third, 409, "conflict")
+    bad = small.post("/v1/evaluate", json=TEST_SET, headers={"Idempotency-Key": "a b"})
+    assert_problem(bad, 400, "bad_idempotency_key")
+
+
+@pytest.mark.req("W1", "W2")
+def test_a_dataset_of_the_service(small: TestClient) -> None:
+    assert small.post("/v1/testsets", json=TEST_SET).status_code == 201
+    trigger = {
+        "evaluation_id": "eval_run_002",
+        "dataset_id": "small",
+        "retrieval_config": {"top_k": [1, 3], "rerank": False, "search_mode": "bm25"},
+        "speaker_modes": ["ALL", "PATIENT", "CLINICIAN"],
+    }
+    answer = evaluated(small, trigger)
+    assert {"precision_at_1", "recall_at_3", "mean_average_precision"} <= set(answer["metrics"])
+    empty = small.post("/v1/evaluate", json={**trigger, "speaker_modes": ["PATIENT"]})
+    assert_problem(empty, 422)
+    assert_problem(small.post("/v1/evaluate", json={"dataset_id": "nope"}), 404)
+    assert_problem(small.post("/v1/evaluate", json={**trigger, "speaker_modes": ["X"]}), 422)
+
+
+def test_every_problem_of_an_upload_is_listed(small: TestClient) -> None:
+    broken = json.loads(json.dumps(TEST_SET))
+    broken["queries"][0]["relevant_docs"][0]["grade"] = 9
+    broken["queries"][1]["query_type"] = "riddle"
+    broken["queries"][2]["query_text"] = ""
+    body = assert_problem(small.post("/v1/evaluate", json=broken), 422, "invalid")
+    assert {fault["where"] for fault in body["errors"]} == {"q1", "q2", "q3"}
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"3", b"null", b'{"a":1,"a":2}', b"[" * 5000, b'{"queries": NaN}']
+)
+def test_a_body_that_is_no_test_set_is_refused(small: TestClient, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    response = small.post("/v1/evaluate", content=body, headers=headers)
+    assert response.status_code in {400, 413, 422}
+    assert_problem(response, response.status_code)
+
+
+def test_too_many_queries_are_refused(small: TestClient) -> None:
+    query = {"query_text": "x", "relevant_docs": [{"doc_id": "d1:chunk_0", "grade": 1}]}
+    many = [{**query, "query_id": f"q{number}"} for number in range(10_001)]
+    response = small.post("/v1/evaluate", json={"name": "many", "version": "v1", "queries": many})
+    assert response.status_code in {413, 422}
+    assert_problem(response, response.status_code)
+
+
+@pytest.mark.req("E10")
+def test_a_long_evaluation_is_a_job_that_can_be_followed(small: TestClient) -> None:
+    response = small.post("/v1/evaluate", json=TEST_SET, headers={"Prefer": "respond-async"})
+    assert response.status_code == 202
+    address = response.headers["location"]
+    assert response.json()["state"] in {"queued", "running"}
+    events = small.get(f"{address}/events").text
+    assert "event: complete" in events
+    last = json.loads(events.strip().rpartition("data: ")[2])
+    assert last["done"] == last["total"] == 3
+    assert small.get(address).json()["result"]["metrics"]["recall_at_10"] == 1.0
+    assert small.get("/v1/jobs").json()["total"] == 1
+
+
+def many_queries(count: int) -> dict[str, Any]:
+    query = TEST_SET["queries"][0]
+    queries = [
+        {**query, "query_id": f"q{number}", "query_text": f"headache {number}"}
+        for number in range(count)
+    ]
+    return {"name": "many", "version": "v1", "queries": queries}
+
+
+def begun(client: TestClient, body: Any, headers: dict[str, str] | None = None) -> str:
+    """Start a job and wait until it has done something."""
+    wanted = {"Prefer": "respond-async", **(headers or {})}
+    response = client.post("/v1/evaluate", json=body, headers=wanted)
+    address = str(response.headers["location"])
+    until = time.monotonic() + 20
+    while client.get(address).json()["done"] == 0:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return address
+
+
+def test_a_job_can_be_cancelled(small: TestClient) -> None:
+    address = begun(small, many_queries(5_000))
+    small.delete(address)
+    until = time.monotonic() + 20
+    while (job := small.get(address).json())["state"] == "running":
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert job["state"] == "cancelled"
+    assert 0 < job["done"] < 5_000
+    assert small.delete(address).json()["state"] == "cancelled"
+    assert_problem(small.delete("/v1/jobs/nope"), 404)
+
+
+@pytest.mark.req("W9")
+def test_a_job_goes_on_after_a_restart(
+    make_service: MakeService, home: Path, log: io.StringIO
+) -> None:
+    first = make_service(home=home)
+    with client_of(first) as client:
+        address = begun(client, many_queries(600))
+    first.close()
+    assert '"state": "interrupted"' in log.getvalue()
+    with client_of(make_service(home=home)) as client:
+        until = time.monotonic() + 60
+        while (job := client.get(address).json())["state"] != "complete":
+            assert job["state"] in {"queued", "running"}
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        run = client.get(f"/v1/runs/{job['run_id']}").json()
+        assert run["status"] == "complete"
+        assert run["queries"] == 600
+
+
+@pytest.mark.req("E12")
+def test_evaluations_stay_out_of_the_query_log(make_service: MakeService, home: Path) -> None:
+    service = make_service(home=home)
+    with client_of(service) as client:
+        evaluated(client)
+    service.close()
+    log = QueryLog(home / "assay.db")
+    assert log.count() == 0
+    log.close()
+
+
+@pytest.mark.req("E11")
+def test_the_gauges_follow_the_store(make_service: MakeService, home: Path) -> None:
+    with client_of(make_service(home=home, dense_model="none")) as client:
+        assert "medicalkg_retrieval_recall_at_k{" not in client.get("/metrics").text
+        evaluated(client, {**TEST_SET, "name": "gauges"}, components="bm25")
+        assert "medicalkg_retrieval_recall_at_k{" not in client.get("/metrics").text
+        saved = {
+            "evaluation_id": "all_of_it",
+            "dataset_id": "gauges",
+            "overall_metrics": {"recall_at_10": 0.82, "ndcg_at_10": 0.79, "mrr": 0.85},
+            "total_queries": 50,
+        }
+        assert client.post("/api/evaluation/save", json=saved).status_code == 200
+        shown = 'medicalkg_retrieval_recall_at_k{k="10"} 0.82'
+        assert shown in client.get("/metrics").text
+    with client_of(make_service(home=home)) as client:
+        text = client.get("/metrics").text
+        assert shown in text
+        assert "medicalkg_retrieval_mrr 0.85" in text
+        assert "medicalkg_evaluation_last_run_timestamp_seconds" in text

@@ -1,0 +1,269 @@
+"""Do the seven steps answer what the contract prints, field by field?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.unit.http.conftest import assert_problem
+from tests.unit.http.small import TEST_SET
+
+
+def post(client: TestClient, path: str, body: Any) -> Any:
+    response = client.post(f"/api/{path}", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+@pytest.mark.req("W1")
+def test_step_1_the_dataset(small: TestClient) -> None:
+    dataset: dict[str, Any] = {
+        "dataset_id": "interviews_v1",
+        "interview_ids": ["interview_001", "interview_002"],
+        "test_queries": [
+            {
+                "query_id": "test_q1",
+                "query_text": "What headache symptoms were reported?",
+                "relevant_segment_ids": ["uuid-1", "uuid-5", "uuid-12"],
+                "speaker_filter": "PATIENT",
+            },
+            {
+                "query_id": "test_q2",
+                "query_text": "What questions did the clinician ask about sleep?",
+                "relevant_segment_ids": ["uuid-20", "uuid-21"],
+                "speaker_filter": "CLINICIAN",
+            },
+        ],
+        "total_queries": 2,
+    }
+    stored = small.post("/v1/testsets", json=dataset)
+    assert stored.status_code == 201, stored.text
+    answer = small.get("/api/evaluation/dataset/interviews_v1").json()
+    for query, wanted in zip(answer["test_queries"], dataset["test_queries"], strict=True):
+        assert {name: query[name] for name in wanted} == wanted
+    assert answer["dataset_id"] == "interviews_v1"
+    assert answer["total_queries"] == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["..%2f..%2fetc%2fpasswd", "%2e%2e", "nope", "small.yaml", "a" * 5000, "-x"]
+)
+def test_a_dataset_is_a_name_and_never_a_path(small: TestClient, name: str) -> None:
+    response = small.get(f"/api/evaluation/dataset/{name}")
+    assert response.status_code in {404, 422}
+    assert_problem(response, response.status_code)
+    assert "root:" not in response.text
+
+
+@pytest.mark.req("W2")
+def test_step_2_retrieval_in_batches(small: TestClient) -> None:
+    body = {
+        "queries": [
+            {"query_id": "test_q1", "query_text": "headache", "speaker_filter": "ALL", "top_k": 10},
+            {"query_id": "test_q2", "query_text": "headache", "speaker_filter": "PATIENT"},
+        ],
+        "config": {"rerank": False, "search_mode": "hybrid"},
+    }
+    first, second = post(small, "retrieval/batch", body)
+    assert first["query_id"] == "test_q1"
+    assert first["retrieved_segment_ids"] == ["d1:chunk_0", "d2:chunk_0"]
+    assert first["error"] is None
+    assert second["retrieved_segment_ids"] == []  # nobody speaks in these documents
+
+
+@pytest.mark.req("W3")
+def test_step_3_the_metrics_of_one_query(small: TestClient) -> None:
+    answer = post(
+        small,
+        "evaluation/compute_metrics",
+        {
+            "query_id": "test_q1",
+            "retrieved_segment_ids": ["uuid-1", "uuid-3", "uuid-5", "uuid-8", "uuid-12"],
+            "relevant_segment_ids": ["uuid-1", "uuid-5", "uuid-12"],
+            "k_values": [1, 3, 5, 10],
+        },
+    )
+    printed = {
+        "precision_at_1": 1.0,
+        "precision_at_3": 0.67,
+        "precision_at_5": 0.60,
+        "precision_at_10": 0.30,
+        "recall_at_1": 0.33,
+        "recall_at_3": 0.67,
+        "recall_at_5": 1.0,
+        "recall_at_10": 1.0,
+    }
+    assert {name: round(answer["metrics"][name], 2) for name in printed} == printed
+    assert answer["query_id"] == "test_q1"
+    assert answer["retrieved_relevant"] == 3
+    assert answer["total_relevant"] == 3
+    assert answer["metrics"]["precision_at_3"] == 0.6667
+
+
+@pytest.mark.req("W3")
+def test_without_ground_truth_metrics_are_null_with_a_reason(small: TestClient) -> None:
+    body = {"query_id": "q", "retrieved_segment_ids": ["a"], "relevant_segment_ids": []}
+    answer = post(small, "evaluation/compute_metrics", body)
+    assert answer["skipped"] is True
+    assert set(answer["metrics"].values()) == {None}
+    assert answer["reason"]
+
+
+def row(name: str, precision: float, recall: float, **more: Any) -> dict[str, Any]:
+    metrics = {"precision_at_5": precision, "recall_at_5": recall, "average_precision": 0.5}
+    return {"query_id": name, "metrics": metrics, **more}
+
+
+@pytest.mark.req("W4")
+def test_step_4_means_over_all_queries(small: TestClient) -> None:
+    skipped = {"query_id": "c", "metrics": {"precision_at_5": None}, "skipped": True}
+    answer = post(small, "evaluation/aggregate", [row("a", 0.8, 1), row("b", 0.4, 0.0), skipped])
+    assert answer["overall_metrics"] == {
+        "precision_at_5": 0.6,
+        "recall_at_5": 0.5,
+        "mean_average_precision": 0.5,
+    }
+    assert (answer["total_queries"], answer["skipped_queries"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {},
+        [row("a", 0.5, 0.5), row("a", 0.5, 0.5)],
+        [row("a", 0.5, 0.5), {"query_id": "b", "metrics": {"mrr": 1.0}}],
+        [row("a", 1.5, 0.5)],
+        [row("a", 0.5, 0.5) | {"extra": 1}],
+    ],
+    ids=["empty", "object", "twice", "other metrics", "above 1", "unknown field"],
+)
+def test_what_cannot_be_averaged_is_refused(small: TestClient, body: Any) -> None:
+    assert_problem(small.post("/api/evaluation/aggregate", json=body), 422)
+
+
+@pytest.mark.req("W5")
+def test_step_5_by_speaker(small: TestClient) -> None:
+    answer = post(
+        small,
+        "evaluation/speaker_breakdown",
+        [
+            row("a", 0.8, 1.0, speaker_filter="PATIENT"),
+            row("b", 0.4, 0.5, speaker_filter="PATIENT"),
+            row("c", 0.2, 0.3, speaker_filter="CLINICIAN"),
+            row("d", 0.1, 0.1),
+        ],
+    )["speaker_specific_metrics"]
+    assert list(answer) == ["PATIENT", "CLINICIAN", "ALL"]
+    assert answer["PATIENT"]["precision_at_5"] == 0.6
+    assert answer["PATIENT"]["num_queries"] == 2
+    assert answer["CLINICIAN"]["recall_at_5"] == 0.3
+
+
+REPORT = """# Evaluation Report: eval_run_001
+
+**Dataset**: test_set_v1  
+**Date**: 2024-03-15  
+**Total Queries**: 50
+
+## Overall Metrics
+
+| Metric | Value |
+|--------|-------|
+| Precision@5 | 0.68 |
+| Recall@5 | 0.78 |
+| MAP | 0.72 |
+| NDCG@10 | 0.81 |
+
+## Speaker-Specific Performance
+
+| Speaker | P@5 | R@5 | Queries |
+|---------|-----|-----|---------|
+| PATIENT | 0.72 | 0.81 | 25 |
+| CLINICIAN | 0.64 | 0.75 | 20 |
+| ALL | 0.68 | 0.78 | 5 |
+
+## Insights
+
+- Patient-focused queries perform better (+8% P@5)
+"""  # noqa: W291 - two blanks break a line in Markdown
+
+
+def whole_result() -> dict[str, Any]:
+    return {
+        "evaluation_id": "eval_run_001",
+        "dataset_id": "test_set_v1",
+        "overall_metrics": {
+            "precision_at_5": 0.68,
+            "recall_at_5": 0.78,
+            "mean_average_precision": 0.72,
+            "ndcg_at_10": 0.81,
+        },
+        "total_queries": 50,
+        "speaker_specific_metrics": {
+            "PATIENT": {"precision_at_5": 0.72, "recall_at_5": 0.81, "num_queries": 25},
+            "CLINICIAN": {"precision_at_5": 0.64, "recall_at_5": 0.75, "num_queries": 20},
+            "ALL": {"precision_at_5": 0.68, "recall_at_5": 0.78, "num_queries": 5},
+        },
+    }
+
+
+@pytest.mark.req("W7")
+def test_step_6_the_report(small: TestClient) -> None:
+    response = small.post("/api/evaluation/report", json={**whole_result(), "date": "2024-03-15"})
+    assert response.headers["content-type"].startswith("text/markdown")
+    assert response.text.startswith(REPORT)
+    assert "- Overall system meets target of P@5 > 0.65 ✓\n" in response.text
+
+
+@pytest.mark.req("W8", "W10")
+def test_step_7_saved_once(small: TestClient) -> None:
+    first = post(small, "evaluation/save", whole_result())
+    assert first["evaluation_id"] == "eval_run_001"
+    assert first["status"] == "saved"
+    assert first["timestamp"].endswith("Z")
+    assert post(small, "evaluation/save", whole_result()) == first
+    other = {**whole_result(), "total_queries": 51}
+    assert_problem(small.post("/api/evaluation/save", json=other), 409, "conflict")
+    run = small.get("/v1/runs/eval_run_001").json()
+    assert run["aggregate"]["metrics"]["precision_at_5"] == 0.68
+    assert small.get("/v1/runs").json()["total"] == 1
+
+
+@pytest.mark.req("W1", "W2", "W3", "W4", "W5", "W7", "W8")
+def test_the_steps_fit_together(small: TestClient) -> None:
+    small.post("/v1/testsets", json=TEST_SET)
+    dataset = small.get("/api/evaluation/dataset/small").json()
+    queries = dataset["test_queries"]
+    found = post(
+        small,
+        "retrieval/batch",
+        {
+            "queries": [
+                {k: q[k] for k in ("query_id", "query_text", "speaker_filter")} for q in queries
+            ]
+        },
+    )
+    rows = [
+        post(
+            small,
+            "evaluation/compute_metrics",
+            {
+                "query_id": query["query_id"],
+                "retrieved_segment_ids": result["retrieved_segment_ids"],
+                "relevant_segment_ids": query["relevant_segment_ids"],
+                "speaker_filter": query["speaker_filter"],
+            },
+        )
+        for query, result in zip(queries, found, strict=True)
+    ]
+    overall = post(small, "evaluation/aggregate", rows)
+    speakers = post(small, "evaluation/speaker_breakdown", rows)
+    result = {"evaluation_id": "e1", "dataset_id": "small", **overall, **speakers}
+    assert "# Evaluation Report: e1" in small.post("/api/evaluation/report", json=result).text
+    assert post(small, "evaluation/save", {**result, "per_query": rows})["status"] == "saved"
+    evaluated = small.post("/v1/evaluate?measures=P@5 Recall@5 MAP", json=TEST_SET).json()
+    for name in ("precision_at_5", "recall_at_5", "mean_average_precision"):
+        assert overall["overall_metrics"][name] == evaluated["metrics"][name]

@@ -1,0 +1,219 @@
+"""Do the reports on a run and on a comparison say what is so? The report scenarios of 002."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from assay.evaluation.ab import ab
+from assay.evaluation.compare_runs import compare_runs
+from assay.evaluation.insights import Group, insights, parse_targets
+from assay.evaluation.run_report import WORKFLOW_MEASURES, run_report
+from assay.evaluation.stored_run import StoredRun
+from assay.model.answers import Answer
+from assay.model.testset import SpeakerFilter
+from assay.render.compare_page import compare_page, worst_queries
+from assay.render.compare_text import ab_markdown, compare_csv, render_report_md
+from assay.render.run_page import origin, run_page
+from assay.render.scores import answer_rows
+from assay.render.workflow import run_csv, run_markdown, workflow_markdown
+from tests.unit.evaluation.stored import ranks
+
+EVIL = "<script>alert(1)</script> | [x](javascript:1) @team `code`"
+SPEAKERS = (SpeakerFilter.PATIENT, SpeakerFilter.CLINICIAN, SpeakerFilter.ALL)
+
+
+def interviews(name: str = "eval_run_001", text: str = "What was said?") -> StoredRun:
+    """Twelve queries: the patient's at rank 1, the clinician's at 3, the others missed."""
+    places = {f"q{at:02}": (1, 3, None)[at % 3] for at in range(12)}
+    run = ranks(name, places, types=True)
+    queries = tuple(
+        replace(query, speaker_filter=SPEAKERS[at % 3], query_text=f"{text} {at}")
+        for at, query in enumerate(run.test_set.queries)
+    )
+    return replace(run, test_set=replace(run.test_set, queries=queries))
+
+
+class Page(HTMLParser):
+    """What a browser would see."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loads += [value or "" for name, value in attrs if name in ("src", "href", "action")]
+        if tag not in ("meta", "br", "rect", "line", "circle", "link", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            assert self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.req("W7")
+def test_the_markdown_has_overall_speakers_and_insights() -> None:
+    report = run_report(interviews(), WORKFLOW_MEASURES, targets=parse_targets(["P@5=0.65"]))
+    text = run_markdown(report)
+    assert text.startswith("# Evaluation Report: eval_run_001\n")
+    assert "**Total Queries**: 12" in text
+    for part in ("## Overall Metrics", "## Speaker-Specific Performance", "## Insights"):
+        assert part in text
+    assert "| Speaker | P@5 | Recall@5 | Queries |" in text
+    assert "| PATIENT | 0.2000 | 1.0000 | 4 |" in text
+    assert "| ALL | 0.0000 | 0.0000 | 4 |" in text
+    assert "misses the target of 0.65 ✗" in text
+
+
+@pytest.mark.req("W6")
+def test_patient_and_clinician_differ() -> None:
+    report = run_report(interviews(), "RR@10")
+    by_speaker = report.groups["speaker_filter"]
+    assert by_speaker["PATIENT"]["RR@10"] == 1.0
+    assert by_speaker["CLINICIAN"]["RR@10"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.req("W7")
+def test_the_example_of_the_workflow_reads_as_it_shows() -> None:
+    found = insights(
+        {"P@5": 0.68, "Recall@5": 0.78},
+        {
+            "speaker": [
+                Group("PATIENT", {"P@5": 0.72, "Recall@5": 0.81}, 25),
+                Group("CLINICIAN", {"P@5": 0.64, "Recall@5": 0.75}, 20),
+                Group("ALL", {"P@5": 0.68, "Recall@5": 0.78}, 5),
+            ]
+        },
+        parse_targets(["P@5=0.65"]),
+    )
+    assert [insight.text for insight in found] == [
+        "Overall P@5 of 0.6800 meets the target of 0.65 ✓",
+        "By speaker, P@5 is best for PATIENT (0.7200, 25 queries) and worst for CLINICIAN "
+        "(0.6400, 20 queries): a gap of 8.0 points",
+        "By speaker, Recall@5 is best for PATIENT (0.8100, 25 queries) and worst for CLINICIAN "
+        "(0.7500, 20 queries): a gap of 6.0 points",
+    ]
+    text = workflow_markdown(
+        evaluation_id="eval_run_001",
+        dataset="test_set_v1",
+        date="2024-03-15",
+        total_queries=50,
+        overall={"P@5": "0.68"},
+        speakers={"PATIENT": {"P@5": "0.72", "Queries": "25"}},
+        insights=found,
+    )
+    assert "| PATIENT | 0.72 | 25 |" in text
+
+
+@pytest.mark.req("W7")
+def test_a_report_is_the_same_twice() -> None:
+    one, other = (run_page(run_report(interviews())) for _ in range(2))
+    assert one == other
+
+
+def test_the_page_says_how_sure_the_measures_of_answers_are() -> None:
+    run = interviews()
+    answered = replace(run.outcomes[0], answer=Answer("a", ("c",)), known_citations=frozenset("c"))
+    report = run_report(replace(run, outcomes=(answered, *run.outcomes[1:])))
+    shown = run_page(report)
+    rows = answer_rows(report.answers, report.scores.sampling.level)
+    assert ("CitationCoverage", "1.0000", "1") in [(row[0], row[1], row[3]) for row in rows]
+    for _, share, interval, n in rows:
+        line = f'<td>{share}</td><td class="n">{interval}</td><td class="t soft" colspan="2">'
+        assert line in shown
+        assert f"</td><td>{n}</td></tr>" in shown.partition(line)[2].partition("\n")[0]
+
+
+def test_json_is_a_baseline_with_every_query() -> None:
+    content = run_report(interviews()).to_dict()
+    json.dumps(content, allow_nan=False)
+    assert content["metrics"]["recall_at_10"] == pytest.approx(0.6667)
+    assert content["test_set"]["checksum"]
+    assert len(content["per_query"]) == 12
+    assert set(content["per_query_type"]) == {"exact_term", "paraphrase", "complex_clinical"}
+
+
+def test_csv_has_a_line_for_each_query_and_measure() -> None:
+    rows = list(csv.DictReader(io.StringIO(run_csv(run_report(interviews(), "RR@10 P@5")))))
+    assert len([row for row in rows if row["query"] != "all"]) == 24
+    assert {row["measure"] for row in rows} == {"RR@10", "P@5"}
+
+
+@pytest.mark.parametrize("make", ["run", "compare"])
+def test_pages_stand_alone_and_let_no_text_become_markup(make: str) -> None:
+    a, b = interviews("a", EVIL), interviews("b", EVIL)
+    worse = tuple(replace(out, results=out.results[5:]) for out in b.outcomes)
+    b = replace(b, outcomes=worse)
+    if make == "run":
+        text = run_page(run_report(b))
+    else:
+        result = ab(a, b)
+        text = compare_page(a, b, result.compared, result)
+    page = Page(text)
+    assert page.open == []
+    assert page.loads == []
+    assert "script" not in page.tags
+    assert "<script>alert(1)</script> | [x]" in page.text
+    assert page.tags.count("svg") >= 2
+    assert not re.search(r"url\(|@import", text)
+
+
+def test_the_page_shows_both_rankings_of_what_got_worse() -> None:
+    a = ranks("a", {"q1": 1, "q2": 2, "q3": 1})
+    b = ranks("b", {"q1": None, "q2": 5, "q3": 1})
+    report = compare_runs(a, b)
+    assert [query.query_id for query in worst_queries(report)] == ["q1", "q2"]
+    page = Page(compare_page(a, b, report))
+    assert page.text.count("question q1") == 1
+    assert page.text.count("grade 1") == 3  # q1 in a, q2 in both
+    assert "svg" not in page.tags  # a comparison without statistics has no pictures
+
+
+def test_markdown_of_a_comparison_is_escaped() -> None:
+    a = ranks("a", {"q": 1}, config={"prompt": EVIL})
+    text = render_report_md(compare_runs(a, ranks("b", {"q": 3}, config={"prompt": "v2"})))
+    assert "<script>" not in text.replace("\\<script\\>", "")
+    assert "@team" not in text
+    assert "Losses (1)" in text
+
+
+def test_markdown_of_an_ab_test_begins_with_the_verdict() -> None:
+    a, b = ranks("a", {"q1": 1, "q2": 2}), ranks("b", {"q1": 1, "q2": 2})
+    assert "**equivalent**: A and B are equivalent" in ab_markdown(ab(a, b))
+
+
+def test_csv_of_a_comparison_is_defused() -> None:
+    a = ranks("=HYPERLINK(1)", {"q": 1})
+    (row,) = csv.DictReader(io.StringIO(compare_csv(compare_runs(a, ranks("b", {"q": None})))))
+    assert row["run_a"] == "'=HYPERLINK(1)"
+    assert (row["kind"], row["a_hit_rank"], row["b_hit_rank"]) == ("Regression", "1", "")
+
+
+def test_settings_of_a_run_read_as_people_write_them() -> None:
+    config = {
+        "components": ["bm25", "dense"],
+        "weights": {"bm25": 0.3, "dense": 0.7},
+        "boosts": True,
+        "rerank": False,
+        "query_intent": None,
+        "depth": 100,
+    }
+    told = dict(origin(ranks("a", {"q": 1}, config=config).info))
+    assert told["components"] == "bm25, dense"
+    assert told["weights"] == "bm25=0.3, dense=0.7"
+    assert (told["boosts"], told["rerank"], told["query_intent"]) == ("on", "off", "—")
+    assert told["depth"] == "100"
