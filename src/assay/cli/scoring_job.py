@@ -13,7 +13,6 @@ from assay import limits
 from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.errors import UsageError
 from assay.evaluation.comparison import Comparison, compare
-from assay.evaluation.sampling import sampling_of
 from assay.evaluation.score import score
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
@@ -21,9 +20,9 @@ from assay.hits.qrels import load_qrels
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from assay.config import Configuration
     from assay.evaluation.scores import Scores
     from assay.render.tables import Table
+    from assay.settings import Settings
 
 SHOW_PROGRESS_BYTES = 64 << 20
 
@@ -43,7 +42,7 @@ class Job:
 
     qrels: str
     runs: tuple[str, ...]
-    config: Configuration
+    config: Settings
     by: str | None = None
     match: Literal["chunk", "doc", "span"] = "chunk"
     protocol: str | None = None
@@ -79,7 +78,7 @@ class Job:
                     score_dtype=self.score_dtype,
                     extra_columns=self.extra_columns,
                     progress=progress,
-                    sampling=sampling_of(self.config),
+                    sampling=self.config.sampling,
                     clusters=clusters,
                 )
             runs.append(scores)

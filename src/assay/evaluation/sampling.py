@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.config import Configuration
 from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 
 
@@ -17,13 +16,3 @@ class Sampling:
     level: float = DEFAULT_LEVEL
     resamples: int = DEFAULT_RESAMPLES
     seed: int = DEFAULT_SEED
-
-
-def sampling_of(config: Configuration) -> Sampling:
-    """The bootstrap that the settings ask for."""
-    return Sampling(
-        "percentile" if config.ci_method == "percentile" else "bca",
-        config.confidence,
-        config.resamples,
-        config.seed,
-    )

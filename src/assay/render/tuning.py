@@ -9,7 +9,7 @@ from assay.evaluation.scores import rounded, shown
 from assay.evaluation.tuning import Tuning
 from assay.render.scores import between, p_value
 from assay.render.tables import Table
-from assay.search.options import FusionMethod, SearchOptions
+from assay.search.request import FusionMethod, SearchOptions
 
 
 def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Table]:

@@ -16,7 +16,7 @@ from assay.evaluation.waterfall import Stage, waterfall
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.search.fuse_again import lists_of, refuser
-from assay.search.options import FusionMethod, SearchOptions
+from assay.search.request import FusionMethod, SearchOptions
 
 TEST_SET = TestSet(
     "small",

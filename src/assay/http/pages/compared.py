@@ -15,7 +15,6 @@ from assay.evaluation.ab import ABResult, ab
 from assay.evaluation.compare_runs import QueryComparison, depth_for
 from assay.evaluation.match import Rule, graded_ranks
 from assay.evaluation.run_scores import AB_MEASURES
-from assay.evaluation.sampling import sampling_of
 from assay.evaluation.stored_run import StoredRun
 from assay.http.service import Service
 from assay.model.runs import QueryOutcome, RunInfo
@@ -111,7 +110,7 @@ def _compare(service: Service, a: str, b: str) -> Compared:
         other,
         alpha=config.alpha,
         margin=config.margin,
-        sampling=sampling_of(config),
+        sampling=config.sampling,
         archive=service.workspace.archived,
     )
     measure = found.primary.measure

@@ -15,7 +15,6 @@ from assay.errors import UsageError
 from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
-from assay.evaluation.sampling import sampling_of
 from assay.http.edge.problems import ProblemError
 from assay.http.held_out import hidden_from, run_shown_to
 from assay.http.routes.runs import Run
@@ -150,7 +149,7 @@ async def report(
             service.workspace.stored_run(ref),
             " ".join(measure) or usual,
             targets=parse_targets(DEFAULT_TARGETS),
-            sampling=sampling_of(service.config),
+            sampling=service.config.sampling,
         )
         if form == "json":
             return JSONResponse(found.to_dict())
@@ -209,5 +208,5 @@ def _scoring(
     return ScoringOptions(
         measures=" ".join(measures) or None,
         match=match,
-        sampling=sampling_of(service.config),
+        sampling=service.config.sampling,
     )

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from assay.evaluation.comparison import compare
 from assay.evaluation.decisions import DEFAULT_DECISION_MEASURES, classify
-from assay.evaluation.sampling import Sampling, sampling_of
+from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import score
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
@@ -95,7 +95,7 @@ def _scored(service: Service, asked: ScoreRequest) -> dict[str, Any]:
 
 
 def _sampling(service: Service, asked: SamplingRequest) -> Sampling:
-    usual = sampling_of(service.config)
+    usual = service.config.sampling
     return replace(
         usual,
         level=usual.level if asked.confidence is None else asked.confidence,
