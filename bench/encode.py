@@ -35,7 +35,7 @@ from assay.encode.cache import VectorCache
 from assay.encode.catalog import CARDS
 from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
 from assay.encode.cross_encoder import OnnxReranker
-from assay.encode.dense_onnx import OnnxDense
+from assay.encode.dense import OnnxDense
 from assay.encode.parallel import thread_count
 from assay.encode.runtime import Running, start
 from assay.encode.shelf import Shelf, shelf

@@ -15,8 +15,8 @@ from assay.errors import AssayError, DuplicateError, FormatError, InputError, Li
 from assay.hits import run
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
+from assay.hits.run import RunOptions
 from assay.hits.trec_stream import IrregularTextError
 from assay.model.judgments import Qrels
 from tests.fuzz.harness import Harness, changed
@@ -81,7 +81,7 @@ class DisagreementError(Exception):
 
 def read_run(path: Path, rng: random.Random) -> str:
     """A run file: every reader, the same answer."""
-    options = Options(float32=rng.random() < 0.1, extra_columns=rng.random() < 0.2)
+    options = RunOptions(float32=rng.random() < 0.1, extra_columns=rng.random() < 0.2)
     with mock.patch.object(run, "judge_trec_stream", side_effect=IrregularTextError):
         careful = _outcome(path, options)
     chunk = rng.choice((1, 16, 64, 64, 256, 1 << 20))
@@ -95,7 +95,7 @@ def read_run(path: Path, rng: random.Random) -> str:
     return type(careful).__name__ if isinstance(careful, AssayError) else "table"
 
 
-def _outcome(path: Path, options: Options) -> Any:
+def _outcome(path: Path, options: RunOptions) -> Any:
     try:
         table = run.judge(SOUND_QRELS, path, options)
     except AssayError as refusal:
@@ -129,7 +129,7 @@ def read_json(path: Path, rng: random.Random) -> str:
     try:
         load_qrels(path)
     except AssayError:
-        run.judge(SOUND_QRELS, path, Options(match=rng.choice(("chunk", "doc"))))  # type: ignore[arg-type]
+        run.judge(SOUND_QRELS, path, RunOptions(match=rng.choice(("chunk", "doc"))))  # type: ignore[arg-type]
         return "run"
     return "judgments"
 

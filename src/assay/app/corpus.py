@@ -39,7 +39,7 @@ def listed_documents(workspace: Workspace, *, limit: int, offset: int) -> dict[s
     return {
         "total": workspace.store.counts()["documents"],
         "documents": [
-            asdict(row) for row in workspace.store.places.documents(limit=limit, offset=offset)
+            asdict(row) for row in workspace.store.inventory.documents(limit=limit, offset=offset)
         ],
     }
 

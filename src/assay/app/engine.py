@@ -311,7 +311,7 @@ def system(workspace: Workspace, options: SearchOptions, *, answers: bool) -> Sy
     return recorded_system(
         workspace.searcher,
         options,
-        workspace.store.places,
+        workspace.store.inventory,
         models=models(workspace),
         engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
         answerer=workspace.answerer if answers else None,

@@ -22,6 +22,7 @@ from assay.annotation.pool import (
 from assay.annotation.similar import words_of
 from assay.app.engine import Progress
 from assay.app.workspace import Workspace
+from assay.clock import now
 from assay.errors import InputError, SearchUnavailableError
 from assay.evaluation.stored_run import StoredRun
 from assay.model.annotation import Item, Purpose, Round, RoundQuery
@@ -30,7 +31,6 @@ from assay.model.query import Filters
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
-from assay.store.moments import now
 
 PATIENCE_MS = 60_000.0
 POOLED_RUNS = 10

@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 
+from assay.clock import now
 from assay.errors import AssayError
 from assay.http.settings import ServiceSettings
 from assay.search.response import SearchResponse
-from assay.store.moments import now
 from assay.store.query_log import LoggedQuery, QueryLog
 
 MAX_GATHERED = 10_000

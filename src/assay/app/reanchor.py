@@ -9,11 +9,11 @@ from pathlib import Path
 
 from assay.annotation.reanchor import Fate, NewChunk, Reanchored, reanchor
 from assay.app.workspace import Workspace
+from assay.clock import now
 from assay.errors import ConflictError, InputError
 from assay.evaluation.match import Place, document_id
 from assay.model.testset import TestSet
 from assay.plural import counted
-from assay.store.moments import now
 from assay.testsets.save import save_test_set
 
 

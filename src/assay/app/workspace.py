@@ -128,7 +128,7 @@ class Workspace:
 
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
-        return self.store.places.as_cut(chunk_ids, versions)
+        return self.store.inventory.as_cut(chunk_ids, versions)
 
     def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, Place]]:
         """A function that says where chunks stood in the index that a run was made with."""
@@ -137,11 +137,11 @@ class Workspace:
 
     def sections(self) -> list[str]:
         """The labels of sections that there are."""
-        return list(self.store.places.sections())
+        return list(self.store.inventory.sections())
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
-        return self.store.places.present(ids)
+        return self.store.inventory.present(ids)
 
     # Models, documents and the index
 

@@ -125,7 +125,7 @@ class Job:
         split = None if self.split is None else Split(self.split)
         if self.mode != CROSS_MODE:
             return [part_of(test_set, split, Mode(self.mode))]
-        modes_of = workspace.store.places.ingestion_modes
+        modes_of = workspace.store.inventory.ingestion_modes
         return [
             part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)
         ]

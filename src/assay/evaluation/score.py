@@ -76,11 +76,10 @@ def score(
     ``progress`` is called with the bytes read and in all.
     """
     # readers of files are not needed by those who score stored runs
-    from assay.hits.options import Options
     from assay.hits.qrels import load_qrels
-    from assay.hits.run import judge
+    from assay.hits.run import RunOptions, judge
 
-    options = Options(
+    options = RunOptions(
         match=_choice(Match, match, "match"),
         ties=None if ties is None else _choice(Ties, ties, "ties"),
         depth=depth,

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import DuplicateError, FormatError
-from assay.hits.builder import ScatteredRowsError, TableBuilder
+from assay.hits.blocks import (
+    DuplicateRowError,
+    JudgedIndex,
+    ScatteredRowsError,
+    TableBuilder,
+    reduce_block,
+)
 from assay.hits.columns import choose, graded_columns, scored_columns
-from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
 from assay.hits.numbers import in_float32
 from assay.hits.rows import BLOCK_ROWS, FrameRows, list_hashes, place_of
 from assay.hits.strict_json import read_all

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from assay.errors import DuplicateError, FormatError, InputError, UsageError
 from assay.hits import strict_json
 from assay.hits.delimited import read_delimited
-from assay.hits.json_fields import Place, first_of
+from assay.hits.json_fields import ValueLocation, first_of
 from assay.hits.numbers import shown
-from assay.hits.sniff import Kind, sniff
-from assay.hits.sources import source
+from assay.hits.sources import Kind, sniff, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,7 +67,9 @@ def _json_rows(data: bytes, name: str) -> Iterable[tuple[int | None, Json, Json]
         values = [(values[0][0], row) for row in values[0][1]]
     for line, row in values:
         if not isinstance(row, dict):
-            raise Place(name, line).error(f"a row must be an object, not {shown(row)}", HINT)
+            raise ValueLocation(name, line).error(
+                f"a row must be an object, not {shown(row)}", HINT
+            )
         yield line, first_of(row, ("query_id", "qid")), row.get("group")
 
 
@@ -93,7 +94,9 @@ def _checked(rows: Iterable[tuple[int | None, Json, Json]], name: str) -> dict[s
             if not isinstance(value, str) or not value:
                 if line is None:
                     raise InputError(f"{name}: the {what} {shown(value)} is not text", hint=HINT)
-                raise Place(name, line).error(f"the {what} {shown(value)} is not text", HINT)
+                raise ValueLocation(name, line).error(
+                    f"the {what} {shown(value)} is not text", HINT
+                )
         if query in groups:
             raise DuplicateError(
                 f"query {query!r} is in a group already",

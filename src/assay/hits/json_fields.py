@@ -23,16 +23,18 @@ DOC_KEYS = ("chunk_id", "doc_id", "docno", "docid", "segment_id", "id")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValueLocation:
     """Where a value stands: file, line, and what it is inside of."""
 
     source: str
     line: int | None = None
     inside: str = ""
 
-    def inner(self, what: str) -> Place:
+    def inner(self, what: str) -> ValueLocation:
         """A place within this one."""
-        return Place(self.source, self.line, f"{self.inside}, {what}" if self.inside else what)
+        return ValueLocation(
+            self.source, self.line, f"{self.inside}, {what}" if self.inside else what
+        )
 
     def error(self, message: str, hint: str | None = None) -> FormatError:
         """The error to raise."""
@@ -45,70 +47,70 @@ def first_of(row: dict[str, Json], keys: tuple[str, ...]) -> Json:
     return next((row[key] for key in keys if row.get(key) is not None), None)
 
 
-def text_of(row: dict[str, Json], keys: tuple[str, ...], place: Place) -> str:
+def text_of(row: dict[str, Json], keys: tuple[str, ...], location: ValueLocation) -> str:
     """The id in the first of these fields."""
     value = first_of(row, keys)
     if value is None:
-        raise place.error(f"none of these is there: {', '.join(keys)}")
-    return id_of(value, place)
+        raise location.error(f"none of these is there: {', '.join(keys)}")
+    return id_of(value, location)
 
 
-def id_of(value: Json, place: Place) -> str:
+def id_of(value: Json, location: ValueLocation) -> str:
     """An id: text, neither empty nor endless."""
     if not isinstance(value, str) or not value:
-        raise place.error(f"the id {shown(value)} is not text", "put ids in quotes")
+        raise location.error(f"the id {shown(value)} is not text", "put ids in quotes")
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
-        raise place.error(f"the id {value!a:.60} holds half a surrogate pair") from None
+        raise location.error(f"the id {value!a:.60} holds half a surrogate pair") from None
     if size > limits.MAX_ID_BYTES:
-        raise place.error(f"an id of {size} bytes", f"an id has at most {limits.MAX_ID_BYTES}")
+        raise location.error(f"an id of {size} bytes", f"an id has at most {limits.MAX_ID_BYTES}")
     return value
 
 
-def number_of(value: Json, place: Place) -> float:
+def number_of(value: Json, location: ValueLocation) -> float:
     """A score: a finite number."""
     number = finite(value)
     if number is None:
         what = "a finite number" if is_number(value) else "a number"
-        raise place.error(f"the score {shown(value)} is not {what}", "write it without quotes")
+        raise location.error(f"the score {shown(value)} is not {what}", "write it without quotes")
     return number
 
 
-def grade_of(value: Json, place: Place) -> int:
+def grade_of(value: Json, location: ValueLocation) -> int:
     """A grade: a whole number."""
     if type(value) is not int or abs(value) > limits.MAX_GRADE:
-        raise place.error(
+        raise location.error(
             f"the grade {shown(value)} is not a whole number up to {limits.MAX_GRADE}",
             "grades are whole numbers such as 0, 1, 2, 3, without quotes",
         )
     return value
 
 
-def list_of(value: Json, place: Place) -> list[Json]:
+def list_of(value: Json, location: ValueLocation) -> list[Json]:
     """A list."""
     if not isinstance(value, (list, tuple)):
-        raise place.error(f"a list belongs here, not {value!r:.60}")
+        raise location.error(f"a list belongs here, not {value!r:.60}")
     return list(value)
 
 
-def spans_of(value: Json, place: Place) -> tuple[Span, ...]:
+def spans_of(value: Json, location: ValueLocation) -> tuple[Span, ...]:
     """Character spans; none is none."""
     spans = []
-    for item in list_of(value, place) if value is not None else []:
+    for item in list_of(value, location) if value is not None else []:
         sound = isinstance(item, (list, tuple)) and len(item) == 2
         if not sound or not all(map(is_whole, item)) or not 0 <= item[0] < item[1] < 1 << 62:
-            raise place.error(f"a span is [start, end) with 0 <= start < end, not {shown(item)}")
+            raise location.error(f"a span is [start, end) with 0 <= start < end, not {shown(item)}")
         spans.append((int(item[0]), int(item[1])))
     return tuple(spans)
 
 
-def result_of(item: Json, place: Place) -> Result:
+def result_of(item: Json, location: ValueLocation) -> Result:
     """One result: an id, an [id, score] pair, an object or a ``Result``."""
     if isinstance(item, str):
-        return Result(id_of(item, place))
+        return Result(id_of(item, location))
     if isinstance(item, (list, tuple)) and len(item) == 2:
-        return Result(id_of(item[0], place), score=number_of(item[1], place))
+        return Result(id_of(item[0], location), score=number_of(item[1], location))
     id_: Json
     spans: Json
     if isinstance(item, Result):
@@ -117,18 +119,18 @@ def result_of(item: Json, place: Place) -> Result:
     elif isinstance(item, dict):
         id_ = first_of(item, DOC_KEYS)
         if id_ is None:
-            raise place.error(f"none of these is there: {', '.join(DOC_KEYS)}")
+            raise location.error(f"none of these is there: {', '.join(DOC_KEYS)}")
         # a doc_id beside no chunk_id is the id itself, and may name a chunk
         doc_id = item.get("doc_id") if item.get("chunk_id") is not None else None
         score, rank, spans = item.get("score"), item.get("rank"), item.get("spans")
     else:
-        raise place.error(f"a result is an id, [id, score] or an object, not {shown(item)}")
+        raise location.error(f"a result is an id, [id, score] or an object, not {shown(item)}")
     if rank is not None and (not is_whole(rank) or rank < 0):
-        raise place.error(f"the rank {shown(rank)} is not a whole number")
+        raise location.error(f"the rank {shown(rank)} is not a whole number")
     return Result(
-        id_of(id_, place),
-        score=None if score is None else number_of(score, place),
+        id_of(id_, location),
+        score=None if score is None else number_of(score, location),
         rank=None if rank is None else int(rank),
-        doc_id=None if doc_id is None else id_of(doc_id, place),
-        spans=spans_of(spans, place),
+        doc_id=None if doc_id is None else id_of(doc_id, location),
+        spans=spans_of(spans, location),
     )

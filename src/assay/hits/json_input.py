@@ -18,7 +18,7 @@ from assay.hits import strict_json
 from assay.hits.json_fields import (
     DOC_KEYS,
     QUERY_KEYS,
-    Place,
+    ValueLocation,
     first_of,
     grade_of,
     id_of,
@@ -41,7 +41,7 @@ LIST_KEYS = ("results", "hits", "retrieved_segment_ids", "ranking")
 JUDGMENT_KEYS = ("relevant_docs", "judgments", "relevant_segment_ids", "expected_chunk_ids")
 SET_KEYS = ("test_queries", "queries")
 
-Row: TypeAlias = tuple[Place, dict[str, Json]]
+Row: TypeAlias = tuple[ValueLocation, dict[str, Json]]
 
 
 def run_from_json(data: bytes, source: str) -> ScoreRun | LiveRun:
@@ -54,9 +54,9 @@ def run_from_json(data: bytes, source: str) -> ScoreRun | LiveRun:
 
 def run_from_mapping(value: dict[str, Json], source: str) -> ScoreRun | LiveRun:
     """``{query: {document: score}}`` or ``{query: [results]}``."""
-    places = {query: Place(source, None, f"query {query!r:.60}") for query in value}
-    for query, place in places.items():
-        id_of(query, place)
+    places = {query: ValueLocation(source, None, f"query {query!r:.60}") for query in value}
+    for query, location in places.items():
+        id_of(query, location)
     if all(isinstance(ranking, dict) for ranking in value.values()):
         return {query: _scores(ranking, places[query]) for query, ranking in value.items()}
     for query, ranking in value.items():
@@ -77,11 +77,11 @@ def qrels_from_json(data: bytes, source: str) -> Qrels:
     judged = _Judged()
     if rows is None:
         for query, listed in value.items():
-            place = Place(source, None, f"query {query!r:.60}")
-            judged.add_query(id_of(query, place), listed, place)
+            location = ValueLocation(source, None, f"query {query!r:.60}")
+            judged.add_query(id_of(query, location), listed, location)
     else:
-        for place, row in rows:
-            judged.add_row(row, place)
+        for location, row in rows:
+            judged.add_row(row, location)
     return judged.qrels()
 
 
@@ -90,7 +90,7 @@ def _content(data: bytes, source: str) -> tuple[dict[str, Json], list[Row] | Non
     values = strict_json.values(data, source)
     line, value = values[0]
     if len(values) > 1 or _is_row(value):
-        return {}, [_row(row, Place(source, number)) for number, row in values]
+        return {}, [_row(row, ValueLocation(source, number)) for number, row in values]
     listed = value if isinstance(value, list) else None
     if isinstance(value, dict):
         listed = next((value[key] for key in SET_KEYS if isinstance(value.get(key), list)), None)
@@ -101,7 +101,8 @@ def _content(data: bytes, source: str) -> tuple[dict[str, Json], list[Row] | Non
             "the top level must be an object, a list or JSON lines", source=source, line=line
         )
     return {}, [
-        _row(row, Place(source, None, f"item {number}")) for number, row in enumerate(listed, 1)
+        _row(row, ValueLocation(source, None, f"item {number}"))
+        for number, row in enumerate(listed, 1)
     ]
 
 
@@ -114,29 +115,29 @@ def _is_row(value: Json) -> bool:
     return any(isinstance(value.get(key), (str, int)) for key in keys)
 
 
-def _row(row: Json, place: Place) -> Row:
+def _row(row: Json, location: ValueLocation) -> Row:
     if not isinstance(row, dict):
-        raise place.error(f"a row must be an object, not {row!r:.40}")
-    return place, row
+        raise location.error(f"a row must be an object, not {row!r:.40}")
+    return location, row
 
 
 def _run_from_rows(rows: list[Row]) -> LiveRun:
     run: LiveRun = {}
     whole: set[str] = set()  # queries that came with all their results in one row
-    for place, row in rows:
+    for location, row in rows:
         listed = first_of(row, LIST_KEYS)
-        query = text_of(row, QUERY_KEYS[:2] if listed is None else QUERY_KEYS, place)
+        query = text_of(row, QUERY_KEYS[:2] if listed is None else QUERY_KEYS, location)
         if query in whole or (listed is not None and query in run):
-            raise place.error(f"query {query!r} stands twice", "give each query one row")
+            raise location.error(f"query {query!r} stands twice", "give each query one row")
         if listed is None:
-            run.setdefault(query, []).append(result_of(row, place))
+            run.setdefault(query, []).append(result_of(row, location))
         else:
             whole.add(query)
-            run[query] = [result_of(item, place) for item in list_of(listed, place)]
+            run[query] = [result_of(item, location) for item in list_of(listed, location)]
     return run
 
 
-def _scores(ranking: dict[str, Json], place: Place) -> dict[str, float]:
+def _scores(ranking: dict[str, Json], location: ValueLocation) -> dict[str, float]:
     """The ranking as it is, if all its ids and scores are sound; looked at together for speed."""
     try:
         kinds = set(map(type, ranking.values()))
@@ -147,7 +148,7 @@ def _scores(ranking: dict[str, Json], place: Place) -> dict[str, float]:
     except OverflowError:
         pass
     return {
-        id_of(doc, place): number_of(score, place.inner(f"document {doc!r:.60}"))
+        id_of(doc, location): number_of(score, location.inner(f"document {doc!r:.60}"))
         for doc, score in ranking.items()
     }
 
@@ -160,39 +161,43 @@ class _Judged:
         self.spans: dict[tuple[str, str], tuple[Span, ...]] = {}
         self.fields: dict[str, Mapping[str, str]] = {}
 
-    def add_row(self, row: dict[str, Json], place: Place) -> None:
+    def add_row(self, row: dict[str, Json], location: ValueLocation) -> None:
         listed = first_of(row, JUDGMENT_KEYS)
         if listed is None:
-            query = text_of(row, QUERY_KEYS[:2], place)
-            self._judge(query, row, place)
+            query = text_of(row, QUERY_KEYS[:2], location)
+            self._judge(query, row, location)
             return
-        query = text_of(row, QUERY_KEYS, place)
+        query = text_of(row, QUERY_KEYS, location)
         if query in self.grades:
-            raise place.error(f"query {query!r} stands twice", "give each query one row")
-        self.add_query(query, listed, place)
+            raise location.error(f"query {query!r} stands twice", "give each query one row")
+        self.add_query(query, listed, location)
         self.fields[query] = {
             key: value
             for key, value in row.items()
             if isinstance(value, str) and key not in QUERY_KEYS
         }
 
-    def add_query(self, query: str, listed: Json, place: Place) -> None:
+    def add_query(self, query: str, listed: Json, location: ValueLocation) -> None:
         self.grades.setdefault(query, {})
         if isinstance(listed, dict):
             listed = [{"doc_id": doc, "grade": grade} for doc, grade in listed.items()]
-        for item in list_of(listed, place):
-            self._judge(query, {"doc_id": item} if isinstance(item, str) else item, place)
+        for item in list_of(listed, location):
+            self._judge(query, {"doc_id": item} if isinstance(item, str) else item, location)
 
-    def _judge(self, query: str, item: Json, place: Place) -> None:
+    def _judge(self, query: str, item: Json, location: ValueLocation) -> None:
         if not isinstance(item, dict):
-            raise place.error(f"a judgment is an id or an object, not {item!r:.60}")
-        doc = text_of(item, DOC_KEYS, place)
+            raise location.error(f"a judgment is an id or an object, not {item!r:.60}")
+        doc = text_of(item, DOC_KEYS, location)
         grade = first_of(item, GRADE_KEYS)
         judged = self.grades.setdefault(query, {})
         if doc in judged:
-            raise place.error(f"query {query!r} judges document {doc!r} again", "keep one judgment")
-        judged[doc] = 1 if grade is None else grade_of(grade, place.inner(f"document {doc!r:.60}"))
-        if spans := spans_of(item.get("spans"), place):
+            raise location.error(
+                f"query {query!r} judges document {doc!r} again", "keep one judgment"
+            )
+        judged[doc] = (
+            1 if grade is None else grade_of(grade, location.inner(f"document {doc!r:.60}"))
+        )
+        if spans := spans_of(item.get("spans"), location):
             self.spans[query, doc] = spans
 
     def qrels(self) -> Qrels:

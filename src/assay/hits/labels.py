@@ -14,10 +14,9 @@ import numpy as np
 from assay.errors import FormatError
 from assay.hits import frames, strict_json
 from assay.hits.delimited import read_delimited
-from assay.hits.json_fields import Place
+from assay.hits.json_fields import ValueLocation
 from assay.hits.numbers import finite, shown
-from assay.hits.sniff import Kind, sniff
-from assay.hits.sources import source
+from assay.hits.sources import Kind, sniff, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,9 +36,9 @@ class Labels:
     clusters: list[str] | None
 
 
-def read_labels(place: str, cluster: str | None = None) -> Labels:
+def read_labels(path: str, cluster: str | None = None) -> Labels:
     """The rows of a file, each checked."""
-    with source(place) as origin, origin.open() as stream:
+    with source(path) as origin, origin.open() as stream:
         name = origin.name
         kind, head = sniff(stream)
         if kind is Kind.PARQUET:
@@ -50,7 +49,7 @@ def read_labels(place: str, cluster: str | None = None) -> Labels:
             rows = list(_json_rows(data, name) if kind is Kind.JSON else _text_rows(data, name))
     if not rows:
         raise FormatError("there is no row", source=name, hint="a row has a label and a score")
-    placed = [(row, Place(name, line)) for line, row in rows]
+    placed = [(row, ValueLocation(name, line)) for line, row in rows]
     labels = [_label(row, where) for row, where in placed]
     scores = [_score(row, where) for row, where in placed]
     clusters = [str(_field(row, cluster, where)) for row, where in placed] if cluster else None
@@ -63,7 +62,7 @@ def _json_rows(data: bytes, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
         rows = [(rows[0][0], row) for row in rows[0][1]]
     for line, row in rows:
         if not isinstance(row, dict):
-            raise Place(name, line).error(f"a row must be an object, not {shown(row)}")
+            raise ValueLocation(name, line).error(f"a row must be an object, not {shown(row)}")
         yield line, row
 
 
@@ -73,36 +72,40 @@ def _text_rows(data: bytes, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
         if not header:
             header = cells
             if len(set(header)) < len(header):
-                raise Place(name, line).error("two columns have the same name")
+                raise ValueLocation(name, line).error("two columns have the same name")
         elif len(cells) != len(header):
-            raise Place(name, line).error(
+            raise ValueLocation(name, line).error(
                 f"{len(cells)} cells where {len(header)} belong", "quote cells that hold commas"
             )
         else:
             yield line, dict(zip(header, cells, strict=True))
 
 
-def _field(row: Mapping[str, Any], field: str, place: Place) -> Any:
+def _field(row: Mapping[str, Any], field: str, location: ValueLocation) -> Any:
     value = row.get(field)
     if value is None or value == "":
         known = ", ".join(str(key) for key in row)
-        raise place.error(f"no {field!r} among: {known}" if field not in row else f"no {field!r}")
+        raise location.error(
+            f"no {field!r} among: {known}" if field not in row else f"no {field!r}"
+        )
     return value
 
 
-def _label(row: Mapping[str, Any], place: Place) -> bool:
-    value = _field(row, "label", place)
+def _label(row: Mapping[str, Any], location: ValueLocation) -> bool:
+    value = _field(row, "label", location)
     text = str(value).strip().lower()
     if text not in TRUE | FALSE:
-        raise place.error(f"the label {shown(value)} is neither 0 nor 1", "true and yes are 1 too")
+        raise location.error(
+            f"the label {shown(value)} is neither 0 nor 1", "true and yes are 1 too"
+        )
     return text in TRUE
 
 
-def _score(row: Mapping[str, Any], place: Place) -> float:
-    value = _field(row, "score", place)
+def _score(row: Mapping[str, Any], location: ValueLocation) -> float:
+    value = _field(row, "score", location)
     number = finite(_parsed(value) if isinstance(value, str) else value)
     if number is None:
-        raise place.error(f"the score {shown(value)} is not a finite number")
+        raise location.error(f"the score {shown(value)} is not a finite number")
     return number
 
 

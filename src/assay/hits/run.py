@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from assay.errors import InputError, UsageError
@@ -13,26 +14,63 @@ from assay.hits.dict_reduce import checked_scores, judge_dicts
 from assay.hits.json_input import run_from_json, run_from_mapping
 from assay.hits.live import judge_live, live_run, ordered
 from assay.hits.numbers import shown
-from assay.hits.options import Options
-from assay.hits.sniff import Kind, sniff
-from assay.hits.sources import Source, source
+from assay.hits.sources import Kind, Source, sniff, source
 from assay.hits.strict_json import read_all
 from assay.hits.trec_lines import RunRows, read_run_lines
 from assay.hits.trec_stream import IrregularTextError, duplicate_in_run, judge_trec_stream
 from assay.model.ranking import LiveRun, Match, ScoreRun, Ties
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.measures.table import JudgedHits
     from assay.model.judgments import Qrels
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """``ties`` None means: by id for scores (as trec_eval), as given for lists.
+
+    ``match`` and ``ties`` may be given by name. ``depth`` keeps the first results of each query
+    only. ``float32`` rounds scores as trec_eval did before its version 10. ``extra_columns`` lets a
+    run's lines go on after the tag.
+    """
+
+    match: Match = Match.CHUNK
+    ties: Ties | None = None
+    depth: int | None = None
+    float32: bool = False
+    extra_columns: bool = False
+    separator: str = ":chunk_"
+    progress: Callable[[int, int | None], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("match", Match), ("ties", Ties)):
+            value = getattr(self, name)
+            known = [member.value for member in kind]
+            if isinstance(value, str) and value in known:
+                object.__setattr__(self, name, kind(value))
+            elif not (isinstance(value, kind) or (name == "ties" and value is None)):
+                raise UsageError(f"unknown {name}: {value!r}", hint=f"one of: {', '.join(known)}")
+        depth = self.depth
+        if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int)):
+            raise UsageError(f"the depth {depth!r} is not a whole number")
+        if depth is not None and depth < 1:
+            raise UsageError(f"the depth {depth} is below 1", hint="leave it out to keep all")
+        if not self.separator:
+            raise UsageError(
+                "the separator is empty", hint="it parts document and chunk: ':chunk_'"
+            )
+
 
 RunInput: TypeAlias = (
     str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | Mapping[str, list[Any]] | Any
 )
 
 
-def judge(qrels: Qrels, run: RunInput, options: Options | None = None) -> JudgedHits:
+def judge(qrels: Qrels, run: RunInput, options: RunOptions | None = None) -> JudgedHits:
     """The judged-hits table of a run given as a file, mapping, data frame or three arrays."""
-    options = options or Options()
+    options = options or RunOptions()
     if isinstance(run, (str, os.PathLike)):
         with source(run) as origin:
             hits = _judge_file(qrels, origin, options)
@@ -62,7 +100,7 @@ def load_run(path: str | os.PathLike[str]) -> LiveRun:
         elif kind is Kind.JSON:
             run = run_from_json(data + read_all(stream), origin.name)
         else:
-            run = _small_run(data + read_all(stream), origin.name, Options())
+            run = _small_run(data + read_all(stream), origin.name, RunOptions())
     if all(isinstance(ranking, Mapping) for ranking in run.values()):
         scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
         checked_scores(scores.values(), scores)
@@ -82,7 +120,7 @@ def _refuse_strangers(qrels: Qrels, hits: JudgedHits, place: str) -> NoReturn:
     )
 
 
-def _judge_file(qrels: Qrels, origin: Source, options: Options) -> JudgedHits:
+def _judge_file(qrels: Qrels, origin: Source, options: RunOptions) -> JudgedHits:
     with origin.open() as stream:
         kind, data = sniff(stream)
         if kind is Kind.PARQUET:
@@ -107,7 +145,7 @@ def _judge_file(qrels: Qrels, origin: Source, options: Options) -> JudgedHits:
         return _judge_any(qrels, _small_run(data, origin.name, options), options)
 
 
-def _small_run(data: bytes, name: str, options: Options) -> ScoreRun:
+def _small_run(data: bytes, name: str, options: RunOptions) -> ScoreRun:
     rows = read_run_lines(data, name, extra_columns=options.extra_columns)
     run: ScoreRun = {}
     for query, doc, score in zip(rows.query, rows.doc, rows.score, strict=True):
@@ -125,7 +163,7 @@ def _refuse_duplicate(rows: RunRows, name: str) -> None:
         first[query, doc] = line
 
 
-def _judge_mapping(qrels: Qrels, run: Mapping[Any, Any], options: Options) -> JudgedHits:
+def _judge_mapping(qrels: Qrels, run: Mapping[Any, Any], options: RunOptions) -> JudgedHits:
     for query in run:
         if not isinstance(query, str):
             raise InputError(
@@ -137,7 +175,7 @@ def _judge_mapping(qrels: Qrels, run: Mapping[Any, Any], options: Options) -> Ju
     return _judge_any(qrels, run_from_mapping(dict(run), "run"), options)
 
 
-def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: Options) -> JudgedHits:
+def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: RunOptions) -> JudgedHits:
     """Scores by dict unless something asks for lists."""
     if not all(isinstance(ranking, Mapping) for ranking in run.values()):
         return _judge_lists(qrels, run, options)  # type: ignore[arg-type]  # not mappings: lists
@@ -148,7 +186,7 @@ def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: Options) -> Judge
     return _judge_lists(qrels, live_run(scores, options.ties or Ties.TREC), options)
 
 
-def _judge_lists(qrels: Qrels, run: LiveRun, options: Options) -> JudgedHits:
+def _judge_lists(qrels: Qrels, run: LiveRun, options: RunOptions) -> JudgedHits:
     return judge_live(
         qrels,
         run,
@@ -158,7 +196,7 @@ def _judge_lists(qrels: Qrels, run: LiveRun, options: Options) -> JudgedHits:
     )
 
 
-def _judge_frame(qrels: Qrels, frame: Any, place: str, options: Options) -> JudgedHits:
+def _judge_frame(qrels: Qrels, frame: Any, place: str, options: RunOptions) -> JudgedHits:
     if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
         return frames.judge_frame(qrels, frame, place=place, float32=options.float32)
     return _judge_any(qrels, frames.run_from_frame(frame, place), options)

@@ -15,20 +15,21 @@ import tempfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from assay import limits
 from assay.errors import FormatError, InputError, LimitError, MissingFileError
-from assay.hits.zstd import is_zstd, zstd_stream
+from assay.zstd import ZstdReader, is_zstd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+
 GZIP = b"\x1f\x8b"
 STEP = 1 << 20  # unpacked or spooled at once, before the caps are looked at
-BOMB_FLOOR = 64 << 20  # below this nothing is a bomb
 
 
 @dataclass(slots=True)
@@ -93,11 +94,11 @@ class Source:
         return spool
 
 
-def source(place: str | os.PathLike[str]) -> Source:
+def source(name: str | os.PathLike[str]) -> Source:
     """The source that a path (or ``-``) names, or an error that says what is wrong with it."""
-    if place == "-":
+    if name == "-":
         return Source("<stdin>")
-    path = Path(place)
+    path = Path(name)
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as problem:
@@ -162,7 +163,7 @@ class Bytes:
         if magic.startswith(GZIP):
             self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw, mode="rb"))
         elif is_zstd(magic):
-            self._stream = cast("IO[bytes]", zstd_stream(raw))
+            self._stream = cast("IO[bytes]", ZstdReader(raw))
         else:
             self.packed = False
 
@@ -197,10 +198,30 @@ class Bytes:
 
     def _refuse_bomb(self) -> None:
         too_dense = self._count > max(
-            BOMB_FLOOR, limits.MAX_DECOMPRESSED_RATIO * max(self._raw.tell(), 1)
+            limits.BOMB_FLOOR_BYTES, limits.MAX_DECOMPRESSED_RATIO * max(self._raw.tell(), 1)
         )
         if too_dense or self._count > limits.MAX_DECOMPRESSED_BYTES:
             raise LimitError(
                 f"{self.name} unpacks to more than {self._count:,} bytes from {self._raw.tell():,}",
                 hint="unpack it yourself if you trust it",
             )
+
+
+HEAD_BYTES = 1 << 16
+
+
+class Kind(Enum):
+    """The kinds of file that hold runs and judgments."""
+
+    TREC = "trec"
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+def sniff(stream: Bytes) -> tuple[Kind, bytes]:
+    """The kind, and the bytes that were read to tell."""
+    head = stream.read(HEAD_BYTES)
+    if head.startswith(b"PAR1"):
+        return Kind.PARQUET, head
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return (Kind.JSON if first in (b"{", b"[") else Kind.TREC), head

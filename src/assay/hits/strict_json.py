@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from assay import limits
 from assay.errors import DuplicateError, FormatError, LimitError, PlacedError
-from assay.hits import json_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,7 +122,7 @@ def _value(text: str, begin: int, source: str, line: int) -> tuple[Json, int]:
     except RecursionError:
         raise _too_deep().error(text, source, line) from None
     except ValueError:  # Python refuses to convert thousands of digits
-        at = line + json_place.of_token(text, _has_too_many_digits) - 1
+        at = line + line_of_token(text, _has_too_many_digits) - 1
         raise FormatError("a number of too many digits", source=source, line=at) from None
     return value, end
 
@@ -135,7 +134,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         twice = next(key for key, _ in pairs if count[key] > 1)
         raise _RefusedError(
             f"the key {twice!a:.60} stands twice in one object",
-            lambda text: json_place.of_duplicate(text, twice),
+            lambda text: line_of_duplicate(text, twice),
             "keep one of them",
             DuplicateError,
         )
@@ -145,7 +144,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _constant(name: str) -> NoReturn:
     raise _RefusedError(
         f"{name} is not a number",
-        lambda text: json_place.of_token(text, lambda token: token == name),
+        lambda text: line_of_token(text, lambda token: token == name),
         "leave the value out, or use null",
     )
 
@@ -161,7 +160,7 @@ def _has_too_many_digits(token: str) -> bool:
 def _too_deep() -> _RefusedError:
     most = limits.MAX_JSON_DEPTH
     return _RefusedError(
-        f"JSON nested more than {most} deep", lambda text: json_place.of_depth(text, most)
+        f"JSON nested more than {most} deep", lambda text: line_of_depth(text, most)
     )
 
 
@@ -189,10 +188,67 @@ def _refuse_half_pairs(value: Json, text: str, begin: int, end: int) -> None:
         if isinstance(item, str) and any("\ud800" <= char <= "\udfff" for char in item):
             raise _RefusedError(
                 "text with half a surrogate pair",
-                lambda text: json_place.of_surrogate(text, begin),
+                lambda text: line_of_surrogate(text, begin),
                 "write the whole pair, or the character itself",
             )
         if isinstance(item, dict):
             level += [*item.keys(), *item.values()]
         elif isinstance(item, list):
             level += item
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_HALF_PAIR = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
+
+
+def line_of_token(text: str, wanted: Callable[[str], bool]) -> int:
+    """The line of the first bare token (not a string) that is wanted; 1 if there is none."""
+    for part, begin in _tokens(text):
+        if not part.startswith('"') and wanted(part):
+            return _line(text, begin)
+    return 1
+
+
+def line_of_duplicate(text: str, key: str) -> int:
+    """The line on which an object has this key for the second time; 1 if none has."""
+    keys: list[set[str]] = []
+    last, where = "", 0
+    for part, begin in _tokens(text):
+        if part in "{[":
+            keys.append(set())
+        elif part in "}]":
+            keys.pop()
+        elif part == ":":
+            name = json.loads(last)
+            if name == key and name in keys[-1]:
+                return _line(text, where)
+            keys[-1].add(name)
+        last, where = part, begin
+    return 1
+
+
+def line_of_depth(text: str, most: int) -> int:
+    """The line on which nesting first goes beyond ``most`` levels; 1 if it never does."""
+    depth = 0
+    for part, begin in _tokens(text):
+        depth += (part in "{[") - (part in "}]")
+        if depth > most:
+            return _line(text, begin)
+    return 1
+
+
+def line_of_surrogate(text: str, begin: int) -> int:
+    """The line of the first half of a surrogate pair that stands alone, at or after ``begin``."""
+    found = _HALF_PAIR.search(text, begin)
+    return _line(text, found.start() if found else begin)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    return ((found.group(), found.start()) for found in _TOKEN.finditer(text))
+
+
+def _line(text: str, at: int) -> int:
+    return 1 + text.count("\n", 0, at)

@@ -16,9 +16,14 @@ import numpy as np
 
 from assay import limits
 from assay.errors import DuplicateError, LimitError
-from assay.hits.builder import ScatteredRowsError, TableBuilder
+from assay.hits.blocks import (
+    DuplicateRowError,
+    JudgedIndex,
+    ScatteredRowsError,
+    TableBuilder,
+    reduce_block,
+)
 from assay.hits.fields import Text, hash_texts
-from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, reduce_block
 from assay.hits.numbers import in_float32
 from assay.hits.rows import place_of
 from assay.hits.text_rows import TextRows, text_rows

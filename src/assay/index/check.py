@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.errors import StorageError
 from assay.index import manifest as manifests
+from assay.index.checksums import verify
 from assay.index.dense import GRAPH, Vectors
-from assay.index.files import verify
 from assay.index.manifest import Manifest
 from assay.index.origin import BEHIND, FOREIGN, Origin, is_foreign
 from assay.index.reader import Generation, verify_once

@@ -20,13 +20,13 @@ from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
 from assay.index.bm25 import Bm25
+from assay.index.checksums import fingerprint, verify
 from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
-from assay.index.files import fingerprint, verify
 from assay.index.manifest import Manifest, Part
-from assay.index.sound import sound_query, sound_sparse
 from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
+from assay.index.vector_checks import sound_query, sound_sparse
 from assay.model.arrays import BoolArray
 from assay.model.document import ChunkLabels
 from assay.model.query import Component, Filters, Hit, best_hits

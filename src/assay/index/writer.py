@@ -23,15 +23,15 @@ from assay.durable import is_unfinished, refusal, storing, sync_files, sync_fold
 from assay.errors import StorageError
 from assay.index import bm25
 from assay.index import manifest as manifests
+from assay.index.checksums import describe
 from assay.index.columns import write_columns
 from assay.index.dense import write_dense
-from assay.index.files import describe
 from assay.index.lock import write_lock
 from assay.index.manifest import Files, Manifest, Part
 from assay.index.origin import Origin, is_foreign, origin_of
 from assay.index.reader import DEAD, verify_once
-from assay.index.sound import sound_matrix, sound_sparse
 from assay.index.sparse import write_sparse
+from assay.index.vector_checks import sound_matrix, sound_sparse
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
 

@@ -23,7 +23,7 @@ The way of the data, file by file::
 from assay.ingest.chunker import chunk_document
 from assay.ingest.corpus import read_corpus, read_documents
 from assay.ingest.detect import detect
-from assay.ingest.entry import Entry, Place
+from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.profiles import PROFILES, Profile, profile_named
 from assay.ingest.readers import READERS, Reader, reader_named
 from assay.ingest.sections import INTENTS, LABELS
@@ -34,8 +34,8 @@ __all__ = [
     "LABELS",
     "PROFILES",
     "READERS",
-    "Entry",
-    "Place",
+    "FileLocation",
+    "ParsedDocument",
     "Profile",
     "Progress",
     "Reader",

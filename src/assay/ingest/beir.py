@@ -11,19 +11,19 @@ from pathlib import Path
 
 from assay.errors import InputError, UsageError
 from assay.ingest.documents import document_entry
-from assay.ingest.entry import Entry
 from assay.ingest.folders import corpus_files
 from assay.ingest.json_rows import line_rows
+from assay.ingest.parsed import ParsedDocument
 from assay.ingest.watch import Watch
 
 NAMES = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst")
 
 
-def read_beir(path: Path, watch: Watch) -> Iterator[Entry]:
+def read_beir(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The documents of a BEIR folder, or of its corpus file."""
     for file in corpus_files(corpus_of(path), frozenset(), watch):
-        for place, row in line_rows(file, watch):
-            yield document_entry(row, place, watch, "beir")
+        for location, row in line_rows(file, watch):
+            yield document_entry(row, location, watch, "beir")
 
 
 def corpus_of(path: Path) -> Path:

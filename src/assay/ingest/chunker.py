@@ -10,6 +10,7 @@ exactly what its spans cover; the markup stays with the first part.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -17,7 +18,6 @@ from itertools import takewhile
 from assay.ingest import tokens
 from assay.ingest.profiles import Profile
 from assay.ingest.tables import HEAD_END
-from assay.ingest.windows import Stretch, trimmed, windows
 from assay.model.document import BELOW, Chunk, Document, Section, chunk_of
 from assay.model.judgments import Span
 
@@ -157,3 +157,63 @@ def _chunk(
         table_html="" if part else section.table_html,
         metadata={**document.metadata, **details} if details else document.metadata,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """``text`` up to ``end``: where its tokens begin, and which of them begin a sentence or row."""
+
+    text: str
+    end: int
+    at: list[int]
+    breaks: list[int]
+
+
+def windows(stretch: Stretch, size: int, overlap: int) -> Iterator[Span]:
+    """Spans of up to ``size`` tokens that cover the stretch; ``2 * overlap < size``."""
+    first, total = 0, len(stretch.at)
+    while total - first > size:
+        last = _last(stretch, first, size, overlap)
+        yield trimmed(stretch.text, stretch.at[first], stretch.at[last])
+        first = _next_first(stretch, last, overlap)
+    if first < total:
+        yield trimmed(stretch.text, stretch.at[first], stretch.end)
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """The span without the blanks at its ends."""
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+
+
+def _last(stretch: Stretch, first: int, size: int, overlap: int) -> int:
+    """The token before which a window that begins at ``first`` ends.
+
+    It lies beyond half of the size, so that every window brings something that the last one, and
+    what overlaps, did not have.
+    """
+    left = len(stretch.at) - first
+    parts = -(-(left - overlap) // (size - overlap))
+    share = first + -(-(left + (parts - 1) * overlap) // parts)
+    low, high = first + size // 2 + 1, first + size
+    breaks = stretch.breaks
+    near = breaks[bisect_left(breaks, low) : bisect_right(breaks, high)]
+    if near:
+        return min(near, key=lambda index: (abs(index - share), index))
+    for index in range(high, low - 1, -1):
+        if tokens.begins_word(stretch.text, stretch.at[index]):
+            return index
+    return high
+
+
+def _next_first(stretch: Stretch, last: int, overlap: int) -> int:
+    """The token that the next window begins with: ``last``, or one up to ``overlap`` before it."""
+    if not overlap:
+        return last
+    location = bisect_left(stretch.breaks, last - overlap)
+    if location < len(stretch.breaks) and stretch.breaks[location] < last:
+        return stretch.breaks[location]
+    for index in range(last - overlap, last):
+        if tokens.begins_word(stretch.text, stretch.at[index]):
+            return index
+    return last

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from assay import limits
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.sections import intent_of
 from assay.ingest.tables import Table, table_kind, table_markup, table_text
 from assay.model.document import BELOW, Section
@@ -29,8 +29,8 @@ class Composer:
     text below it, and all that are open make up a section's ``heading``: ``Methods > Patients``.
     """
 
-    def __init__(self, place: Place, gap: str = "\n\n") -> None:
-        self._place = place
+    def __init__(self, location: FileLocation, gap: str = "\n\n") -> None:
+        self._place = location
         self._gap = gap
         self._pieces: list[str] = []
         self._sections: list[Section] = []
@@ -56,12 +56,14 @@ class Composer:
             self._written = len(self._open)
             self.append(text, Section(0, 0, label=label, heading=self._path(name)))
 
-    def add_table(self, table: Table, label: str, place: Place, *, name: str = "") -> None:
+    def add_table(
+        self, table: Table, label: str, location: FileLocation, *, name: str = ""
+    ) -> None:
         """Append a table; an adverse-event table has that intent wherever it stands."""
-        text = table_text(table, place)
+        text = table_text(table, location)
         if text:
             hint = "ae" if table_kind(table) == "adverse_events" else ""
-            html = table_markup(table, place)
+            html = table_markup(table, location)
             section = Section(0, 0, label, self._path(name), hint, is_table=True, table_html=html)
             self.append(text, section)
 
@@ -77,7 +79,7 @@ class Composer:
         hint = section.intent_hint or intent_of(section.label, text)
         self._sections.append(replace(section, start=start, end=self._length, intent_hint=hint))
         if len(self._sections) > limits.MAX_SECTIONS:
-            raise self._place.too_large(f"more than {limits.MAX_SECTIONS:,} sections")
+            raise self._place.limit_error(f"more than {limits.MAX_SECTIONS:,} sections")
 
     def _path(self, name: str) -> str:
         return BELOW.join([*self._open, name] if name else self._open)[: limits.MAX_TITLE_CHARS]
@@ -86,7 +88,7 @@ class Composer:
         self._pieces.append(piece)
         self._length += len(piece)
         if self._length > limits.MAX_DOCUMENT_CHARS:
-            raise self._place.too_large(
+            raise self._place.limit_error(
                 f"a document of more than {limits.MAX_DOCUMENT_CHARS:,} characters", hint="split it"
             )
 

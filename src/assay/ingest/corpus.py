@@ -13,8 +13,8 @@ from typing import TypeAlias
 from assay import limits
 from assay.ingest import fields
 from assay.ingest.chunker import chunk_document
-from assay.ingest.entry import Entry, Place
-from assay.ingest.plan import Part, plan
+from assay.ingest.parsed import FileLocation, ParsedDocument
+from assay.ingest.plan import CorpusPart, plan
 from assay.ingest.profiles import Profile, profile_named
 from assay.ingest.readers import reader_named
 from assay.ingest.watch import Report, Watch
@@ -56,17 +56,17 @@ def read_documents(
     progress: Report | None = None,
     *,
     skip_empty: bool = False,
-) -> Iterator[Entry]:
+) -> Iterator[ParsedDocument]:
     """Each document of the corpus as its reader found it, checked and without repetitions."""
     watch = Watch(progress, Path(path), skip_empty=skip_empty)
-    parts = plan(Path(path), watch) if format == "auto" else [Part(format, Path(path))]
-    seen: dict[str, tuple[bytes, Place]] = {}
-    segments: dict[str, Place] = {}
+    parts = plan(Path(path), watch) if format == "auto" else [CorpusPart(format, Path(path))]
+    seen: dict[str, tuple[bytes, FileLocation]] = {}
+    segments: dict[str, FileLocation] = {}
     for entry in chain.from_iterable(
         reader_named(part.format).read(part.path, watch) for part in parts
     ):
         if not entry.document.text.strip():
-            watch.empty(f"the document {entry.document.doc_id}", entry.place)
+            watch.empty(f"the document {entry.document.doc_id}", entry.location)
             continue
         _check_size(entry)
         entry = _bounded(entry, watch)  # noqa: PLW2901 - the same one, made smaller
@@ -76,47 +76,51 @@ def read_documents(
             yield entry
 
 
-def _check_size(entry: Entry) -> None:
+def _check_size(entry: ParsedDocument) -> None:
     name, most = entry.document.doc_id, limits.MAX_DOCUMENT_CHARS
     if len(entry.document.text) > most:
-        raise entry.place.too_large(
+        raise entry.location.limit_error(
             f"the document {name} has more than {most:,} characters", hint="split it"
         )
 
 
-def _bounded(entry: Entry, watch: Watch) -> Entry:
+def _bounded(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
     """Title and metadata are stored with every chunk; what is too long for that goes, noted."""
     known = entry.document.metadata
     kept = {key: value for key, value in known.items() if len(value) <= limits.MAX_METADATA_CHARS}
     for key in known.keys() - kept:
-        watch.note(f"{entry.place}: metadata.{key:.80} is too long and is left out")
-    title = fields.cut_title(entry.document.title, entry.place, watch)
+        watch.note(f"{entry.location}: metadata.{key:.80} is too long and is left out")
+    title = fields.cut_title(entry.document.title, entry.location, watch)
     if len(kept) == len(known) and title == entry.document.title:
         return entry
     return replace(entry, document=replace(entry.document, title=title, metadata=kept))
 
 
-def _again(entry: Entry, seen: dict[str, tuple[bytes, Place]], watch: Watch) -> bool:
+def _again(
+    entry: ParsedDocument, seen: dict[str, tuple[bytes, FileLocation]], watch: Watch
+) -> bool:
     """Was this document read before? The same one is noted, another one under its id refused."""
     document = entry.document
     digest = blake2b(f"{document.title}\0{document.text}".encode(), digest_size=16).digest()
-    earlier, place = seen.setdefault(document.doc_id, (digest, entry.place))
-    if place is entry.place:
+    earlier, location = seen.setdefault(document.doc_id, (digest, entry.location))
+    if location is entry.location:
         return False
     if earlier != digest:
-        raise entry.place.twice(
-            f"the document {document.doc_id} has another title or text at {place}",
+        raise entry.location.duplicate_error(
+            f"the document {document.doc_id} has another title or text at {location}",
             hint="ids name one document each",
         )
-    watch.note(f"{entry.place}: document {document.doc_id} again, the same as at {place}: skipped")
+    watch.note(
+        f"{entry.location}: document {document.doc_id} again, the same as at {location}: skipped"
+    )
     return True
 
 
-def _check_chunk_ids(entry: Entry, seen: dict[str, Place]) -> None:
+def _check_chunk_ids(entry: ParsedDocument, seen: dict[str, FileLocation]) -> None:
     """Ids of ready-made chunks must differ across documents, too."""
     for chunk in entry.chunks:
-        place = seen.setdefault(chunk.chunk_id, entry.place)
-        if place is not entry.place:
-            raise entry.place.twice(
-                f"the chunk {chunk.chunk_id} stands in another document, at {place}"
+        location = seen.setdefault(chunk.chunk_id, entry.location)
+        if location is not entry.location:
+            raise entry.location.duplicate_error(
+                f"the chunk {chunk.chunk_id} stands in another document, at {location}"
             )

@@ -14,11 +14,11 @@ from typing import Any
 
 from assay.ingest.compose import Composer, tidy
 from assay.ingest.ctgov_results import add_results
-from assay.ingest.entry import Entry, Place
 from assay.ingest.folders import corpus_files
 from assay.ingest.json_rows import Row, file_rows
+from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.records import Record
-from assay.ingest.section_codes import CTGOV_MODULES
+from assay.ingest.sections import CTGOV_MODULES
 from assay.ingest.watch import Watch
 from assay.model.document import Document
 
@@ -26,30 +26,30 @@ SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes what Markdown would read
 
 
-def read_ctgov(path: Path, watch: Watch) -> Iterator[Entry]:
+def read_ctgov(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The studies of a JSON file, or of every JSON file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        for place, row in file_rows(file, watch, "studies"):
-            yield Entry(_study(row, place), place)
+        for location, row in file_rows(file, watch, "studies"):
+            yield ParsedDocument(_study(row, location), location)
 
 
-def _study(row: Row, place: Place) -> Document:
+def _study(row: Row, location: FileLocation) -> Document:
     if "protocolSection" not in row:
-        raise place.bad(
+        raise location.format_error(
             "a study record is expected, and it has no protocolSection",
             hint="fetch studies from version 2 of the registry's API, as JSON",
         )
-    protocol = Record(row, place).record("protocolSection")
+    protocol = Record(row, location).record("protocolSection")
     names = protocol.record("identificationModule")
-    composer = Composer(place)
+    composer = Composer(location)
     _description(protocol, composer)
     _methods(protocol.record("designModule").record("designInfo"), composer)
     _arms(protocol.record("armsInterventionsModule"), composer)
     _outcomes(protocol.record("outcomesModule"), composer)
     _eligibility(protocol.record("eligibilityModule"), composer)
-    add_results(Record(row, place).record("resultsSection"), composer, place)
+    add_results(Record(row, location).record("resultsSection"), composer, location)
     return Document(
-        doc_id=place.checked_id(names.text("nctId") or None),
+        doc_id=location.checked_id(names.text("nctId") or None),
         text=composer.text,
         title=_title(names),
         sections=composer.sections,

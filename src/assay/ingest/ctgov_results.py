@@ -10,28 +10,28 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from assay.ingest.compose import Composer, tidy
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.records import Record
-from assay.ingest.section_codes import CTGOV_MODULES
+from assay.ingest.sections import CTGOV_MODULES
 from assay.ingest.tables import Table, simple_table
 
 _Write: TypeAlias = Callable[[Record], str]
 
 
-def add_results(results: Record, composer: Composer, place: Place) -> None:
+def add_results(results: Record, composer: Composer, location: FileLocation) -> None:
     """Append the results of a study, if it has any."""
     with composer.under("Results"):
-        _flow(results.record("participantFlowModule"), composer, place)
-        _baseline(results.record("baselineCharacteristicsModule"), composer, place)
+        _flow(results.record("participantFlowModule"), composer, location)
+        _baseline(results.record("baselineCharacteristicsModule"), composer, location)
         for outcome in results.record("outcomeMeasuresModule").records("outcomeMeasures"):
-            _outcome(outcome, composer, place)
-        _adverse(results.record("adverseEventsModule"), composer, place)
+            _outcome(outcome, composer, location)
+        _adverse(results.record("adverseEventsModule"), composer, location)
         more = results.record("moreInfoModule").record("limitationsAndCaveats")
         with composer.under("Limitations" if more else ""):
             composer.add(tidy(more.text("description")), CTGOV_MODULES["moreInfoModule"])
 
 
-def _flow(module: Record, composer: Composer, place: Place) -> None:
+def _flow(module: Record, composer: Composer, location: FileLocation) -> None:
     label = CTGOV_MODULES["participantFlowModule"]
     groups = module.records("groups")
     notes = [tidy(module.text("recruitmentDetails")), tidy(module.text("preAssignmentDetails"))]
@@ -47,10 +47,10 @@ def _flow(module: Record, composer: Composer, place: Place) -> None:
             ]
             caption = f"Participant flow: {period.text('title')}"
             table = _table(caption, ["Milestone", *_titles(groups)], rows)
-            composer.add_table(table, label, place, name=period.text("title"))
+            composer.add_table(table, label, location, name=period.text("title"))
 
 
-def _baseline(module: Record, composer: Composer, place: Place) -> None:
+def _baseline(module: Record, composer: Composer, location: FileLocation) -> None:
     groups = module.records("groups")
     rows: list[list[str]] = [_denominators(groups, module.records("denoms"))]
     for measure in module.records("measures"):
@@ -60,10 +60,10 @@ def _baseline(module: Record, composer: Composer, place: Place) -> None:
     notes = [tidy(module.text("populationDescription"))]
     table = _table(caption, ["Characteristic", *_titles(groups)], rows, notes)
     label = CTGOV_MODULES["baselineCharacteristicsModule"]
-    composer.add_table(table, label, place, name=caption)
+    composer.add_table(table, label, location, name=caption)
 
 
-def _outcome(outcome: Record, composer: Composer, place: Place) -> None:
+def _outcome(outcome: Record, composer: Composer, location: FileLocation) -> None:
     groups = outcome.records("groups")
     kind = outcome.text("type").replace("_", " ").capitalize() or "Outcome"
     caption = f"{kind} outcome: {outcome.text('title')}"
@@ -78,10 +78,10 @@ def _outcome(outcome: Record, composer: Composer, place: Place) -> None:
     rows += _measured(groups, outcome, _parameter(outcome))
     table = _table(caption, ["Measure", *_titles(groups)], rows, notes)
     label = CTGOV_MODULES["outcomeMeasuresModule"]
-    composer.add_table(table, label, place, name=outcome.text("title"))
+    composer.add_table(table, label, location, name=outcome.text("title"))
 
 
-def _adverse(module: Record, composer: Composer, place: Place) -> None:
+def _adverse(module: Record, composer: Composer, location: FileLocation) -> None:
     label = CTGOV_MODULES["adverseEventsModule"]
     groups = module.records("eventGroups")
     frame = module.text("timeFrame")
@@ -97,12 +97,12 @@ def _adverse(module: Record, composer: Composer, place: Place) -> None:
     ]  # fmt: skip
     caption = "Adverse events: totals"
     table = _table(caption, ["Adverse events", *_titles(groups)], totals, notes)
-    composer.add_table(table, label, place, name=caption)
+    composer.add_table(table, label, location, name=caption)
     for key, caption in (("seriousEvents", "Serious"), ("otherEvents", "Other")):
         rows = [_event(event, groups) for event in module.records(key)]
         header = ["Event (organ system)", *_titles(groups)]
         table = _table(f"{caption} adverse events", header, rows)
-        composer.add_table(table, label, place, name=f"{caption} adverse events")
+        composer.add_table(table, label, location, name=f"{caption} adverse events")
 
 
 def _event(event: Record, groups: Sequence[Record]) -> list[str]:

@@ -28,19 +28,19 @@ _FORMATS = {
 _KEY = re.compile(rb'"(%s)"\s*:' % "|".join(_FORMATS).encode())
 
 
-def detect(place: str | os.PathLike[str]) -> str:
+def detect(path: str | os.PathLike[str]) -> str:
     """The name of the reader in ``READERS`` for this file."""
-    path = Path(place)
-    if not path.is_file():
-        raise absent(path)
-    found = format_of(path)
-    if found is None:
+    file = Path(path)
+    if not file.is_file():
+        raise absent(file)
+    name = format_of(file)
+    if name is None:
         raise FormatError(
             "no corpus format that we know",
-            source=str(path),
+            source=str(file),
             hint=f"name it: {', '.join(READERS)}",
         )
-    return found
+    return name
 
 
 def format_of(path: Path) -> str | None:

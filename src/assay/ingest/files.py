@@ -11,18 +11,16 @@ import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from assay import limits
 from assay.errors import LimitError, MissingFileError
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
-from assay.zstd import zstd_library
+from assay.zstd import ZstdFrames, is_zstd
 
 STEP = 1 << 20
-ZSTD_FEED = 1 << 10  # one kilobyte can unpack to 32 megabytes
 GZIP_MAGIC = b"\x1f\x8b"
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 ARCHIVES = (
     (0, b"PK\x03\x04", "a zip archive"),
     (0, b"PK\x05\x06", "a zip archive"),
@@ -54,15 +52,15 @@ class _Unpacker(Protocol):
 
 def blocks(path: Path, watch: Watch) -> Iterator[bytes]:
     """The unpacked content of one file, block by block."""
-    place = Place(str(path))
-    watch.opened(place.source)
+    location = FileLocation(str(path))
+    watch.opened(location.source)
     with _opened(path) as raw:
         data = raw.read(STEP)
         unpacker = _unpacker(data)
         first = True
-        for piece in _pieces(raw, data, unpacker, place, watch):
+        for piece in _pieces(raw, data, unpacker, location, watch):
             if first:
-                _refuse_archive(piece, place)
+                _refuse_archive(piece, location)
                 first = False
             yield piece
 
@@ -74,7 +72,7 @@ def whole(path: Path, watch: Watch, cap: int) -> bytes:
         pieces.append(piece)
         size += len(piece)
         if size > cap:
-            raise Place(str(path)).too_large(f"more than {cap:,} bytes", hint="split it")
+            raise FileLocation(str(path)).limit_error(f"more than {cap:,} bytes", hint="split it")
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
@@ -120,7 +118,7 @@ def lines(path: Path, watch: Watch) -> Iterator[Line]:
 
 def _check_line(size: int, path: Path, number: int) -> None:
     if size > limits.MAX_CORPUS_LINE_BYTES:
-        raise Place(str(path), number).too_large(
+        raise FileLocation(str(path), number).limit_error(
             f"a line of more than {limits.MAX_CORPUS_LINE_BYTES:,} bytes",
             hint="one document per line; is this file made of lines?",
         )
@@ -137,7 +135,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _pieces(
-    raw: IO[bytes], data: bytes, unpacker: _Unpacker | None, place: Place, watch: Watch
+    raw: IO[bytes], data: bytes, unpacker: _Unpacker | None, location: FileLocation, watch: Watch
 ) -> Iterator[bytes]:
     stored = unpacked = 0
     try:
@@ -149,39 +147,41 @@ def _pieces(
             else:
                 for piece in unpacker.feed(data):
                     unpacked += len(piece)
-                    _refuse_bomb(stored, unpacked, place)
+                    _refuse_bomb(stored, unpacked, location)
                     yield piece
             data = raw.read(STEP)
         if unpacker is not None:
             unpacker.finish()
     except (EOFError, OSError, zlib.error) as problem:
         if unpacker is None:
-            raise MissingFileError(f"{place} cannot be read: {problem}") from None
-        raise place.bad(
+            raise MissingFileError(f"{location} cannot be read: {problem}") from None
+        raise location.format_error(
             f"the compressed data is damaged or cut off: {problem}", hint="fetch the file again"
         ) from None
 
 
-def _refuse_bomb(stored: int, unpacked: int, place: Place) -> None:
+def _refuse_bomb(stored: int, unpacked: int, location: FileLocation) -> None:
     allowed = max(limits.BOMB_FLOOR_BYTES, limits.MAX_DECOMPRESSED_RATIO * stored)
     if unpacked > min(allowed, limits.MAX_DECOMPRESSED_BYTES):
         raise LimitError(
-            f"{place} unpacks to more than {unpacked:,} bytes",
+            f"{location} unpacks to more than {unpacked:,} bytes",
             hint="unpack it yourself if you trust it",
         )
 
 
-def _refuse_archive(first: bytes, place: Place) -> None:
+def _refuse_archive(first: bytes, location: FileLocation) -> None:
     for offset, magic, name in ARCHIVES:
         if first.startswith(magic, offset):
-            raise place.bad(f"this is {name}", hint="unpack it into a folder and name that")
+            raise location.format_error(
+                f"this is {name}", hint="unpack it into a folder and name that"
+            )
 
 
 def _unpacker(magic: bytes) -> _Unpacker | None:
     if magic.startswith(GZIP_MAGIC):
         return _Gzip()
-    if magic.startswith(ZSTD_MAGIC):
-        return _Zstd()
+    if is_zstd(magic):
+        return ZstdFrames()
     return None
 
 
@@ -207,32 +207,4 @@ class _Gzip:
 
     def finish(self) -> None:
         if self._begun and not self._member.eof:
-            raise EOFError("the last member has no end")
-
-
-class _Zstd:
-    """Frames of a Zstandard file, one after the other."""
-
-    def __init__(self) -> None:
-        self._begin, self._refusal = zstd_library()
-        self._frame: Any = None
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        for start in range(0, len(data), ZSTD_FEED):
-            rest = data[start : start + ZSTD_FEED]
-            while rest:
-                if self._frame is None:
-                    self._frame = self._begin()
-                try:
-                    piece = self._frame.decompress(rest)
-                except self._refusal as problem:
-                    raise OSError(str(problem)) from None
-                if piece:
-                    yield piece
-                rest = self._frame.unused_data if self._frame.eof else b""
-                if self._frame.eof:
-                    self._frame = None
-
-    def finish(self) -> None:
-        if self._frame is not None:
-            raise EOFError("the last frame has no end")
+            raise EOFError("the last member is incomplete")

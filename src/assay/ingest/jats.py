@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.ingest.compose import Composer
-from assay.ingest.entry import Entry, Place
 from assay.ingest.folders import corpus_files, id_of
+from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import label_of
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
@@ -55,36 +55,36 @@ BACK_NAMES = {"ack": "Acknowledgements", "glossary": "Glossary", "fn-group": "Fo
 BACK_PARTS = ("sec", "app-group", "app", "notes", "ack", "glossary", "fn-group", "bio")
 
 
-def read_jats(path: Path, watch: Watch) -> Iterator[Entry]:
+def read_jats(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The articles of an XML file, or of every XML file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
         root = read_xml(file, watch)
         articles = [root] if root.tag == "article" else list(root.iter("article"))
         if not articles:
-            raise Place(str(file)).bad(
+            raise FileLocation(str(file)).format_error(
                 f"a JATS article is expected, and the root is <{root.tag!s:.40}>"
             )
         for article in articles:
-            place = Place(str(file), local_line(article))
-            yield Entry(_article(article, place, id_of(file, path, watch)), place)
+            location = FileLocation(str(file), local_line(article))
+            yield ParsedDocument(_article(article, location, id_of(file, path, watch)), location)
 
 
-def _article(article: Element, place: Place, fallback: str) -> Document:
-    composer = Composer(place)
+def _article(article: Element, location: FileLocation, fallback: str) -> Document:
+    composer = Composer(location)
     meta = article.find("front/article-meta")
     for abstract in children(meta, "abstract") if meta is not None else ():
         named = one_line(abstract.find("title"), READING) or "Abstract"
-        _unit(abstract, named, "abstract", composer, place)
+        _unit(abstract, named, "abstract", composer, location)
     for part in children(article, "body"):
         # Text before the first heading introduces; an article without headings has no sections.
-        _section(part, "introduction" if part.find("sec") is not None else "", composer, place)
+        _section(part, "introduction" if part.find("sec") is not None else "", composer, location)
     for back in children(article, "back"):
         for part in children(back, *BACK_PARTS):
-            _back(part, composer, place)
+            _back(part, composer, location)
     for group in children(article, "floats-group"):
-        _section(group, "other", composer, place)
+        _section(group, "other", composer, location)
     return Document(
-        doc_id=place.checked_id(_article_id(meta) or fallback),
+        doc_id=location.checked_id(_article_id(meta) or fallback),
         text=composer.text,
         title=one_line(article.find("front/article-meta/title-group/article-title"), READING),
         sections=composer.sections,
@@ -94,24 +94,26 @@ def _article(article: Element, place: Place, fallback: str) -> Document:
     )
 
 
-def _unit(part: Element, heading: str, label: str, composer: Composer, place: Place) -> None:
+def _unit(
+    part: Element, heading: str, label: str, composer: Composer, location: FileLocation
+) -> None:
     """What is one section with all that stands in it, such as the abstract: text, then floats."""
     body = [plain(child, READING) for child in children_but(part, UNIT_NOT_TEXT)]
     with composer.under(heading):
         composer.add("\n".join(filter(None, body)), label)
-        _floats(part, frozenset(), label, composer, place)
+        _floats(part, frozenset(), label, composer, location)
 
 
-def _section(part: Element, parent: str, composer: Composer, place: Place) -> None:
+def _section(part: Element, parent: str, composer: Composer, location: FileLocation) -> None:
     """A ``sec`` (or body, or appendix): its text, its floats, then the sections below it."""
     title = _title(part)
     label = label_of(title, parent)
     paragraphs = [plain(child, READING) for child in children_but(part, NOT_TEXT)]
     with composer.under(title):
         composer.add("\n".join(filter(None, paragraphs)), label)
-        _floats(part, SECTIONS, label, composer, place)
+        _floats(part, SECTIONS, label, composer, location)
         for inner in children(part, *SECTIONS):
-            _section(inner, "" if part.tag == "body" else label, composer, place)
+            _section(inner, "" if part.tag == "body" else label, composer, location)
 
 
 def _title(part: Element) -> str:
@@ -119,21 +121,21 @@ def _title(part: Element) -> str:
     return " ".join(filter(None, (number, one_line(part.find("title"), READING))))
 
 
-def _back(part: Element, composer: Composer, place: Place) -> None:
+def _back(part: Element, composer: Composer, location: FileLocation) -> None:
     if part.tag in {"app-group", "app", "sec"}:
-        _section(part, "back_matter" if part.tag == "sec" else "appendix", composer, place)
+        _section(part, "back_matter" if part.tag == "sec" else "appendix", composer, location)
     else:
         named = one_line(part.find("title"), READING) or BACK_NAMES.get(str(part.tag), "Notes")
-        _unit(part, named, "back_matter", composer, place)
+        _unit(part, named, "back_matter", composer, location)
 
 
 def _floats(
-    part: Element, apart: frozenset[str], label: str, composer: Composer, place: Place
+    part: Element, apart: frozenset[str], label: str, composer: Composer, location: FileLocation
 ) -> None:
     """Tables and figures that stand in this section, but not in those ``apart``, below it."""
     for element in (found for child in children_but(part, apart) for found in child.iter(*FLOATS)):
         if element.tag == "table-wrap":
-            _table(element, label, composer, place)
+            _table(element, label, composer, location)
         else:
             name = _number(element) or ("Table" if "table" in element.tag else "Figure")
             composer.add(_caption(element), label, name=name)
@@ -148,7 +150,7 @@ def _caption(element: Element) -> str:
     return ". ".join(filter(None, (_number(element), caption)))
 
 
-def _table(wrap: Element, label: str, composer: Composer, place: Place) -> None:
+def _table(wrap: Element, label: str, composer: Composer, location: FileLocation) -> None:
     caption = _caption(wrap)
     feet = [plain(foot, READING) for foot in children(wrap, "table-wrap-foot")]
     notes = tuple(note for foot in feet for note in foot.split("\n") if note)
@@ -157,7 +159,7 @@ def _table(wrap: Element, label: str, composer: Composer, place: Place) -> None:
     if not found:  # an image of a table: its words are all there is
         composer.add("\n".join(filter(None, (caption, *notes))), label, name=name)
     for number, table in enumerate(found):
-        here = Place(place.source, local_line(table))
+        here = FileLocation(location.source, local_line(table))
         last = number == len(found) - 1
         value = xml_table(
             table, CELL, here, caption="" if number else caption, notes=notes if last else ()

@@ -16,9 +16,9 @@ from typing import Any, NoReturn, TypeAlias
 
 from assay import limits
 from assay.errors import LimitError
-from assay.ingest.entry import Place
 from assay.ingest.files import Line, lines, whole
 from assay.ingest.folders import suffix
+from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
 
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -32,8 +32,8 @@ class _RefusedError(ValueError):
 def _object(pairs: list[tuple[str, Any]]) -> Row:
     table = dict(pairs)
     if len(table) < len(pairs):
-        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-        raise _RefusedError(f"the key {twice!r:.80} stands twice in one object")
+        ((duplicate_error, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise _RefusedError(f"the key {duplicate_error!r:.80} stands twice in one object")
     return table
 
 
@@ -46,28 +46,30 @@ _MAYBE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).decode
 
 
-def parse(data: bytes, place: Place) -> Any:
-    """One JSON value; ``place`` names the line that it begins on."""
-    first = place.line or 1
+def parse(data: bytes, location: FileLocation) -> Any:
+    """One JSON value; ``location`` names the line that it begins on."""
+    first = location.line or 1
     try:
         value = _decode(data.decode("utf-8-sig"))
         _refuse_unstorable(data, value)
     except UnicodeEncodeError:
-        raise place.bad(
+        raise location.format_error(
             "half a surrogate pair", hint="what wrote the file cut a character in two"
         ) from None
     except UnicodeDecodeError as problem:
         at = first + data.count(b"\n", 0, problem.start)
-        raise Place(place.source, at).bad("not UTF-8", hint="save it as UTF-8") from None
+        raise FileLocation(location.source, at).format_error(
+            "not UTF-8", hint="save it as UTF-8"
+        ) from None
     except json.JSONDecodeError as problem:
         at = first + problem.lineno - 1
-        raise Place(place.source, at).bad(
+        raise FileLocation(location.source, at).format_error(
             f"not JSON: {problem.msg} (column {problem.colno})"
         ) from None
     except RecursionError:
-        raise place.bad("JSON nested too deeply") from None
+        raise location.format_error("JSON nested too deeply") from None
     except ValueError as problem:
-        raise place.bad(f"not usable JSON: {problem}") from None
+        raise location.format_error(f"not usable JSON: {problem}") from None
     return value
 
 
@@ -79,28 +81,30 @@ def _refuse_unstorable(data: bytes, value: object) -> None:
         json.dumps(value, ensure_ascii=False).encode()
 
 
-def line_rows(path: Path, watch: Watch) -> Iterator[tuple[Place, Row]]:
+def line_rows(path: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
     """The objects of a JSON-lines file; blank lines are skipped."""
     for line in lines(path, watch):
         if line.data.strip():
-            place = Place(str(path), line.number)
-            yield place, _row(_line_value(line, place), place)
+            location = FileLocation(str(path), line.number)
+            yield location, _row(_line_value(line, location), location)
 
 
-def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[Place, Row]]:
+def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[FileLocation, Row]]:
     """The objects of any JSON file: lines, one object, an array, or ``{wrapper: array}``."""
     if is_lines(path):
         yield from line_rows(path, watch)
         return
-    value = parse(whole(path, watch, limits.MAX_CORPUS_JSON_BYTES), Place(str(path), 1))
+    value = parse(whole(path, watch, limits.MAX_CORPUS_JSON_BYTES), FileLocation(str(path), 1))
     if isinstance(value, dict) and isinstance(value.get(wrapper), list) and len(value) <= 3:
         value = value[wrapper]  # a page of results: the array, a token and a count
     if not isinstance(value, list):
-        yield Place(str(path), 1), _row(value, Place(str(path), 1))
+        yield FileLocation(str(path), 1), _row(value, FileLocation(str(path), 1))
         return
     for index, row in enumerate(value):
-        place = Place(f"{path}[{index}]")  # lines mean little here, and places in the array do
-        yield place, _row(row, place)
+        location = FileLocation(
+            f"{path}[{index}]"
+        )  # lines mean little here, and places in the array do
+        yield location, _row(row, location)
 
 
 def is_lines(path: Path) -> bool:
@@ -116,19 +120,19 @@ def is_lines(path: Path) -> bool:
         return False
 
 
-def _line_value(line: Line, place: Place) -> Any:
+def _line_value(line: Line, location: FileLocation) -> Any:
     try:
-        return parse(line.data, place)
+        return parse(line.data, location)
     except Exception:
         if line.ended:
             raise
-        raise place.bad(
+        raise location.format_error(
             "the last line is cut off: it is not whole JSON and no newline ends it",
             hint="was the file still being written? make it again, or remove that line",
         ) from None
 
 
-def _row(value: object, place: Place) -> Row:
+def _row(value: object, location: FileLocation) -> Row:
     if not isinstance(value, dict):
-        raise place.bad(f"an object is expected, not {type(value).__name__}")
+        raise location.format_error(f"an object is expected, not {type(value).__name__}")
     return value

@@ -10,16 +10,16 @@ from itertools import chain
 from pathlib import Path
 
 from assay.ingest.documents import document_entry
-from assay.ingest.entry import Entry
 from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import file_rows, line_rows
+from assay.ingest.parsed import ParsedDocument
 from assay.ingest.ready_made import chunk_entries
 from assay.ingest.watch import Watch
 
 SUFFIXES = frozenset({".jsonl", ".ndjson"})
 
 
-def read_jsonl(path: Path, watch: Watch) -> Iterator[Entry]:
+def read_jsonl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The rows of a file, or of every such file in a folder; the first tells of which kind."""
     for file in corpus_files(path, SUFFIXES, watch):
         lines = suffix(file) in SUFFIXES
@@ -31,5 +31,5 @@ def read_jsonl(path: Path, watch: Watch) -> Iterator[Entry]:
         if "chunk_id" in first[1]:
             yield from chunk_entries(chain([first], rows), watch)
         else:
-            for place, row in chain([first], rows):
-                yield document_entry(row, place, watch, "jsonl")
+            for location, row in chain([first], rows):
+                yield document_entry(row, location, watch, "jsonl")

@@ -25,17 +25,17 @@ NAMED = 5  # files that a note names; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CorpusPart:
     """A file or folder, and the name of the reader that reads it."""
 
     format: str
     path: Path
 
 
-def plan(path: Path, watch: Watch) -> list[Part]:
+def plan(path: Path, watch: Watch) -> list[CorpusPart]:
     """The parts in the order of their names."""
     if not path.is_dir():
-        return [Part(detect(path), path)]
+        return [CorpusPart(detect(path), path)]
     parts, _ = _of_folder(path, walk(path, watch), watch)
     if not parts:
         raise InputError(
@@ -45,11 +45,13 @@ def plan(path: Path, watch: Watch) -> list[Part]:
     return parts
 
 
-def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> tuple[list[Part], list[Path]]:
+def _of_folder(
+    folder: Path, files: Sequence[Path], watch: Watch
+) -> tuple[list[CorpusPart], list[Path]]:
     """The parts of a folder, and the files that are in none of them."""
     if any(file.parent == folder and file.name in beir.NAMES for file in files):
-        return [Part("beir", folder)], []
-    found: list[Part] = []
+        return [CorpusPart("beir", folder)], []
+    found: list[CorpusPart] = []
     unknown: list[Path] = []
     left_out: list[Path] = []
     for name, below in groupby(files, key=lambda file: file.relative_to(folder).parts[0]):
@@ -59,7 +61,7 @@ def _of_folder(folder: Path, files: Sequence[Path], watch: Watch) -> tuple[list[
             found += parts
             left_out += others
         elif kind := _format(inner[0]):
-            found.append(Part(kind, inner[0]))
+            found.append(CorpusPart(kind, inner[0]))
         else:
             unknown.append(inner[0])
     kinds = {part.format for part in found}
@@ -83,8 +85,8 @@ def _format(file: Path) -> str | None:
 
 
 def _as_one(
-    folder: Path, found: list[Part], unknown: list[Path], left_out: Sequence[Path]
-) -> tuple[list[Part], list[Path]]:
+    folder: Path, found: list[CorpusPart], unknown: list[Path], left_out: Sequence[Path]
+) -> tuple[list[CorpusPart], list[Path]]:
     """The whole folder as one part, beside what its reader would not look for there.
 
     A file of no format beside ones that the reader takes counts as a broken one, to be refused. The
@@ -98,9 +100,9 @@ def _as_one(
     broken = {file for file in unknown if beside and _fits(file, reader)}
     rest = [file for file in unknown if file not in broken]
     if any(_fits(file, reader) for file in [*rest, *left_out]):
-        parts = [*found, *(Part(reader.name, file) for file in broken)]
+        parts = [*found, *(CorpusPart(reader.name, file) for file in broken)]
         return sorted(parts, key=lambda part: part.path), rest
-    return [Part(reader.name, folder), *own], rest
+    return [CorpusPart(reader.name, folder), *own], rest
 
 
 def _fits(path: Path, reader: Reader) -> bool:

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 from assay.errors import UsageError
 from assay.ingest import beir, ctgov, jats, jsonl, spl, text, transcript
-from assay.ingest.entry import Entry
+from assay.ingest.parsed import ParsedDocument
 from assay.ingest.watch import Watch
 
-Read: TypeAlias = Callable[[Path, Watch], Iterator[Entry]]
+Read: TypeAlias = Callable[[Path, Watch], Iterator[ParsedDocument]]
 
 
 @dataclass(frozen=True, slots=True)

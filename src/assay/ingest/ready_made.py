@@ -15,9 +15,9 @@ import numpy as np
 
 from assay import limits
 from assay.ingest import fields
-from assay.ingest.entry import Entry, Place
-from assay.ingest.html_tables import text_of
+from assay.ingest.documents import text_of
 from assay.ingest.json_rows import Row
+from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
@@ -46,90 +46,97 @@ def chunks_of_sections(document: Document, ids: Sequence[str]) -> tuple[Chunk, .
     )
 
 
-def chunk_entries(rows: Iterator[tuple[Place, Row]], watch: Watch) -> Iterator[Entry]:
+def chunk_entries(
+    rows: Iterator[tuple[FileLocation, Row]], watch: Watch
+) -> Iterator[ParsedDocument]:
     """The documents that rows of chunks make up, one for each run of rows with the same doc_id."""
-    seen: dict[str, Place] = {}
+    seen: dict[str, FileLocation] = {}
     for doc_id, group in groupby(rows, key=_owner):
         found = list(group)
-        place = found[0][0]
+        location = found[0][0]
         if doc_id in seen:
-            raise place.twice(
+            raise location.duplicate_error(
                 f"chunks of {doc_id} stand apart: the others begin at {seen[doc_id]}",
                 hint="sort the rows by doc_id",
             )
-        seen[doc_id] = place
+        seen[doc_id] = location
         chunks = [(where, _chunk(row, where, watch)) for where, row in found]
         if filled := [(where, chunk) for where, chunk in chunks if _is_filled(chunk, where, watch)]:
             yield _entry(doc_id, filled, watch)
 
 
-def _owner(item: tuple[Place, Row]) -> str:
-    place, row = item
+def _owner(item: tuple[FileLocation, Row]) -> str:
+    location, row = item
     if "chunk_id" not in row:
-        raise place.bad("a whole document among chunks", hint="keep them in files of their own")
-    return place.checked_id(row.get("doc_id"))
+        raise location.format_error(
+            "a whole document among chunks", hint="keep them in files of their own"
+        )
+    return location.checked_id(row.get("doc_id"))
 
 
-def _chunk(row: Row, place: Place, watch: Watch) -> Chunk:
-    text = text_of(row, place)
-    label = fields.short(row, ("section_label", "section"), place)
-    html = fields.string(row, ("table_html",), place)
+def _chunk(row: Row, location: FileLocation, watch: Watch) -> Chunk:
+    text = text_of(row, location)
+    label = fields.short(row, ("section_label", "section"), location)
+    html = fields.string(row, ("table_html",), location)
     return Chunk(
-        chunk_id=place.checked_id(row["chunk_id"], "chunk_id"),
-        doc_id=place.checked_id(row["doc_id"]),
+        chunk_id=location.checked_id(row["chunk_id"], "chunk_id"),
+        doc_id=location.checked_id(row["doc_id"]),
         text=text,
-        title=fields.title(row, place, watch),
+        title=fields.title(row, location, watch),
         section_label=label,
-        intent_hint=fields.short(row, ("intent_hint",), place) or intent_of(label_of(label), text),
-        is_table=fields.flag(row, "is_table", place) or bool(html),
-        table_html=sanitised(html, place) if html else "",
-        spans=_spans(row.get("spans"), len(text), place) if text.strip() else (),
-        chunker_version=fields.short(row, ("chunker_version",), place) or GIVEN_VERSION,
-        speaker_role=fields.speaker_role(row, place),
-        ingestion_mode=fields.ingestion_mode(row, place),
-        interview_id=fields.short(row, ("interview_id",), place),
-        start_time=fields.seconds(row, ("start_time",), place),
-        end_time=fields.seconds(row, ("end_time",), place),
-        source=fields.short(row, ("source",), place),
-        metadata=fields.metadata(row.get("metadata"), place, watch),
+        intent_hint=fields.short(row, ("intent_hint",), location)
+        or intent_of(label_of(label), text),
+        is_table=fields.flag(row, "is_table", location) or bool(html),
+        table_html=sanitised(html, location) if html else "",
+        spans=_spans(row.get("spans"), len(text), location) if text.strip() else (),
+        chunker_version=fields.short(row, ("chunker_version",), location) or GIVEN_VERSION,
+        speaker_role=fields.speaker_role(row, location),
+        ingestion_mode=fields.ingestion_mode(row, location),
+        interview_id=fields.short(row, ("interview_id",), location),
+        start_time=fields.seconds(row, ("start_time",), location),
+        end_time=fields.seconds(row, ("end_time",), location),
+        source=fields.short(row, ("source",), location),
+        metadata=fields.metadata(row.get("metadata"), location, watch),
     )
 
 
-def _is_filled(chunk: Chunk, place: Place, watch: Watch) -> bool:
+def _is_filled(chunk: Chunk, location: FileLocation, watch: Watch) -> bool:
     if not chunk.text.strip():
-        watch.empty(f"the chunk {chunk.chunk_id}", place)
+        watch.empty(f"the chunk {chunk.chunk_id}", location)
     return bool(chunk.text.strip())
 
 
-def _spans(value: object, length: int, place: Place) -> tuple[Span, ...]:
+def _spans(value: object, length: int, location: FileLocation) -> tuple[Span, ...]:
     if value is None or value == []:
         return ()
     if not isinstance(value, list):
-        raise place.bad("spans is a list of [start, end]")
-    spans = tuple(_span(item, place) for item in value)
+        raise location.format_error("spans is a list of [start, end]")
+    spans = tuple(_span(item, location) for item in value)
     covered = sum(end - start for start, end in spans)
     if covered != length:
-        raise place.bad(
+        raise location.format_error(
             f"the spans cover {covered:,} characters, and the text has {length:,}",
             hint="spans count characters of the document; leave them out if they do not fit",
         )
     return spans
 
 
-def _span(item: object, place: Place) -> Span:
+def _span(item: object, location: FileLocation) -> Span:
     match item:
         case [int(start), int(end)] if 0 <= start < end <= limits.MAX_DOCUMENT_CHARS:
             return (start, end)
-    raise place.bad(f"{item!r:.60} is no span", hint="[start, end], with 0 <= start < end")
+    raise location.format_error(
+        f"{item!r:.60} is no span", hint="[start, end], with 0 <= start < end"
+    )
 
 
-def _entry(doc_id: str, given: list[tuple[Place, Chunk]], watch: Watch) -> Entry:
-    place = given[0][0]
+def _entry(doc_id: str, given: list[tuple[FileLocation, Chunk]], watch: Watch) -> ParsedDocument:
+    location = given[0][0]
     distinct = _distinct(given, watch)
     spanned = [chunk for _, chunk in distinct if chunk.spans]
     if spanned and len(spanned) < len(distinct):
-        raise place.bad(f"{doc_id}: some chunks have spans and some have none")
-    text, chunks = _laid_out(distinct) if spanned else _in_order(distinct, place)
+        raise location.format_error(f"{doc_id}: some chunks have spans and some have none")
+    text, chunks = _laid_out(distinct) if spanned else _in_order(distinct, location)
     first = chunks[0]
     document = Document(
         doc_id=doc_id,
@@ -141,42 +148,50 @@ def _entry(doc_id: str, given: list[tuple[Place, Chunk]], watch: Watch) -> Entry
         interview_id=first.interview_id,
         ingestion_mode=first.ingestion_mode,
     )
-    return Entry(document, place, chunks)
+    return ParsedDocument(document, location, chunks)
 
 
-def _distinct(given: list[tuple[Place, Chunk]], watch: Watch) -> list[tuple[Place, Chunk]]:
-    seen: dict[str, tuple[Place, Chunk]] = {}
-    for place, chunk in given:
-        earlier = seen.setdefault(chunk.chunk_id, (place, chunk))
-        if earlier[0] is place:
+def _distinct(
+    given: list[tuple[FileLocation, Chunk]], watch: Watch
+) -> list[tuple[FileLocation, Chunk]]:
+    seen: dict[str, tuple[FileLocation, Chunk]] = {}
+    for location, chunk in given:
+        earlier = seen.setdefault(chunk.chunk_id, (location, chunk))
+        if earlier[0] is location:
             continue
         if earlier[1] != chunk:
-            raise place.twice(f"the chunk {chunk.chunk_id} was another one at {earlier[0]}")
-        watch.note(f"{place}: chunk {chunk.chunk_id} again, the same as at {earlier[0]}: skipped")
+            raise location.duplicate_error(
+                f"the chunk {chunk.chunk_id} was another one at {earlier[0]}"
+            )
+        watch.note(
+            f"{location}: chunk {chunk.chunk_id} again, the same as at {earlier[0]}: skipped"
+        )
     return list(seen.values())
 
 
-def _in_order(given: list[tuple[Place, Chunk]], place: Place) -> tuple[str, tuple[Chunk, ...]]:
+def _in_order(
+    given: list[tuple[FileLocation, Chunk]], location: FileLocation
+) -> tuple[str, tuple[Chunk, ...]]:
     chunks, pieces, at = [], [], 0
     for _, chunk in given:
         chunks.append(replace(chunk, spans=((at, at + len(chunk.text)),)))
         pieces.append(chunk.text)
         at += len(chunk.text) + len(GAP)
         if at > limits.MAX_DOCUMENT_CHARS:
-            raise place.too_large(f"more than {limits.MAX_DOCUMENT_CHARS:,} characters")
+            raise location.limit_error(f"more than {limits.MAX_DOCUMENT_CHARS:,} characters")
     return GAP.join(pieces), tuple(chunks)
 
 
-def _laid_out(given: list[tuple[Place, Chunk]]) -> tuple[str, tuple[Chunk, ...]]:
+def _laid_out(given: list[tuple[FileLocation, Chunk]]) -> tuple[str, tuple[Chunk, ...]]:
     """Every chunk's text where its spans say, as code points; 0 is where nothing is known."""
     canvas = np.zeros(max(end for _, chunk in given for _, end in chunk.spans), dtype=np.uint32)
-    for place, chunk in given:
+    for location, chunk in given:
         letters = np.frombuffer(chunk.text.encode(_CODE_POINTS), dtype=np.uint32)
         at = 0
         for start, end in chunk.spans:
             new, old = letters[at : at + end - start], canvas[start:end]
             if bool(((old != 0) & (old != new)).any()):
-                raise place.bad(
+                raise location.format_error(
                     f"the chunk {chunk.chunk_id} and its neighbours differ where they overlap",
                     hint="spans count characters of the document, from 0",
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 
 
 class Record:
@@ -13,9 +13,9 @@ class Record:
 
     __slots__ = ("_place", "_row")
 
-    def __init__(self, row: Mapping[str, Any], place: Place) -> None:
+    def __init__(self, row: Mapping[str, Any], location: FileLocation) -> None:
         self._row = row
-        self._place = place
+        self._place = location
 
     def __bool__(self) -> bool:
         return bool(self._row)
@@ -57,4 +57,6 @@ class Record:
         return value
 
     def _wrong(self, name: str, value: object) -> Exception:
-        return self._place.bad(f"{name} is {type(value).__name__}, which is not expected there")
+        return self._place.format_error(
+            f"{name} is {type(value).__name__}, which is not expected there"
+        )

@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.ingest.compose import Composer
-from assay.ingest.entry import Entry, Place
 from assay.ingest.folders import corpus_files, id_of
-from assay.ingest.section_codes import LOINC
-from assay.ingest.sections import label_of
+from assay.ingest.parsed import FileLocation, ParsedDocument
+from assay.ingest.sections import LOINC, label_of
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Element, Reading, children, local_line, one_line, plain, read_xml
@@ -35,25 +34,27 @@ NOTE = replace(CELL, skip=frozenset({"footnoteRef"}))
 TITLE = Reading(blocks=frozenset({"br", "suffix"}))
 
 
-def read_spl(path: Path, watch: Watch) -> Iterator[Entry]:
+def read_spl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The label in an XML file, or those in every XML file of a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
         root = read_xml(file, watch)
-        place = Place(str(file), local_line(root))
+        location = FileLocation(str(file), local_line(root))
         body = root.find("component/structuredBody")
         if root.tag != "document" or body is None:
-            raise place.bad(f"a drug label (SPL) is expected, and the root is <{root.tag!s:.40}>")
-        yield Entry(_label(root, body, place, id_of(file, path, watch)), place)
+            raise location.format_error(
+                f"a drug label (SPL) is expected, and the root is <{root.tag!s:.40}>"
+            )
+        yield ParsedDocument(_label(root, body, location, id_of(file, path, watch)), location)
 
 
-def _label(root: Element, body: Element, place: Place, fallback: str) -> Document:
-    composer = Composer(place)
+def _label(root: Element, body: Element, location: FileLocation, fallback: str) -> Document:
+    composer = Composer(location)
     for section in _sections(body):
-        _section(section, "", composer, place)
+        _section(section, "", composer, location)
     set_id = root.find("setId")
     named = set_id.get("root") if set_id is not None else None
     return Document(
-        doc_id=place.checked_id(named or fallback),
+        doc_id=location.checked_id(named or fallback),
         text=composer.text,
         title=_title(root),
         sections=composer.sections,
@@ -68,7 +69,7 @@ def _sections(element: Element) -> Iterator[Element]:
         yield from children(component, "section")
 
 
-def _section(section: Element, parent: str, composer: Composer, place: Place) -> None:
+def _section(section: Element, parent: str, composer: Composer, location: FileLocation) -> None:
     title = one_line(section.find("title"), TITLE)
     label = _label_of(section, title, parent)
     text = section.find("text")
@@ -79,9 +80,9 @@ def _section(section: Element, parent: str, composer: Composer, place: Place) ->
         composer.add(plain(text, READING), label)
         for table in text.iter("table") if text is not None else ():
             if next(table.iterancestors("table"), None) is None:
-                _table(table, label, composer, place)
+                _table(table, label, composer, location)
         for inner in _sections(section):
-            _section(inner, label, composer, place)
+            _section(inner, label, composer, location)
 
 
 def _is_title_only(section: Element, text: Element | None) -> bool:
@@ -102,8 +103,8 @@ def _label_of(section: Element, title: str, parent: str) -> str:
     return known or (parent if parent not in {"", "other"} else label_of(title))
 
 
-def _table(table: Element, label: str, composer: Composer, place: Place) -> None:
-    here = Place(place.source, local_line(table))
+def _table(table: Element, label: str, composer: Composer, location: FileLocation) -> None:
+    here = FileLocation(location.source, local_line(table))
     notes = tuple(filter(None, (one_line(note, NOTE) for note in table.iter("footnote"))))
     caption = one_line(table.find("caption"), CELL)
     value = xml_table(table, CELL, here, caption=caption, notes=notes)

@@ -12,7 +12,7 @@ import re
 import nh3
 
 from assay import limits
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 
 TAGS = {
     "table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td",
@@ -27,12 +27,14 @@ SCOPES = frozenset({"row", "col", "rowgroup", "colgroup"})
 _TABLE_TAG = re.compile(r"<(/?)table>")
 
 
-def sanitised(html: str, place: Place) -> str:
+def sanitised(html: str, location: FileLocation) -> str:
     """The table's markup with nothing in it that could do harm; empty where there is no table."""
     if len(html) > limits.MAX_TABLE_HTML_CHARS:
-        raise place.too_large(f"a table of more than {limits.MAX_TABLE_HTML_CHARS:,} characters")
+        raise location.limit_error(
+            f"a table of more than {limits.MAX_TABLE_HTML_CHARS:,} characters"
+        )
     harmless = clean(html)
-    _check_nesting(harmless, place)
+    _check_nesting(harmless, location)
     return harmless if "<table>" in harmless else ""
 
 
@@ -56,9 +58,9 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     return value if re.fullmatch(r"[1-9]\d{0,3}", value) else None
 
 
-def _check_nesting(clean: str, place: Place) -> None:
+def _check_nesting(clean: str, location: FileLocation) -> None:
     depth = 0
     for found in _TABLE_TAG.finditer(clean):  # well-formed by now, whatever came in
         depth += -1 if found[1] else 1
         if depth > limits.MAX_TABLE_NESTING:
-            raise place.bad(f"tables nested more than {limits.MAX_TABLE_NESTING} deep")
+            raise location.format_error(f"tables nested more than {limits.MAX_TABLE_NESTING} deep")

@@ -14,15 +14,15 @@ The chunker cuts a long table between rows and repeats its head, which is why th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TypeAlias
 
 from assay import limits
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.table_html import sanitised
-from assay.ingest.table_kinds import kind_of_table
 
 JOIN = " | "
 HEAD_END = "\n\n"
@@ -58,22 +58,22 @@ def simple_table(
     return Table((tuple(Cell(text, head=True) for text in header), *body), 1, caption, tuple(notes))
 
 
-def table_text(table: Table, place: Place) -> str:
+def table_text(table: Table, location: FileLocation) -> str:
     """The readable text of the table; see the module's docstring."""
-    grid = _grid(table, place)
+    grid = _grid(table, location)
     head = [table.caption, _line(_headers(grid[: table.head_rows]))]
     body = [_line(row) for row in grid[table.head_rows :]]
     parts = ("\n".join(filter(None, head)), "\n".join(filter(None, [*body, *table.notes])))
     return HEAD_END.join(filter(None, parts))
 
 
-def table_markup(table: Table, place: Place) -> str:
+def table_markup(table: Table, location: FileLocation) -> str:
     """The table as sanitised HTML; notes are left to the text."""
     head = "".join(_row_markup(row) for row in table.rows[: table.head_rows])
     body = "".join(_row_markup(row) for row in table.rows[table.head_rows :])
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
     thead = f"<thead>{head}</thead>" if head else ""
-    return sanitised(f"<table>{caption}{thead}<tbody>{body}</tbody></table>", place)
+    return sanitised(f"<table>{caption}{thead}<tbody>{body}</tbody></table>", location)
 
 
 def table_kind(table: Table) -> str:
@@ -82,7 +82,7 @@ def table_kind(table: Table) -> str:
     return kind_of_table(table.caption, "\n".join(header))
 
 
-def _grid(table: Table, place: Place) -> list[list[str | None]]:
+def _grid(table: Table, location: FileLocation) -> list[list[str | None]]:
     """Spans laid out: a cell's text in each row that it covers, and in the head in each column.
 
     ``None`` marks a place below the head that is covered from the left.
@@ -106,7 +106,7 @@ def _grid(table: Table, place: Place) -> list[list[str | None]]:
             else:
                 row.append(None)
             if total + len(row) > limits.MAX_TABLE_CELLS:
-                raise place.too_large(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
+                raise location.limit_error(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
         total += len(row)
         grid.append(row)
     return grid
@@ -148,3 +148,43 @@ def _cell_markup(cell: Cell) -> str:
     columns = f' colspan="{cell.columns}"' if cell.columns > 1 else ""
     rows = f' rowspan="{cell.rows}"' if cell.rows > 1 else ""
     return f"<{tag}{columns}{rows}>{cell.markup or escape(cell.text)}</{tag}>"
+
+
+LOOKED_AT = 2_000  # characters of caption or header: patterns take their time
+_CAPTION = (
+    ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|\bharms?\b"
+     r"|\bsafety\b(?! (?:analysis )?(?:population|set|sample|cohort|data ?set))"  # who, not what
+     r"|(?-i:\bS?AEs?\b)|treatment-emergent|complication"),
+    ("eligibility", r"(in|ex)clusion criteria|eligib"),
+    # What changed since the baseline, or is set beside it, is no longer about the start.
+    ("baseline", r"demograph|characteristics|\A(?!.*(?:\bchange|from (?:the )?baseline|\bafter\b"
+     r"|baseline (?:and(?! (?:clinical|operative|medical|social|laboratory|disease))|to)\b"
+     r"|follow-?up|\bpost(?!-?(?:menopaus|trauma|natal))|improve|over time)).*\bbaseline"),
+    ("dosage", r"\bdos(e|es|age|ing)\b(?!.*(respon|outcome|effect))|titration"),
+    ("outcomes", r"outcome|end-?point|efficacy|effects? of|respon[sd]|survival|changes? "
+     r"|comparison of|results of|mean difference|odds ratio|hazard ratio|relative risk"),
+)  # fmt: skip
+_HEADER = (
+    ("adverse_events", r"adverse (event|effect|reaction)|side[- ]effect|toxicit|grade [1-5]"
+     r"|any grade|(?-i:\bAEs?\b)|preferred term|system organ class"),
+    ("outcomes", r"\bp[- ]?values?\b|95 ?% ?ci|confidence interval|hazard ratio|odds ratio|outcome"
+     r"|difference|(?-i:\b(HR|OR|RR)\b)"),
+    ("dosage", r"\b(starting|maximum|daily|recommended) dos(e|age)\b|^dos(e|age)\b"
+     r"|dos(e|age) \("),
+    ("baseline", r"characteristic|demographic|\bbaseline variable"),
+)  # fmt: skip
+_FLAGS = re.IGNORECASE | re.MULTILINE
+_CAPTIONS = tuple((kind, re.compile(pattern, _FLAGS)) for kind, pattern in _CAPTION)
+_HEADERS = tuple((kind, re.compile(pattern, _FLAGS)) for kind, pattern in _HEADER)
+
+
+def kind_of_table(caption: str, header: str) -> str:
+    """The section label that fits the table, or nothing; the caption counts before the header.
+
+    ``header`` holds one header cell per line.
+    """
+    for patterns, text in ((_CAPTIONS, caption[:LOOKED_AT]), (_HEADERS, header[:LOOKED_AT])):
+        for kind, pattern in patterns:
+            if pattern.search(text):
+                return kind
+    return ""

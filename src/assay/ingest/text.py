@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import limits
-from assay.ingest.entry import Entry, Place
 from assay.ingest.fields import decoded
 from assay.ingest.files import whole
 from assay.ingest.folders import corpus_files, id_of, suffix
+from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.watch import Watch
 from assay.model.document import BELOW, Document, Section
@@ -40,26 +40,26 @@ class Heading:
     words: str
 
 
-def read_text(path: Path, watch: Watch) -> Iterator[Entry]:
+def read_text(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The text in a file, or in every text and Markdown file of a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        place = Place(str(file))
-        text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), place)
+        location = FileLocation(str(file))
+        text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), location)
         marked = suffix(file) in MARKDOWN
         front = _front(text) if marked else ""
         found = list(_markdown(text, len(front)) if marked else _plain(text))
         if len(found) > limits.MAX_SECTIONS:
-            raise place.too_large(f"more than {limits.MAX_SECTIONS:,} headings")
+            raise location.limit_error(f"more than {limits.MAX_SECTIONS:,} headings")
         title = next((heading.words for heading in found if heading.level == 1), _titled(front))
         document = Document(
-            doc_id=place.checked_id(id_of(file, path, watch)),
+            doc_id=location.checked_id(id_of(file, path, watch)),
             text=text,
             title=title[: limits.MAX_TITLE_CHARS],
             sections=_sections(text, found),
             source="text",
             profile="text",
         )
-        yield Entry(document, place)
+        yield ParsedDocument(document, location)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -18,10 +18,10 @@ from typing import TypeAlias
 from assay import limits
 from assay.ingest import fields
 from assay.ingest.compose import Composer
-from assay.ingest.entry import Entry, Place
 from assay.ingest.files import head, whole
 from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.json_rows import Row, file_rows
+from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.ready_made import GIVEN, chunks_of_sections
 from assay.ingest.speakers import role_of
 from assay.ingest.vtt import cues, header
@@ -54,7 +54,7 @@ class Turn:
     segment_id: str
 
 
-def read_transcript(path: Path, watch: Watch) -> Iterator[Entry]:
+def read_transcript(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The interviews of a JSON or WebVTT file, or of every such file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
         if head(file, 6) == b"WEBVTT" or suffix(file) == ".vtt":
@@ -63,90 +63,98 @@ def read_transcript(path: Path, watch: Watch) -> Iterator[Entry]:
             yield from _json_entries(file, watch)
 
 
-def _json_entries(file: Path, watch: Watch) -> Iterator[Entry]:
+def _json_entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The interviews of a JSON file; turns in which nobody says a word are counted in a note."""
     silent = 0
-    for about, rows, place in _grouped(file, watch):
-        entry = _interview(about, rows, place, watch)
+    for about, rows, location in _grouped(file, watch):
+        entry = _interview(about, rows, location, watch)
         silent += len(rows) - len(entry.document.sections)
         yield entry
     if silent:
         watch.note(f"{file}: {counted(silent, 'turn')} without words left out")
 
 
-def _grouped(file: Path, watch: Watch) -> Iterator[tuple[Row, list[tuple[Place, Row]], Place]]:
+def _grouped(
+    file: Path, watch: Watch
+) -> Iterator[tuple[Row, list[tuple[FileLocation, Row]], FileLocation]]:
     """What each interview says of itself, its turns, and where it begins."""
-    seen: dict[str, Place] = {}
+    seen: dict[str, FileLocation] = {}
     for flat, group in groupby(file_rows(file, watch, "interviews"), key=_flat_interview):
         if flat is None:
-            yield from ((row, _turn_rows(row, place), place) for place, row in group)
+            yield from ((row, _turn_rows(row, location), location) for location, row in group)
             continue
         rows = list(group)
-        place, first = rows[0]
+        location, first = rows[0]
         if flat in seen:
-            raise place.twice(
+            raise location.duplicate_error(
                 f"segments of {flat:.80} stand apart: the others begin at {seen[flat]}",
                 hint="sort the rows by interview_id",
             )
-        seen[flat] = place
+        seen[flat] = location
         shared = {key: value for key, value in first.items() if key in SHARED_NAMES}
-        yield shared, rows, place
+        yield shared, rows, location
 
 
-def _flat_interview(item: tuple[Place, Row]) -> str | None:
+def _flat_interview(item: tuple[FileLocation, Row]) -> str | None:
     """The interview that a row of its own belongs to; None for a row that is a whole interview."""
-    place, row = item
+    location, row = item
     if any(isinstance(row.get(name), list) for name in LISTS):
         return None
     if "interview_id" not in row:
-        raise place.bad(
+        raise location.format_error(
             "neither turns nor an interview_id",
             hint="a row is an interview with turns or segments, or a segment with interview_id",
         )
     return str(row["interview_id"])
 
 
-def _turn_rows(row: Row, place: Place) -> list[tuple[Place, Row]]:
+def _turn_rows(row: Row, location: FileLocation) -> list[tuple[FileLocation, Row]]:
     turns = next(row[name] for name in LISTS if isinstance(row.get(name), list))
     for turn in turns:
         if not isinstance(turn, dict):
-            raise place.bad(f"a turn is an object, not {type(turn).__name__}")
-    return [(place, turn) for turn in turns]
+            raise location.format_error(f"a turn is an object, not {type(turn).__name__}")
+    return [(location, turn) for turn in turns]
 
 
-def _interview(about: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch) -> Entry:
+def _interview(
+    about: Row, rows: list[tuple[FileLocation, Row]], location: FileLocation, watch: Watch
+) -> ParsedDocument:
     turns = [
         _turn(row, where, number, own_ids="turns" not in about)
         for number, (where, row) in enumerate(rows)
     ]
-    return _entry(_about(about, rows, place, watch), turns, place)
+    return _entry(_about(about, rows, location, watch), turns, location)
 
 
-def _about(about: Row, rows: list[tuple[Place, Row]], place: Place, watch: Watch) -> Document:
+def _about(
+    about: Row, rows: list[tuple[FileLocation, Row]], location: FileLocation, watch: Watch
+) -> Document:
     """The interview as its own fields describe it, without what was said."""
-    doc_id = place.checked_id(fields.first_of(about, INTERVIEW_NAMES))
+    doc_id = location.checked_id(fields.first_of(about, INTERVIEW_NAMES))
     return Document(
         doc_id=doc_id,
         text="",
-        title=fields.title(about, place, watch),
-        source=fields.short(about, ("source",), place) or "transcript",
+        title=fields.title(about, location, watch),
+        source=fields.short(about, ("source",), location) or "transcript",
         profile="transcript",
         interview_id=doc_id,
-        ingestion_mode=_mode([(place, about), *rows], doc_id, place),
-        metadata=_metadata(about, place, watch),
+        ingestion_mode=_mode([(location, about), *rows], doc_id, location),
+        metadata=_metadata(about, location, watch),
     )
 
 
-def _metadata(about: Row, place: Place, watch: Watch) -> dict[str, str]:
+def _metadata(about: Row, location: FileLocation, watch: Watch) -> dict[str, str]:
     known = {*INTERVIEW_NAMES, *LISTS, *SHARED_NAMES, *LEFT_OUT}
     rest = {key: value for key, value in about.items() if key not in known}
     return {
-        **fields.metadata(rest, place, watch),
-        **fields.metadata(about.get("metadata"), place, watch),
+        **fields.metadata(rest, location, watch),
+        **fields.metadata(about.get("metadata"), location, watch),
     }
 
 
-def _mode(rows: list[tuple[Place, Row]], doc_id: str, place: Place) -> IngestionMode:
+def _mode(
+    rows: list[tuple[FileLocation, Row]], doc_id: str, location: FileLocation
+) -> IngestionMode:
     """The mode that the interview or its segments name; they must agree."""
     modes: set[IngestionMode] = set()
     for where, row in rows:
@@ -154,31 +162,33 @@ def _mode(rows: list[tuple[Place, Row]], doc_id: str, place: Place) -> Ingestion
             try:
                 modes.add(IngestionMode(str(value).upper()))
             except ValueError:
-                raise where.bad(
+                raise where.format_error(
                     f"ingestion_mode {value!r:.40} is neither OFFLINE nor LIVE"
                 ) from None
     if len(modes) > 1:
-        raise place.bad(f"interview {doc_id} is both OFFLINE and LIVE")
+        raise location.format_error(f"interview {doc_id} is both OFFLINE and LIVE")
     return next(iter(modes), IngestionMode.OFFLINE)
 
 
-def _turn(row: Row, place: Place, number: int, *, own_ids: bool) -> Turn:
+def _turn(row: Row, location: FileLocation, number: int, *, own_ids: bool) -> Turn:
     if not any(name in row for name in TEXT_NAMES):
-        raise place.bad(f"turn {number} has no text", hint="text or transcript holds what was said")
-    said = (fields.string(row, (name,), place).strip() for name in TEXT_NAMES)
+        raise location.format_error(
+            f"turn {number} has no text", hint="text or transcript holds what was said"
+        )
+    said = (fields.string(row, (name,), location).strip() for name in TEXT_NAMES)
     text = next(filter(None, said), "")
-    start = fields.seconds(row, START_NAMES, place)
-    end = fields.seconds(row, END_NAMES, place)
+    start = fields.seconds(row, START_NAMES, location)
+    end = fields.seconds(row, END_NAMES, location)
     if start is not None and end is not None and end < start:
-        raise place.bad("a turn ends before it starts")
+        raise location.format_error("a turn ends before it starts")
     own = fields.first_of(row, SEGMENT_NAMES) if own_ids else None
     return _made_turn(
         text,
-        voice=fields.short(row, RAW_NAMES, place),
-        role=fields.short(row, SPEAKER_NAMES, place),
+        voice=fields.short(row, RAW_NAMES, location),
+        role=fields.short(row, SPEAKER_NAMES, location),
         times=(start, end),
         number=row["i"] if isinstance(row.get("i"), int) else number,
-        segment_id="" if own is None else place.checked_id(own, "segment id"),
+        segment_id="" if own is None else location.checked_id(own, "segment id"),
     )
 
 
@@ -198,28 +208,32 @@ def _made_turn(
     return Turn(section, text, segment_id)
 
 
-def _entry(document: Document, turns: list[Turn], place: Place) -> Entry:
+def _entry(document: Document, turns: list[Turn], location: FileLocation) -> ParsedDocument:
     """The document with the turns as its text; those with ids of their own as chunks, too."""
-    composer = Composer(place, gap="\n")
+    composer = Composer(location, gap="\n")
     said = [turn for turn in turns if turn.text]
     for turn in said:
         composer.append(turn.text, turn.section)
     document = replace(document, text=composer.text, sections=composer.sections)
     ids = [turn.segment_id for turn in said if turn.segment_id]
     if not ids:
-        return Entry(document, place)
+        return ParsedDocument(document, location)
     if len(ids) < len(said):
-        raise place.bad(f"interview {document.doc_id}: some segments have ids and some have none")
+        raise location.format_error(
+            f"interview {document.doc_id}: some segments have ids and some have none"
+        )
     if len(set(ids)) < len(ids):
-        ((twice, _),) = Counter(ids).most_common(1)
-        raise place.twice(f"interview {document.doc_id}: the segment {twice} stands twice")
+        ((duplicate_error, _),) = Counter(ids).most_common(1)
+        raise location.duplicate_error(
+            f"interview {document.doc_id}: the segment {duplicate_error} stands twice"
+        )
     document = replace(document, profile=GIVEN)
-    return Entry(document, place, chunks_of_sections(document, ids))
+    return ParsedDocument(document, location, chunks_of_sections(document, ids))
 
 
-def _vtt_entry(file: Path, name: str, watch: Watch) -> Entry:
-    place = Place(str(file), 1)
-    content = fields.decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), place)
+def _vtt_entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
+    location = FileLocation(str(file), 1)
+    content = fields.decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), location)
     about: Row = {"interview_id": name, **header(content, str(file))}
     turns = [
         _made_turn(
@@ -228,5 +242,5 @@ def _vtt_entry(file: Path, name: str, watch: Watch) -> Entry:
         for number, cue in enumerate(cues(content, str(file)))
     ]
     # A cue is what fits on a screen, so neighbouring cues of one speaker belong together.
-    document = replace(_about(about, [], place, watch), profile="transcript-joined")
-    return _entry(document, turns, place)
+    document = replace(_about(about, [], location, watch), profile="transcript-joined")
+    return _entry(document, turns, location)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import TypeAlias
 
-from assay.ingest.entry import Place
 from assay.ingest.fields import clock
+from assay.ingest.parsed import FileLocation
 from assay.ingest.speakers import role_of
 from assay.model.document import SpeakerRole
 
@@ -44,7 +44,9 @@ def header(content: str, source: str) -> dict[str, str]:
         if field := _HEADER_LINE.fullmatch(line.strip()):
             key, value = field[1].lower(), field[2]
             if key in found:
-                raise Place(source, number).twice(f"the header names {key:.40} twice")
+                raise FileLocation(source, number).duplicate_error(
+                    f"the header names {key:.40} twice"
+                )
             found[key] = value
     return found
 
@@ -58,9 +60,11 @@ def cues(content: str, source: str) -> Iterator[Cue]:
             continue
         timing = next((at for at, (_, line) in enumerate(block[:2]) if _ARROW in line), None)
         if timing is None:
-            raise Place(source, block[0][0]).bad("a cue without its times", hint="start --> end")
+            raise FileLocation(source, block[0][0]).format_error(
+                "a cue without its times", hint="start --> end"
+            )
         number, line = block[timing]
-        start, end = _times(line, Place(source, number))
+        start, end = _times(line, FileLocation(source, number))
         body = "\n".join(line for _, line in block[timing + 1 :])
         for voice, text in _voices(body):
             yield Cue(voice, text, start, end, number)
@@ -69,7 +73,7 @@ def cues(content: str, source: str) -> Iterator[Cue]:
 def _header_block(blocks: Iterator[Block], source: str) -> Block:
     first = next(blocks, [])
     if not first or not re.match(r"WEBVTT(?:\s|$)", first[0][1]):
-        raise Place(source, 1).bad("a WebVTT file begins with WEBVTT")
+        raise FileLocation(source, 1).format_error("a WebVTT file begins with WEBVTT")
     return first
 
 
@@ -85,11 +89,11 @@ def _blocks(content: str) -> Iterator[Block]:
         yield block
 
 
-def _times(line: str, place: Place) -> tuple[float, float]:
+def _times(line: str, location: FileLocation) -> tuple[float, float]:
     before, _, after = line.partition(_ARROW)
-    start, end = clock(before, place), clock((after.split() or [""])[0], place)
+    start, end = clock(before, location), clock((after.split() or [""])[0], location)
     if end < start:
-        raise place.bad("a cue ends before it starts")
+        raise location.format_error("a cue ends before it starts")
     return start, end
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Watch:
         self._documents += 1
         self._tell("")
 
-    def empty(self, what: str, place: Place) -> None:
+    def empty(self, what: str, location: FileLocation) -> None:
         """A document or chunk has no text: it is refused, or noted and to be left out."""
         message = f"{what} has no text"
         if not self._skip_empty:
-            raise place.bad(
+            raise location.format_error(
                 message, hint="give it one, or leave it out, as assay ingest --skip-empty does"
             )
-        self.note(f"{place}: {message}: skipped")
+        self.note(f"{location}: {message}: skipped")
 
     def note(self, text: str) -> None:
         """Something was left out or done differently, and the user should know."""

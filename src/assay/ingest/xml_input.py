@@ -17,8 +17,8 @@ from typing import Any
 from lxml import etree
 
 from assay import limits
-from assay.ingest.entry import Place
 from assay.ingest.files import whole
+from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
 
 Element = etree._Element
@@ -48,13 +48,13 @@ class Reading:
 
 def read_xml(path: Path, watch: Watch) -> Element:
     """The root of an XML file, its elements and attributes named without namespaces."""
-    return parse_xml(whole(path, watch, limits.MAX_XML_BYTES), Place(str(path)))
+    return parse_xml(whole(path, watch, limits.MAX_XML_BYTES), FileLocation(str(path)))
 
 
-def parse_xml(data: bytes, place: Place) -> Element:
+def parse_xml(data: bytes, location: FileLocation) -> Element:
     """The root of an XML document; see ``read_xml``."""
     if b"<!ENTITY" in data:
-        raise _declares_entities(place)
+        raise _declares_entities(location)
     parser = etree.XMLParser(
         resolve_entities=False,
         load_dtd=False,
@@ -70,26 +70,30 @@ def parse_xml(data: bytes, place: Place) -> Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as problem:
         line = problem.lineno or None
-        raise Place(place.source, line).bad(f"not XML: {problem.msg or problem}") from None
+        raise FileLocation(location.source, line).format_error(
+            f"not XML: {problem.msg or problem}"
+        ) from None
     except ValueError as problem:
-        raise place.bad(f"not XML: {problem}") from None
+        raise location.format_error(f"not XML: {problem}") from None
     dtd: Any = root.getroottree().docinfo.internalDTD
     # In UTF-16 and the like the bytes above do not show, but the declarations end up here.
     if dtd is not None and next(iter(dtd.iterentities()), None) is not None:
-        raise _declares_entities(place)
-    check_depth(root, place)
+        raise _declares_entities(location)
+    check_depth(root, location)
     _drop_namespaces(root)
     return root
 
 
-def check_depth(root: Element, place: Place) -> None:
+def check_depth(root: Element, location: FileLocation) -> None:
     """Refuse a tree that is nested too deep to be walked."""
     if root.xpath("boolean(" + "/*" * (limits.MAX_XML_DEPTH + 1) + ")"):
-        raise place.bad(f"XML nested more than {limits.MAX_XML_DEPTH} deep")
+        raise location.format_error(f"XML nested more than {limits.MAX_XML_DEPTH} deep")
 
 
-def _declares_entities(place: Place) -> Exception:
-    return place.bad("the XML declares entities, which are not read", hint="remove its DTD")
+def _declares_entities(location: FileLocation) -> Exception:
+    return location.format_error(
+        "the XML declares entities, which are not read", hint="remove its DTD"
+    )
 
 
 def _drop_namespaces(root: Element) -> None:

@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 from typing import TypeAlias
 
 from assay import limits
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.tables import Cell, Table
 from assay.ingest.xml_input import Element, Reading, children, markup, one_line
 
@@ -20,7 +20,7 @@ _NUMBERS = re.compile(r"[\d.,%()±<>=/–−\s-]+")
 def xml_table(
     table: Element,
     reading: Reading,
-    place: Place,
+    location: FileLocation,
     *,
     caption: str = "",
     notes: tuple[str, ...] = (),
@@ -35,7 +35,7 @@ def xml_table(
             rows.append(row)
             cells += len(row)
             if cells > limits.MAX_TABLE_CELLS:
-                raise place.too_large(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
+                raise location.limit_error(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
         parts[part] += _filled(rows)
     found = tuple(chain.from_iterable(parts.values()))
     return Table(found, len(parts["thead"]) or _guessed_head(found), caption, notes)

@@ -7,9 +7,13 @@ index, so a new generation never meets an old answer.
 from __future__ import annotations
 
 import threading
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from assay.model.query import Hit
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -62,3 +66,22 @@ class Cache(Generic[K, V]):
                 self.put(key, value)
             known |= fetched
         return known
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """One list of hits as columns."""
+
+    keys: array[int]
+    chunk_ids: tuple[str, ...]
+    scores: array[float]
+
+    def hits(self) -> tuple[Hit, ...]:
+        """The list as it was."""
+        return tuple(map(Hit, self.keys, self.chunk_ids, self.scores))
+
+
+def pack(hits: Sequence[Hit]) -> Packed:
+    """A list of hits, made small."""
+    keys, chunk_ids, scores = zip(*hits, strict=True) if hits else ((), (), ())
+    return Packed(array("q", keys), chunk_ids, array("d", scores))

@@ -25,10 +25,9 @@ from assay.model.testset import QueryType
 from assay.search.asked import Asked, LookedUp
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
-from assay.search.cache import Cache
+from assay.search.cache import Cache, Packed, pack
 from assay.search.coordinator import Answers, Request, agather, gather
 from assay.search.deadline import Failure, Lane
-from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import ask

@@ -6,6 +6,7 @@ the last, and nothing is deleted. What a method has returned from is on the disk
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from assay import limits
+from assay.clock import now
 from assay.errors import ConflictError, InputError, LimitError, MissingFileError, UsageError
-from assay.model.annotation import Decision, Grade, Item, ItemKey, Round, RoundQuery
+from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round, RoundQuery
 from assay.model.document import check_id
-from assay.store import annotation_rows as rows
+from assay.model.testset import QueryType
 from assay.store.database import open_database, writing
-from assay.store.moments import now
 from assay.store.schema import (
     annotation_decisions,
     annotation_grades,
@@ -47,13 +48,13 @@ class AnnotationStore:
                 raise ConflictError(
                     f"there is a round {held.round_id!r} already", hint="choose another name"
                 )
-            connection.execute(insert(annotation_rounds), rows.round_row(held))
+            connection.execute(insert(annotation_rounds), _round_row(held))
             connection.execute(
                 insert(annotation_queries),
-                [rows.query_row(held.round_id, at, query) for at, query in enumerate(queries)],
+                [_query_row(held.round_id, at, query) for at, query in enumerate(queries)],
             )
             connection.execute(
-                insert(annotation_items), [rows.item_row(held.round_id, item) for item in items]
+                insert(annotation_items), [_item_row(held.round_id, item) for item in items]
             )
         return held
 
@@ -64,7 +65,7 @@ class AnnotationStore:
             found = connection.execute(
                 select(table).order_by(table.c.created_at.desc(), table.c.round_id)
             )
-            return tuple(rows.round_of(row) for row in found)
+            return tuple(_round_of(row) for row in found)
 
     def round(self, ref: str) -> Round:
         """A round by its name; ``latest`` is the newest."""
@@ -85,7 +86,7 @@ class AnnotationStore:
             found = connection.execute(
                 select(table).where(table.c.round_id == round_id).order_by(table.c.place)
             )
-            return tuple(rows.query_of(row) for row in found)
+            return tuple(_query_of(row) for row in found)
 
     def items(self, round_id: str) -> tuple[Item, ...]:
         """Everything that is to be judged, by query and chunk."""
@@ -96,7 +97,7 @@ class AnnotationStore:
                 .where(table.c.round_id == round_id)
                 .order_by(table.c.query_id, table.c.chunk_id)
             )
-            return tuple(rows.item_of(row) for row in found)
+            return tuple(_item_of(row) for row in found)
 
     def grade(
         self,
@@ -139,7 +140,7 @@ class AnnotationStore:
             if last is None:
                 return None
             connection.execute(update(table).where(table.c.seq == last.seq).values(undone_at=now()))
-        return rows.grade_of(last)
+        return _grade_of(last)
 
     def grades(self, round_id: str, annotator: str | None = None) -> tuple[Grade, ...]:
         """The grades that hold now, in the order in which they were given."""
@@ -155,7 +156,7 @@ class AnnotationStore:
             found = connection.execute(
                 select(table).where(table.c.seq.in_(newest)).order_by(table.c.seq)
             )
-            return tuple(rows.grade_of(row) for row in found)
+            return tuple(_grade_of(row) for row in found)
 
     def decide(self, round_id: str, decisions: Sequence[Decision]) -> None:
         """Enter decisions in one transaction; a later one replaces an earlier one."""
@@ -173,7 +174,7 @@ class AnnotationStore:
             insert_or_replace(
                 connection,
                 annotation_decisions,
-                [rows.decision_row(round_id, one) for one in decisions],
+                [_decision_row(round_id, one) for one in decisions],
             )
 
     def decisions(self, round_id: str) -> tuple[Decision, ...]:
@@ -185,7 +186,7 @@ class AnnotationStore:
                 .where(table.c.round_id == round_id)
                 .order_by(table.c.query_id, table.c.chunk_id)
             )
-            return tuple(rows.decision_of(row) for row in found)
+            return tuple(_decision_of(row) for row in found)
 
     def close_round(self, round_id: str) -> Round:
         """End a round: its grades and decisions stay as they are."""
@@ -206,7 +207,7 @@ def _entered(
     _check_item(connection, held.round_id, key)
     before = _last_of_item(connection, held.round_id, annotator, key)
     if before is not None and (before.grade, before.comment) == (grade, comment):
-        return rows.grade_of(before)
+        return _grade_of(before)
     row = {
         "round_id": held.round_id,
         "query_id": key[0],
@@ -281,7 +282,7 @@ def _check_item(connection: Connection, round_id: str, key: ItemKey) -> None:
 def _found(connection: Connection, round_id: str) -> Round | None:
     table = annotation_rounds
     row = connection.execute(select(table).where(table.c.round_id == round_id)).one_or_none()
-    return None if row is None else rows.round_of(row)
+    return None if row is None else _round_of(row)
 
 
 def _required(connection: Connection, round_id: str) -> Round:
@@ -319,3 +320,113 @@ def _last_of_item(
         .order_by(table.c.seq.desc())
         .limit(1)
     ).one_or_none()
+
+
+def _round_row(held: Round) -> dict[str, Any]:
+    """A round as a row."""
+    return {
+        "round_id": held.round_id,
+        "purpose": held.purpose.value,
+        "test_set": held.test_set,
+        "version": held.version,
+        "checksum": held.checksum,
+        "first_annotator": held.annotators[0],
+        "second_annotator": held.annotators[1],
+        "seed": held.seed,
+        "source": json.dumps(dict(held.source), ensure_ascii=False, allow_nan=False),
+        "created_at": held.created_at,
+        "closed_at": held.closed_at,
+    }
+
+
+def _round_of(row: Row[Any]) -> Round:
+    """The round of a row."""
+    return Round(
+        round_id=row.round_id,
+        purpose=Purpose(row.purpose),
+        test_set=row.test_set,
+        version=row.version,
+        checksum=row.checksum,
+        annotators=(row.first_annotator, row.second_annotator),
+        seed=row.seed,
+        created_at=row.created_at,
+        source=json.loads(row.source),
+        closed_at=row.closed_at,
+    )
+
+
+def _query_row(round_id: str, place: int, query: RoundQuery) -> dict[str, Any]:
+    """A query as a row."""
+    return {
+        "round_id": round_id,
+        "query_id": query.query_id,
+        "place": place,
+        "query_text": query.query_text,
+        "query_type": None if query.query_type is None else query.query_type.value,
+        "origin": json.dumps(dict(query.origin), ensure_ascii=False, allow_nan=False),
+    }
+
+
+def _item_row(round_id: str, item: Item) -> dict[str, Any]:
+    """An item as a row."""
+    return {
+        "round_id": round_id,
+        "query_id": item.query_id,
+        "chunk_id": item.chunk_id,
+        "doc_id": item.doc_id,
+        "text": item.text,
+        "title": item.title,
+        "section_label": item.section_label,
+        "table_html": item.table_html,
+        "spans": json.dumps(item.spans),
+        "chunker_version": item.chunker_version,
+        "found_by": json.dumps(dict(item.found_by)),
+    }
+
+
+def _item_of(row: Row[Any]) -> Item:
+    """The item of a row."""
+    return Item(
+        query_id=row.query_id,
+        chunk_id=row.chunk_id,
+        doc_id=row.doc_id,
+        text=row.text,
+        title=row.title,
+        section_label=row.section_label,
+        table_html=row.table_html,
+        spans=tuple((start, end) for start, end in json.loads(row.spans)),
+        chunker_version=row.chunker_version,
+        found_by=json.loads(row.found_by),
+    )
+
+
+def _grade_of(row: Row[Any]) -> Grade:
+    """The grade of a row."""
+    return Grade(row.query_id, row.chunk_id, row.annotator, row.grade, row.comment, row.at)
+
+
+def _decision_row(round_id: str, one: Decision) -> dict[str, Any]:
+    """A decision as a row."""
+    return {
+        "round_id": round_id,
+        "query_id": one.query_id,
+        "chunk_id": one.chunk_id,
+        "grade": one.grade,
+        "decided_by": one.by,
+        "rule": one.rule,
+        "comment": one.comment,
+        "at": one.at or now(),
+    }
+
+
+def _query_of(row: Row[Any]) -> RoundQuery:
+    """The query of a row."""
+    kind = None if row.query_type is None else QueryType(row.query_type)
+    return RoundQuery(row.query_id, row.query_text, kind, json.loads(row.origin))
+
+
+def _decision_of(row: Row[Any]) -> Decision:
+    """The decision of a row."""
+    return Decision(
+        row.query_id, row.chunk_id, row.grade, row.decided_by, row.rule, row.comment, row.at
+    )

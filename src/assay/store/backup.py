@@ -26,6 +26,7 @@ from shutil import disk_usage
 from typing import Any
 
 from assay import limits
+from assay.clock import now
 from assay.durable import (
     is_full,
     is_unfinished,
@@ -46,9 +47,8 @@ from assay.errors import (
     StorageError,
     UsageError,
 )
-from assay.index.files import digest
+from assay.index.checksums import digest
 from assay.store.file_copy import check_database, copy_database
-from assay.store.moments import now
 from assay.store.schema import APPLICATION_ID
 from assay.store.versions import refuse_newer
 from assay.version import __version__

@@ -20,7 +20,7 @@ from assay.model.testset_json import from_plain
 from assay.store import run_rows
 from assay.store.corpus import SEAL, document_seal
 from assay.store.database import open_database, shown
-from assay.store.run_info import run_info
+from assay.store.run_rows import run_info
 from assay.store.schema import (
     chunks,
     documents,

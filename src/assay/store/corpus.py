@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Column, Connection, Dialect, Engine, and_, func, insert, select, update
+from sqlalchemy.engine.interfaces import DBAPICursor
 
 from assay.model.document import (
     Chunk,
@@ -22,15 +25,16 @@ from assay.model.document import (
     Section,
     SpeakerRole,
 )
-from assay.store import marks
-from assay.store.by_key import chunk_rows
-from assay.store.database import open_database, writing
-from assay.store.places import ChunkPlaces, refuse_foreign
+from assay.store.database import BUSY_SECONDS, open_database, shown, writing
+from assay.store.database_errors import in_our_words
+from assay.store.inventory import ChunkInventory, refuse_foreign
 from assay.store.schema import changes, chunks, documents
 from assay.store.seals import UNREADABLE, damaged, seal
 from assay.store.upsert import insert_or_replace
 
 PAGE = 2_000
+PART = 500  # keys in one statement
+MARKED = 50  # chunks, and changes, that tell this store from another with as many changes
 SEAL = "crc"
 _SEALED = ("doc_id", "digest", "title", "text", "source", "profile", "chunker_version", "seq")
 # spelled out: a field that is added later must not make older documents look damaged
@@ -69,9 +73,9 @@ class CorpusStore:
         self._engine.dispose()
 
     @property
-    def places(self) -> ChunkPlaces:
-        """Where chunks come from, without their text."""
-        return ChunkPlaces(self._engine)
+    def inventory(self) -> ChunkInventory:
+        """Which chunks and documents there are, without their text."""
+        return ChunkInventory(self._engine)
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Chunk]]]) -> Written:
         """Write documents with their chunks in one transaction; an unchanged one is a no-op."""
@@ -102,14 +106,31 @@ class CorpusStore:
             return _last(connection)
 
     def mark(self, seq: int) -> str:
-        """The digest of the newest chunks at change ``seq``; what it is made of never changes."""
+        """A digest of the newest chunks at change ``seq``, which never changes later."""
         with self._engine.connect() as connection:
-            return marks.mark(connection, seq)
+            rows = connection.execute(
+                select(chunks.c.key, chunks.c.chunk_id, chunks.c.added, chunks.c.spans)
+                .where(chunks.c.added <= seq)
+                .order_by(chunks.c.key.desc())
+                .limit(MARKED)
+            )
+            facts = [tuple(row) for row in rows]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
     def newest(self, seq: int) -> list[LoggedChange]:
-        """The last changes up to ``seq``; a document that was changed since has no digest here."""
+        """The last changes up to ``seq``; a document that was changed since has no digest."""
+        same = and_(documents.c.doc_id == changes.c.doc_id, documents.c.seq == changes.c.seq)
         with self._engine.connect() as connection:
-            return marks.newest(connection, seq)
+            rows = connection.execute(
+                select(changes.c.seq, changes.c.doc_id, changes.c.kind, documents.c.digest)
+                .select_from(changes.outerjoin(documents, same))
+                .where(changes.c.seq <= seq)
+                .order_by(changes.c.seq.desc())
+                .limit(MARKED)
+            )
+            return [
+                (number, doc_id, kind, text and text[:16]) for number, doc_id, kind, text in rows
+            ]
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
         """Chunks that came after change ``seq``, up to ``until``, and are still there; in pages."""
@@ -140,11 +161,11 @@ class CorpusStore:
 
     def chunks_by_key(self, keys: Sequence[int]) -> dict[int, Chunk]:
         """The chunks with these keys, also removed ones (without their text)."""
-        return {row[0]: _chunk(row) for row in chunk_rows(self._engine, keys, *chunks.c)}
+        return {row[0]: _chunk(row) for row in _chunk_rows(self._engine, keys, *chunks.c)}
 
     def labels_by_key(self, keys: Sequence[int]) -> dict[int, ChunkLabels]:
         """What the chunks with these keys are about; far quicker than the chunks themselves."""
-        rows = chunk_rows(self._engine, keys, *_LABELS)
+        rows = _chunk_rows(self._engine, keys, *_LABELS)
         return {key: ChunkLabels(section, hint, bool(table)) for key, section, hint, table in rows}
 
     def find(self, name: str) -> list[KeyedChunk]:
@@ -367,3 +388,58 @@ def _read_chunk(row: Sequence[Any]) -> Chunk:
     values[_MODE] = IngestionMode(values[_MODE])
     values[_METADATA] = json.loads(values[_METADATA])
     return Chunk(*values)
+
+
+def _chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> list[Sequence[Any]]:
+    """Columns of the chunks that have one of the keys, in any order.
+
+    Every search ends with this. Building a statement, beginning a transaction and adapting values
+    takes SQLAlchemy four times as long as the database takes to answer, so each statement is built
+    once per number of keys and goes straight to the driver. All rows are fetched before the
+    connection goes back to the pool.
+    """
+    try:
+        connection = engine.raw_connection()
+        try:
+            # a cursor that is left half read would keep its transaction, and the next reader in it
+            with closing(connection.cursor()) as cursor:
+                return _rows(cursor, engine.dialect, keys, columns)
+        except Exception as problem:
+            gone = connection.dbapi_connection
+            if engine.dialect.is_disconnect(problem, gone, None):  # type: ignore[arg-type]
+                connection.invalidate()
+            raise
+        finally:
+            connection.close()  # back to the others
+    except Exception as problem:
+        complaint = in_our_words(problem, shown(engine), BUSY_SECONDS)
+        if complaint is None:
+            raise
+        raise complaint from problem
+
+
+def _rows(
+    cursor: DBAPICursor, dialect: Dialect, keys: Sequence[int], columns: tuple[Column[Any], ...]
+) -> list[Sequence[Any]]:
+    found: list[Sequence[Any]] = []
+    for start in range(0, len(keys), PART):
+        part = tuple(keys[start : start + PART])
+        cursor.execute(_statement(dialect, len(part), columns), part)
+        found += cursor.fetchall()
+    return found
+
+
+def _statement(dialect: Dialect, count: int, columns: tuple[Column[Any], ...]) -> str:
+    mark = "?" if dialect.paramstyle == "qmark" else "%s"
+    return f'{_all_rows(columns)} WHERE chunks."key" IN ({_marks(mark, count)})'
+
+
+@lru_cache
+def _all_rows(columns: tuple[Column[Any], ...]) -> str:
+    """Without a condition this is the same text for every database."""
+    return str(select(*columns).select_from(chunks))
+
+
+@lru_cache(maxsize=PART)
+def _marks(mark: str, count: int) -> str:
+    return ", ".join([mark] * count)

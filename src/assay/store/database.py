@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from assay.durable import keep_log, make_folder
 from assay.errors import ConfigError, MissingDependencyError, StorageError
-from assay.store.complaints import in_our_words
+from assay.store.database_errors import in_our_words
 from assay.store.schema import APPLICATION_ID, VERSION
 from assay.store.versions import installed_version, migrate
 

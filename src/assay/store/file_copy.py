@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from assay.errors import StorageError
-from assay.store.complaints import in_our_words
+from assay.store.database_errors import in_our_words
 
 
 def copy_database(source: Path, target: Path) -> None:

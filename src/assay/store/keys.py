@@ -17,9 +17,9 @@ from pathlib import Path
 from sqlalchemy import func, insert, select, update
 
 from assay import limits
+from assay.clock import days_ago, now
 from assay.errors import InputError, LimitError, MissingFileError, UsageError
 from assay.store.database import open_database, writing
-from assay.store.moments import days_ago, now
 from assay.store.schema import api_keys
 
 SCOPES = ("read", "evaluate", "annotate", "admin")

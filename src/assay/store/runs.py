@@ -30,7 +30,7 @@ from assay.store import run_rows
 from assay.store.database import open_database, writing
 from assay.store.owner import alive
 from assay.store.refs import check_tag, find
-from assay.store.run_info import UNFINISHED, run_info, run_row
+from assay.store.run_rows import UNFINISHED, run_info, run_row
 from assay.store.schema import (
     eval_held_out_uses,
     eval_query_results,

@@ -11,8 +11,7 @@ import pytest
 
 from assay.encode.bert_graph import bert_shape, build_bert
 from assay.encode.cards import Role
-from assay.encode.runtime import start
-from assay.encode.session import ModelSession
+from assay.encode.runtime import ModelSession, start
 from assay.encode.shelf import Shelf, load
 from assay.encode.tensors import read_tensors
 from assay.encode.tokens import TokenRow

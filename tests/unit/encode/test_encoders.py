@@ -13,8 +13,7 @@ from assay import limits
 from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.encoders import open_dense, open_reranker, open_sparse
 from assay.encode.parallel import run_each, thread_count
-from assay.encode.runtime import start
-from assay.encode.session import has_exact_products
+from assay.encode.runtime import has_exact_products, start
 from assay.encode.shelf import Shelf
 from assay.errors import (
     CorruptModelError,

@@ -17,8 +17,7 @@ import pytest
 
 from assay import limits
 from assay.encode.catalog import CARDS
-from assay.encode.install import move_in, workshop
-from assay.encode.pull import pull
+from assay.encode.pull import move_in, pull, workshop
 from assay.encode.shelf import faults
 from assay.errors import (
     MissingDependencyError,

@@ -74,7 +74,7 @@ def test_care_with_8_bit_products_changes_no_number(
     """On a processor that needs no care; on others both ways are the careful one."""
     name = "ms-marco-minilm-l12-v2"
     wanted = rerank(name, real_shelf, threads=2).score(QUESTION, TEXTS[:4])
-    monkeypatch.setattr("assay.encode.session.has_exact_products", lambda: False)
+    monkeypatch.setattr("assay.encode.runtime.has_exact_products", lambda: False)
     careful = open_reranker(name, real_shelf).score(QUESTION, TEXTS[:4])
     np.testing.assert_array_equal(careful, wanted)
 

@@ -11,9 +11,8 @@ import pytest
 
 from assay import limits
 from assay.hits import run as run_module
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 from assay.hits.trec_stream import IrregularTextError
 from tests.conftest import without_compiled
 
@@ -44,7 +43,7 @@ class Reader:
         **options: Any,
     ) -> JudgedHits:
         path = self.file(content, name)
-        return judge(load_qrels(QRELS if qrels is None else qrels), path, Options(**options))
+        return judge(load_qrels(QRELS if qrels is None else qrels), path, RunOptions(**options))
 
     def error(self, kind: type[Exception], content: bytes | str, **more: Any) -> str:
         """What the refusal says; the folder is left out of it."""

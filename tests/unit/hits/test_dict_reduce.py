@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from assay.errors import AssayError, FormatError, InputError
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 
 from .tables import ranks
 
@@ -26,7 +25,7 @@ BOTH: list[dict[str, Any]] = [{}, {"match": "doc"}, {"ties": "given"}]
 
 def refusal(run: Any, kind: type[AssayError] = InputError, **options: Any) -> str:
     with pytest.raises(kind) as caught:
-        judge(QRELS, run, Options(**options))
+        judge(QRELS, run, RunOptions(**options))
     assert caught.type is kind
     return str(caught.value)
 
@@ -51,7 +50,7 @@ def test_forms(run: Any) -> None:
 
 def test_nothing_is_changed() -> None:
     run: Any = defaultdict(dict, {"q1": {"c": 1.0, "a": 3.0}})
-    judge(QRELS, run, Options(float32=True, depth=1))
+    judge(QRELS, run, RunOptions(float32=True, depth=1))
     assert run == {"q1": {"c": 1.0, "a": 3.0}}
     assert list(run["q1"]) == ["c", "a"]
 
@@ -80,7 +79,7 @@ def test_ties_go_to_the_higher_id() -> None:
     table = judge(QRELS, run)
     assert ranks(table, "q1") == [(3, 2), (4, 1), (5, 0)]
     assert table.tied.tolist() == [2, 0]
-    as_given = judge(QRELS, run, Options(ties="given"))  # type: ignore[arg-type]
+    as_given = judge(QRELS, run, RunOptions(ties="given"))  # type: ignore[arg-type]
     assert ranks(as_given, "q1") == [(2, 1), (4, 2), (5, 0)]
 
 
@@ -107,7 +106,7 @@ def test_scores_in_32_bits() -> None:
     run = {"q1": {"a": 1.00000001, "z": 1.0, "y": 16777217, "c": 16777216.0}}
     assert ranks(judge(QRELS, run), "q1") == [(2, 2), (3, 1)]
     for options in BOTH[:2]:
-        table = judge(QRELS, run, Options(float32=True, **options))
+        table = judge(QRELS, run, RunOptions(float32=True, **options))
         assert ranks(table, "q1") == [(2, 2), (4, 1)]
         assert table.top_score[0] == 16777216.0
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.hits.decimals import read_decimals, steps_down
 from assay.hits.fields import Field, Text, cut, hash_field, hash_texts
-from assay.hits.qrels_text import qrels_from_text
+from assay.hits.qrels import qrels_from_text
 from assay.hits.trec_lines import read_qrels_lines
 
 words = st.text(st.sampled_from("aZ09é字-:"), min_size=1, max_size=30)

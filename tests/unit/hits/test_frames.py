@@ -13,9 +13,8 @@ import polars as pl
 import pytest
 
 from assay.errors import AssayError, DuplicateError, InputError, UsageError
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 from assay.measures.table import JudgedHits
 
 from .tables import ranks
@@ -40,7 +39,7 @@ def check(table: JudgedHits) -> None:
 
 def refusal(run: Any, kind: type[AssayError] = InputError, /, **options: Any) -> str:
     with pytest.raises(kind) as caught:
-        judge(QRELS, run, Options(**options))
+        judge(QRELS, run, RunOptions(**options))
     assert caught.type is kind
     return str(caught.value)
 
@@ -99,7 +98,7 @@ def test_forms_of_a_run(run: Any) -> None:
     check(judge(QRELS, run))
     all_options: list[Any] = [{"ties": "given"}, {"match": "doc"}, {"float32": True}]
     for options in all_options:
-        table = judge(QRELS, run, Options(**options))
+        table = judge(QRELS, run, RunOptions(**options))
         assert {query: ranks(table, query) for query in table.queries} == EXPECTED
 
 
@@ -125,7 +124,7 @@ def test_a_subclass_of_a_frame() -> None:
 def test_nothing_is_changed() -> None:
     for frame in frames(query_id=QUERY[::-1], doc_id=DOC[::-1]):
         before = frame.clone() if isinstance(frame, pl.DataFrame) else frame.copy()
-        judge(QRELS, frame, Options(float32=True))
+        judge(QRELS, frame, RunOptions(float32=True))
         assert frame.equals(before)
 
 
@@ -141,7 +140,7 @@ def test_ties_and_equal_scores() -> None:
         assert ranks(table, "q1") == [(2, 2), (3, 1)]
         assert ranks(table, "q2") == [(2, 1)]
         assert table.tied.tolist() == [2, 1]
-        table = judge(QRELS, frame, Options(ties="given"))  # type: ignore[arg-type]
+        table = judge(QRELS, frame, RunOptions(ties="given"))  # type: ignore[arg-type]
         assert ranks(table, "q1") == [(1, 1), (3, 2)]
 
 

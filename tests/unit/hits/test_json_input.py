@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from assay.errors import AssayError, DuplicateError, FormatError, InputError
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 
 from .tables import ranks
 
@@ -23,7 +22,7 @@ QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}}
 
 
 def judged(write: Write, content: str, **options: Any) -> dict[str, list[tuple[int, int]]]:
-    table = judge(load_qrels(QRELS), write("a.json", content), Options(**options))
+    table = judge(load_qrels(QRELS), write("a.json", content), RunOptions(**options))
     return {query: ranks(table, query) for query in table.queries}
 
 
@@ -120,7 +119,7 @@ def test_a_document_id_that_names_a_chunk(write: Write) -> None:
         ({"chunk_id": "P1:chunk_5", "doc_id": "P2"}, "doc", 0),
     ):
         path = write("a.json", json.dumps({"q1": [row]}))
-        table = judge(qrels, path, Options(match=match))  # type: ignore[arg-type]
+        table = judge(qrels, path, RunOptions(match=match))  # type: ignore[arg-type]
         assert len(table.rank) == found, row
 
 

@@ -11,9 +11,8 @@ import pytest
 
 from assay.errors import AssayError, FormatError, InputError, UsageError
 from assay.hits.live import document_of, live_run, ordered
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 from assay.measures.table import JudgedHits
 from assay.model.judgments import Qrels, Span
 from assay.model.ranking import Match, Result, Ties
@@ -39,12 +38,12 @@ def table_of(
     plain = load_qrels({"q": grades})
     rows = {list(grades).index(doc): places for doc, places in (spans or {}).items()}
     qrels = Qrels(plain.queries, plain.query, plain.docs, plain.grade, rows)
-    return judge(qrels, {"q": ranking}, Options(**more))
+    return judge(qrels, {"q": ranking}, RunOptions(**more))
 
 
 def refusal(ranking: Any, kind: type[AssayError] = FormatError, **options: Any) -> str:
     with pytest.raises(kind) as caught:
-        judge(load_qrels({"q": {"a": 1}}), {"q": ranking}, Options(**options))
+        judge(load_qrels({"q": {"a": 1}}), {"q": ranking}, RunOptions(**options))
     assert caught.type is kind
     return str(caught.value)
 
@@ -234,9 +233,9 @@ def test_a_judgment_may_name_the_document_that_its_id_does_not_tell() -> None:
     plain = load_qrels({"q": {"talk-07": 2, "talk-09": 3}})
     qrels = replace(plain, spans={0: ((70, 80),), 1: ((90, 99),)}, documents={0: "talk", 1: "talk"})
     run = {"q": [Result("e"), Result("talk:chunk_0", doc_id="talk", spans=((0, 85),))]}
-    assert ranks(judge(qrels, run, Options(match=Match.SPAN)), "q") == [(2, 2)]
-    assert ranks(judge(qrels, run, Options(match=Match.DOC)), "q") == [(2, 3)]
-    assert ranks(judge(qrels, run, Options()), "q") == []
+    assert ranks(judge(qrels, run, RunOptions(match=Match.SPAN)), "q") == [(2, 2)]
+    assert ranks(judge(qrels, run, RunOptions(match=Match.DOC)), "q") == [(2, 3)]
+    assert ranks(judge(qrels, run, RunOptions()), "q") == []
 
 
 def test_span_matching_needs_spans() -> None:

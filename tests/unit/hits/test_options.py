@@ -7,20 +7,19 @@ from typing import Any
 import pytest
 
 from assay.errors import UsageError
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 from assay.model.ranking import Match, Ties
 
 from .tables import ranks
 
 
 def test_options_by_name() -> None:
-    options = Options(match="doc", ties="given")  # type: ignore[arg-type]
+    options = RunOptions(match="doc", ties="given")  # type: ignore[arg-type]
     assert options.match is Match.DOC
     assert options.ties is Ties.GIVEN
-    assert Options().match is Match.CHUNK
-    assert Options().ties is None
+    assert RunOptions().match is Match.CHUNK
+    assert RunOptions().ties is None
 
 
 @pytest.mark.parametrize(
@@ -39,13 +38,13 @@ def test_options_by_name() -> None:
 )
 def test_options_that_are_refused(options: Any, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        Options(**options)
+        RunOptions(**options)
     assert str(caught.value).startswith(says)
 
 
 def test_depth() -> None:
     qrels = load_qrels({"q": {"a": 1, "b": 1, "c": 1}})
-    table = judge(qrels, {"q": {"a": 3.0, "x": 2.0, "b": 1.0, "c": 0.5}}, Options(depth=3))
+    table = judge(qrels, {"q": {"a": 3.0, "x": 2.0, "b": 1.0, "c": 0.5}}, RunOptions(depth=3))
     assert ranks(table, "q") == [(1, 1), (3, 1)]
     assert table.retrieved.tolist() == [3]
     assert table.ideal_grade.tolist() == [1, 1, 1]

@@ -15,9 +15,8 @@ import polars as pl
 import pytest
 
 from assay.errors import AssayError, FormatError, UsageError
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 
 from .tables import assert_same
 from .test_frames import COLUMNS, GRADES, QRELS, Write, check, refusal
@@ -34,7 +33,7 @@ def test_parquet(write: Write) -> None:
     path = write("a.run", parquet(frame))
     assert_same(judge(QRELS, path), judge(QRELS, frame))
     assert_same(judge(QRELS, write("b", gzip.compress(parquet(frame)))), judge(QRELS, str(path)))
-    check(judge(QRELS, path, Options(match="doc")))  # type: ignore[arg-type]
+    check(judge(QRELS, path, RunOptions(match="doc")))  # type: ignore[arg-type]
     assert load_qrels(write("[a]*.q", parquet(pl.DataFrame(GRADES)))).by_query == {
         "q1": {"a": 1},
         "q2": {"x": -2},

@@ -158,7 +158,7 @@ def test_compressed_data_cut_off_and_bombs(write: Write, monkeypatch: pytest.Mon
     ):
         message = error(FormatError, write, packed)
         assert message.startswith("a.qrels: the compressed data is damaged or cut off")
-    monkeypatch.setattr(sources, "BOMB_FLOOR", 1 << 16)
+    monkeypatch.setattr(limits, "BOMB_FLOOR_BYTES", 1 << 16)
     monkeypatch.setattr(sources, "STEP", 1 << 14)
     for packed in (
         gzip.compress(b"\n" * (1 << 21)),
@@ -170,7 +170,7 @@ def test_compressed_data_cut_off_and_bombs(write: Write, monkeypatch: pytest.Mon
 
 def test_more_than_can_be_held(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_JSON_BYTES", 10)
-    monkeypatch.setattr("assay.hits.sniff.HEAD_BYTES", 4)
+    monkeypatch.setattr("assay.hits.sources.HEAD_BYTES", 4)
     assert "more than 10 bytes, too many to hold at once" in error(LimitError, write, QRELS)
 
 

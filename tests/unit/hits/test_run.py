@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from assay.errors import AssayError, FormatError
 from assay.evaluation.score import score
 from assay.evaluation.scores import Scores
-from assay.hits.options import Options
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 from assay.hits.trec_lines import read_run_lines
 from assay.model.judgments import Qrels
 
@@ -128,7 +127,7 @@ def test_every_form_gives_the_same_table(
     case: tuple[Grades, list[Row], str], chunk: int, float32: bool, tmp_path: Path
 ) -> None:
     grades, rows, text = case
-    qrels, options = load_qrels(grades), Options(float32=float32)
+    qrels, options = load_qrels(grades), RunOptions(float32=float32)
     path = tmp_path / "a.run"
     path.write_text(text, newline="")
     with line_by_line():
@@ -148,7 +147,7 @@ def test_every_form_gives_the_same_table_as_lists(
 ) -> None:
     """By document, with ids that have no chunks, it is the same as by chunk."""
     grades, rows, text = case
-    qrels, options = load_qrels(grades), Options(match=match)  # type: ignore[arg-type]
+    qrels, options = load_qrels(grades), RunOptions(match=match)  # type: ignore[arg-type]
     path = tmp_path / "a.run"
     path.write_text(text, newline="")
     with line_by_line():

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from assay import limits
+from assay import limits, zstd
 from assay.errors import (
     AssayError,
     FormatError,
@@ -25,10 +25,9 @@ from assay.errors import (
     MissingDependencyError,
     MissingFileError,
 )
-from assay.hits import sources, zstd
-from assay.hits.options import Options
+from assay.hits import sources
 from assay.hits.qrels import load_qrels
-from assay.hits.run import judge
+from assay.hits.run import RunOptions, judge
 from assay.hits.sources import Source, source
 
 from .conftest import make_stream
@@ -221,7 +220,7 @@ def test_progress_is_told(write: Write, monkeypatch: pytest.MonkeyPatch) -> None
     make_stream(monkeypatch)
     path = write("a", RUN + b"".join(b"q2 Q0 d%d 1 1 t\n" % n for n in range(50)))
     told: list[tuple[int, int | None]] = []
-    options = Options(progress=lambda done, total: told.append((done, total)))
+    options = RunOptions(progress=lambda done, total: told.append((done, total)))
     judge(load_qrels({"q1": {"a": 1}}), path, options)
     size = path.stat().st_size
     assert told[-1] == (size, size)
@@ -240,9 +239,9 @@ def test_zstd_bombs_stay_small() -> None:
     """However dense the data, not much more than what was asked for is unpacked at once."""
     packed = zstandard.ZstdCompressor().compress(bytes(1 << 28))
     assert len(packed) < 1 << 14
-    stream = zstd.zstd_stream(io.BytesIO(packed))
+    stream = zstd.ZstdReader(io.BytesIO(packed))
     assert stream.read(1000) == bytes(1000)
-    assert len(stream._ready) < 1 << 26  # type: ignore[attr-defined]
+    assert len(stream._ready) < 1 << 26
 
 
 @pytest.mark.parametrize(
@@ -259,3 +258,20 @@ def test_zstd_bombs_stay_small() -> None:
 )
 def test_what_begins_zstd_data(head: bytes, is_one: bool) -> None:
     assert zstd.is_zstd(head) is is_one
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"q1 Q0 a 1 1 t\n", sources.Kind.TREC),
+        (b"", sources.Kind.TREC),
+        (b"{}", sources.Kind.JSON),
+        (b"\n \t[", sources.Kind.JSON),
+        (b'\xef\xbb\xbf\r\n{"a"', sources.Kind.JSON),
+        (b"PAR1....", sources.Kind.PARQUET),
+        (b"\xff\xfe{\0}\0", sources.Kind.TREC),
+        (b"PAR", sources.Kind.TREC),
+    ],
+)
+def test_the_kind_of_a_file_comes_from_its_content(content: bytes, kind: sources.Kind) -> None:
+    assert sources.sniff(sources.Bytes(io.BytesIO(content), "a")) == (kind, content)

@@ -8,7 +8,13 @@ import pytest
 
 from assay import limits
 from assay.errors import DuplicateError, FormatError
-from assay.hits.strict_json import values
+from assay.hits.strict_json import (
+    line_of_depth,
+    line_of_duplicate,
+    line_of_surrogate,
+    line_of_token,
+    values,
+)
 
 
 def refusal(text: str | bytes, kind: type[Exception] = FormatError) -> str:
@@ -135,3 +141,32 @@ def test_something_after_the_value(text: str, line: int) -> None:
 def test_what_is_not_utf8() -> None:
     message = refusal(b'{"a": 1,\n "b": "\xe9"}')
     assert message == "a.json:2: not UTF-8 (save it as UTF-8)"
+
+
+def test_a_token_is_not_found_inside_text() -> None:
+    assert line_of_token('["NaN",\n"\\"NaN",\nNaN]', lambda token: token == "NaN") == 3
+    assert line_of_token('["NaN"]', lambda token: token == "NaN") == 1
+
+
+def test_a_key_is_a_duplicate_within_its_own_object_only() -> None:
+    text = '{"a": {"a": "a"},\n"b": [{"a": 1}, {"a": 2}],\n"a": 3}'
+    assert line_of_duplicate(text, "a") == 3
+    assert line_of_duplicate(text, "b") == 1
+
+
+def test_braces_within_text_do_not_nest() -> None:
+    assert line_of_depth('["[[[",\n[\n[1]]]', 2) == 3
+    assert line_of_depth("[1]", 2) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('["\\ud83d\\ude00",\n"\\ud83d"]', 2),
+        ('["\\ud83d\\ude00\\ude00"]\n', 1),
+        ('[1,\n2,\n"\\udc00"]', 3),
+        ("[]", 1),
+    ],
+)
+def test_half_a_pair(text: str, line: int) -> None:
+    assert line_of_surrogate(text, 0) == line

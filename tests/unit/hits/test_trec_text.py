@@ -13,7 +13,6 @@ import zstandard
 
 from assay import limits
 from assay.errors import FormatError, LimitError
-from assay.hits import sources
 
 from .conftest import QRELS, Reader
 from .runs import EXPECTED, FILLER, RUN, check
@@ -267,7 +266,7 @@ def test_zstd_damaged(reader: Reader) -> None:
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
 def test_a_bomb(reader: Reader, pack: object, monkeypatch: pytest.MonkeyPatch) -> None:
     assert callable(pack)
-    monkeypatch.setattr(sources, "BOMB_FLOOR", 1 << 14)
+    monkeypatch.setattr(limits, "BOMB_FLOOR_BYTES", 1 << 14)
     monkeypatch.setattr(limits, "MAX_DECOMPRESSED_RATIO", 20)
     line = b"q1 Q0 a 1 3.0 t\n"
     message = reader.error(LimitError, pack(b"# nothing\n" * 20_000 + line))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from assay.ingest.entry import Entry
+from assay.ingest.parsed import ParsedDocument
 from assay.ingest.readers import READERS
 from assay.ingest.watch import Progress, Watch
 from assay.model.document import Document
@@ -19,7 +19,7 @@ def write_lines(path: Path, *rows: Any) -> Path:
     return path
 
 
-def entries(name: str, path: Path, notes: list[str] | None = None) -> list[Entry]:
+def entries(name: str, path: Path, notes: list[str] | None = None) -> list[ParsedDocument]:
     def report(progress: Progress) -> None:
         if notes is not None and progress.note:
             notes.append(progress.note)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.ingest import PROFILES, Profile, chunk_document, tokens
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.tables import simple_table, table_text
 from assay.model.document import Chunk, Document, Section, SpeakerRole, check_id
 
@@ -150,7 +150,7 @@ def test_text_outside_sections_is_not_lost() -> None:
 
 def table_document(rows: int, caption: str = "Table 1. Harms") -> Document:
     table = simple_table(caption, ["Event", "A"], [[f"Rash {n}", "1"] for n in range(rows)])
-    text = table_text(table, Place("t"))
+    text = table_text(table, FileLocation("t"))
     section = Section(0, len(text), "adverse_events", "Table 1", "ae", True, "<table></table>")
     return Document("d", text, sections=(section,))
 

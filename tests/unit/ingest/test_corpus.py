@@ -229,7 +229,7 @@ def test_each_kind_is_cut_by_its_own_profile(tmp_path: Path) -> None:
 def test_entries_can_be_had_without_chunks(tmp_path: Path) -> None:
     (entry,) = read_documents(corpus(tmp_path, {"id": "a", "text": "x"}))
     assert entry.document.doc_id == "a"
-    assert str(entry.place).endswith("c.jsonl:1")
+    assert str(entry.location).endswith("c.jsonl:1")
 
 
 @pytest.mark.parametrize(

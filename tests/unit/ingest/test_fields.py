@@ -7,10 +7,10 @@ import pytest
 from assay import limits
 from assay.errors import FormatError, LimitError
 from assay.ingest import fields
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Progress, Watch
 
-HERE = Place("c", 1)
+HERE = FileLocation("c", 1)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from assay.errors import FormatError
-from assay.ingest.entry import Place
 from assay.ingest.json_rows import file_rows, line_rows, parse
+from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
 
-HERE = Place("c.jsonl", 7)
+HERE = FileLocation("c.jsonl", 7)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_key_that_stands_twice_among_very_many_is_found_at_once() -> None:
 
 def test_lines_of_a_longer_value_are_counted() -> None:
     with pytest.raises(FormatError, match=r"c:3: not JSON"):
-        parse(b'{\n"a": 1,\n}', Place("c", 1))
+        parse(b'{\n"a": 1,\n}', FileLocation("c", 1))
 
 
 def test_blank_lines_and_byte_order_mark_are_skipped(tmp_path: Path) -> None:

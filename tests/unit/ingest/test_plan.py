@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import DuplicateError, FormatError, InputError, MissingFileError
 from assay.ingest import read_corpus
-from assay.ingest.plan import Part, plan
+from assay.ingest.plan import CorpusPart, plan
 from assay.ingest.watch import Watch
 from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
 
@@ -154,4 +154,4 @@ def test_nothing_to_read_is_said(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match="is not there"):
         plan(tmp_path / "absent", Watch())
     put(tmp_path / "a.jsonl", '{"id": "a", "text": "x"}\n')
-    assert plan(tmp_path / "a.jsonl", Watch()) == [Part("jsonl", tmp_path / "a.jsonl")]
+    assert plan(tmp_path / "a.jsonl", Watch()) == [CorpusPart("jsonl", tmp_path / "a.jsonl")]

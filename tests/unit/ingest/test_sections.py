@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.ingest.section_codes import CTGOV_MODULES, LOINC
-from assay.ingest.sections import INTENTS, LABELS, intent_of, label_of
-from assay.ingest.table_kinds import kind_of_table
+from assay.ingest.sections import CTGOV_MODULES, INTENTS, LABELS, LOINC, intent_of, label_of
+from assay.ingest.tables import kind_of_table
 
 
 def test_the_vocabulary_is_closed() -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from assay import limits
 from assay.errors import FormatError, LimitError
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.table_html import sanitised
 
-HERE = Place("c.jsonl", 3)
+HERE = FileLocation("c.jsonl", 3)
 
 
 def clean(html: str) -> str:

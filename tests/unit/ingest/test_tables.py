@@ -6,10 +6,10 @@ import pytest
 
 from assay import limits
 from assay.errors import LimitError
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.tables import Cell, Table, simple_table, table_kind, table_markup, table_text
 
-HERE = Place("c", 1)
+HERE = FileLocation("c", 1)
 
 
 def test_caption_header_rows_notes() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from assay import limits
 from assay.errors import FormatError, LimitError
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Reading, markup, parse_xml, plain, read_xml
 
-HERE = Place("a.xml")
+HERE = FileLocation("a.xml")
 READING = Reading(
     skip=frozenset({"skip"}),
     blocks=frozenset({"p", "li"}),

@@ -6,12 +6,12 @@ import pytest
 
 from assay import limits
 from assay.errors import LimitError
-from assay.ingest.entry import Place
+from assay.ingest.parsed import FileLocation
 from assay.ingest.tables import Table, table_markup, table_text
 from assay.ingest.xml_input import Reading, parse_xml
 from assay.ingest.xml_tables import xml_table
 
-HERE = Place("a.xml")
+HERE = FileLocation("a.xml")
 
 
 def table(xml: str) -> Table:

@@ -224,7 +224,7 @@ def test_an_id_that_looks_made_or_comes_twice_in_a_batch_still_names_one_chunk(
 def test_documents_are_listed_by_id_with_their_present_chunks(store: CorpusStore) -> None:
     store.put([document("d2", "abcd"), document("d1", "efgh")])
     store.put([document("d2", "abcdef")])
-    places = store.places
+    places = store.inventory
     assert [(one.doc_id, one.chunks) for one in places.documents(limit=5)] == [("d1", 2), ("d2", 2)]
     assert [one.doc_id for one in places.documents(limit=5, offset=1)] == ["d2"]
     assert places.sections() == ("results",)

@@ -41,7 +41,7 @@ def test_documents_and_chunks(server: str) -> None:
     assert [row.chunk for row in page] == list(parts)
     assert store.put([document("d1", "another text", "v2")]) == Written(replaced=1, chunks=2)
     assert store.counts() == {"documents": 1, "chunks": 2, "archived_chunks": 2}
-    places = store.places
+    places = store.inventory
     assert places.by_key([page[0].key]) == {page[0].key: ChunkPlace("d1", parts[0].spans, "v1")}
     assert places.present(["d1", "d1:chunk_1", "d2"]) == {"d1", "d1:chunk_1"}
     assert places.ingestion_modes(["d1"]) == {"d1": IngestionMode.LIVE}

@@ -12,6 +12,7 @@ from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from assay import limits
+from assay.clock import now
 from assay.errors import UsageError
 from assay.http.routing import Admin, ServiceOf, refusals
 from assay.http.routing import router as new_router
@@ -19,7 +20,6 @@ from assay.http.service import Service
 from assay.http.wire.search import Switch
 from assay.store.backup import BACKING_UP, back_up, scratch
 from assay.store.file_copy import is_frozen
-from assay.store.moments import now
 
 router = new_router("documents", prefix="/v1")
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 from assay.store.database import open_database
-from assay.store.run_info import run_row
+from assay.store.run_rows import run_row
 from assay.store.runs import SqlRunStore
 from assay.store.schema import eval_runs
 from tests.unit.http.conftest import MakeService, client_of

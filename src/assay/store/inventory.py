@@ -27,7 +27,7 @@ class ListedDocument:
     chunks: int
 
 
-class ChunkPlaces:
+class ChunkInventory:
     """Small facts about many chunks."""
 
     def __init__(self, engine: Engine) -> None:

@@ -9,8 +9,14 @@ import polars as pl
 import pytest
 
 from assay.hits import rows as rows_module
-from assay.hits.builder import ScatteredRowsError, TableBuilder
-from assay.hits.frame_reduce import DuplicateRowError, JudgedIndex, SortedKeys, reduce_block
+from assay.hits.blocks import (
+    DuplicateRowError,
+    JudgedIndex,
+    ScatteredRowsError,
+    SortedKeys,
+    TableBuilder,
+    reduce_block,
+)
 from assay.hits.qrels import load_qrels
 from assay.hits.rows import FrameRows, HashArray, group_starts, series_hashes
 from assay.model.arrays import IntArray

@@ -9,9 +9,9 @@ import pytest
 
 from assay.errors import BusyError, CorruptError, DiskFullError, StorageError
 from assay.store import database
-from assay.store.complaints import in_our_words
 from assay.store.corpus import CorpusStore
 from assay.store.database import open_database, writing
+from assay.store.database_errors import in_our_words
 from tests.unit.store.test_corpus import document
 
 

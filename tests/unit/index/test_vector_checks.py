@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.errors import InputError
-from assay.index.sound import sound_matrix, sound_query, sound_sparse
+from assay.index.vector_checks import sound_matrix, sound_query, sound_sparse
 from assay.model.vectors import SparseVector
 
 

@@ -10,7 +10,7 @@ from assay.model.document import Chunk, Document, check_id
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileLocation:
     """A file and, where it has lines that mean something, a line of it."""
 
     source: str
@@ -19,15 +19,15 @@ class Place:
     def __str__(self) -> str:
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
-    def bad(self, message: str, *, hint: str | None = None) -> FormatError:
+    def format_error(self, message: str, *, hint: str | None = None) -> FormatError:
         """The error for a thing that does not have the form it should have."""
         return FormatError(message, source=self.source, line=self.line, hint=hint)
 
-    def twice(self, message: str, *, hint: str | None = None) -> DuplicateError:
+    def duplicate_error(self, message: str, *, hint: str | None = None) -> DuplicateError:
         """The error for a thing that stands twice."""
         return DuplicateError(message, source=self.source, line=self.line, hint=hint)
 
-    def too_large(self, message: str, *, hint: str | None = None) -> LimitError:
+    def limit_error(self, message: str, *, hint: str | None = None) -> LimitError:
         """The error for a thing over its cap."""
         return LimitError(f"{self}: {message}", hint=hint)
 
@@ -38,9 +38,9 @@ class Place:
         try:
             checked = check_id(value, what)
         except InputError as problem:
-            raise self.bad(problem.message, hint=problem.hint) from None
+            raise self.format_error(problem.message, hint=problem.hint) from None
         if what == "doc_id" and len(checked) > limits.MAX_DOC_ID_CHARS:
-            raise self.bad(
+            raise self.format_error(
                 f"the doc_id {checked:.40}... has {len(checked)} characters",
                 hint=f"up to {limits.MAX_DOC_ID_CHARS}, so that its chunks can be numbered",
             )
@@ -48,7 +48,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ParsedDocument:
     """One document as its reader found it.
 
     ``chunks`` are units that came ready-made, with ids of their own, and are kept as they are; when
@@ -56,5 +56,5 @@ class Entry:
     """
 
     document: Document
-    place: Place
+    location: FileLocation
     chunks: tuple[Chunk, ...] = ()
