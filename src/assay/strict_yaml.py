@@ -48,7 +48,7 @@ class SequenceNode:
 
 @dataclass(frozen=True, slots=True)
 class MappingNode:
-    """Keys and values in the order of the file; no key stands twice."""
+    """Keys and values in the order of the file; no key appears twice."""
 
     entries: tuple[tuple[ScalarNode, Node], ...]
     line: int
@@ -202,7 +202,7 @@ class _TreeBuilder:
         if key.text in seen:
             self._note(
                 DuplicateError(
-                    f"the key {key.text!r} stands twice, first on line {seen[key.text]}",
+                    f"the key {key.text!r} appears twice, first on line {seen[key.text]}",
                     source=self._source,
                     line=key.line,
                     hint="remove one of them",

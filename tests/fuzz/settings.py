@@ -23,7 +23,7 @@ from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
 from assay.evaluation.gate_limits import parse_limits
 from assay.evaluation.retrievers.http_mapping import load_mapping
-from assay.index.manifest import Manifest, Part, load, save
+from assay.index.manifest import FileSet, Manifest, load, save
 from assay.measures.parse import parse_measures
 from assay.search.boost import load_lexicon
 from assay.search.request import SearchOptions, read_weights
@@ -196,7 +196,7 @@ def read_weights_file(path: Path, rng: random.Random) -> str:
 
 def _manifest() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        part = Part("bm25-1", 3, {"meta.json": [12, "ab"]})
+        part = FileSet("bm25-1", 3, {"meta.json": [12, "ab"]})
         save(Path(folder), Manifest(2, 7, part, (part,), None, {"dense": "m"}, {"chunks": 3}))
         return (Path(folder) / "MANIFEST.json").read_bytes()
 

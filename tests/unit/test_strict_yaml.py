@@ -143,7 +143,7 @@ def test_a_lone_surrogate_is_refused() -> None:
 def test_a_duplicate_key_names_both_lines() -> None:
     with pytest.raises(DuplicateError) as caught:
         parse("seed: 1\nother: 2\n'seed': 3\n")
-    assert caught.value.message == "t.yaml:3: the key 'seed' stands twice, first on line 1"
+    assert caught.value.message == "t.yaml:3: the key 'seed' appears twice, first on line 1"
 
 
 def test_the_same_key_in_two_places_is_fine() -> None:

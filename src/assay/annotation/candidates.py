@@ -24,7 +24,7 @@ TRUE, FALSE = frozenset({"1", "true", "yes"}), frozenset({"", "0", "false", "no"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class QueryCandidate:
     """One wording: how often it was asked, and how often without any result."""
 
     text: str
@@ -32,11 +32,11 @@ class Candidate:
     zero_results: int = 0
     top_score: float | None = None
 
-    def plus(self, other: Candidate) -> Candidate:
+    def plus(self, other: QueryCandidate) -> QueryCandidate:
         """Both together; scores are averaged by how often each was asked."""
         scores = [(one.top_score, one.times) for one in (self, other) if one.top_score is not None]
         total = sum(times for _, times in scores)
-        return Candidate(
+        return QueryCandidate(
             self.text,
             self.times + other.times,
             self.zero_results + other.zero_results,
@@ -44,9 +44,9 @@ class Candidate:
         )
 
 
-def gathered(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+def gathered(candidates: Iterable[QueryCandidate]) -> tuple[QueryCandidate, ...]:
     """Candidates with the same words (but for case and blanks) as one, in order of first use."""
-    found: dict[str, Candidate] = {}
+    found: dict[str, QueryCandidate] = {}
     for one in candidates:
         key = " ".join(one.text.casefold().split())
         if key:
@@ -59,7 +59,7 @@ def gathered(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(found.values())
 
 
-def read_candidates(path: Path) -> tuple[Candidate, ...]:
+def read_candidates(path: Path) -> tuple[QueryCandidate, ...]:
     """The candidates of a CSV file or of JSON lines; the suffix decides."""
     if not path.is_file():
         raise MissingFileError(f"there is no file {str(path)!r:.200}", hint="check the path")
@@ -89,7 +89,7 @@ def _jsonl(data: bytes, source: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
         yield line, row
 
 
-def _candidate(row: Mapping[str, Any], source: str, line: int) -> Candidate | None:
+def _candidate(row: Mapping[str, Any], source: str, line: int) -> QueryCandidate | None:
     """A row as a candidate; None where it was answered by a degraded search."""
     text = next((row[key] for key in TEXT_KEYS if key in row), None)
     if not isinstance(text, str):
@@ -101,7 +101,7 @@ def _candidate(row: Mapping[str, Any], source: str, line: int) -> Candidate | No
     if _switch(row.get("degraded", ""), source, line):
         return None
     times = next((row[key] for key in COUNT_KEYS if key in row), 1)
-    return Candidate(
+    return QueryCandidate(
         " ".join(text.split()),
         _whole(times, "times", source, line, least=1),
         _whole(row.get("zero_results", 0), "zero_results", source, line),

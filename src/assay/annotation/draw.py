@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from assay.annotation.candidates import Candidate, gathered
+from assay.annotation.candidates import QueryCandidate, gathered
 from assay.annotation.similar import Encode, Known
 from assay.errors import InputError, UsageError
 from assay.model.answers import Expect
@@ -51,7 +51,7 @@ class DrawnQuery:
     query_id: str
     query_text: str
     query_type: QueryType
-    candidate: Candidate
+    candidate: QueryCandidate
     scrubbed: tuple[str, ...] = ()
 
 
@@ -82,7 +82,7 @@ class Sample:
 
 
 def draw(
-    candidates: Iterable[Candidate],
+    candidates: Iterable[QueryCandidate],
     test_set: TestSet,
     classify: Callable[[str], QueryType],
     *,
@@ -125,7 +125,9 @@ def draw(
     return Sample(strategy, seed, len(cleaned), quotas, tuple(drawn), tuple(left_out))
 
 
-def order(candidates: Iterable[Candidate], strategy: Strategy, seed: int) -> list[Candidate]:
+def order(
+    candidates: Iterable[QueryCandidate], strategy: Strategy, seed: int
+) -> list[QueryCandidate]:
     """The candidates that a strategy allows, first drawn first."""
     every = list(candidates)
     if strategy is Strategy.TOP:
@@ -173,11 +175,11 @@ def earlier_ids(test_set: TestSet) -> tuple[str, ...]:
 
 
 def _cleaned(
-    candidates: Iterable[Candidate],
-) -> tuple[tuple[Candidate, ...], dict[str, tuple[str, ...]], list[LeftOut]]:
+    candidates: Iterable[QueryCandidate],
+) -> tuple[tuple[QueryCandidate, ...], dict[str, tuple[str, ...]], list[LeftOut]]:
     """Candidates without identifiers, what was taken out, and what nothing is left of."""
     kinds: dict[str, tuple[str, ...]] = {}
-    kept: list[Candidate] = []
+    kept: list[QueryCandidate] = []
     left_out: list[LeftOut] = []
     for one in candidates:
         text, taken = scrubbed(one.text)
@@ -188,14 +190,14 @@ def _cleaned(
             continue
         if found:
             kinds[text] = found
-        kept.append(Candidate(text, one.times, one.zero_results, one.top_score))
+        kept.append(QueryCandidate(text, one.times, one.zero_results, one.top_score))
     return gathered(kept), kinds, left_out
 
 
 def _drawn(
-    candidates: Sequence[Candidate], seed: int, weight: Callable[[Candidate], int]
-) -> list[Candidate]:
-    def key(one: Candidate) -> tuple[float, str]:
+    candidates: Sequence[QueryCandidate], seed: int, weight: Callable[[QueryCandidate], int]
+) -> list[QueryCandidate]:
+    def key(one: QueryCandidate) -> tuple[float, str]:
         digest = hashlib.sha256(f"{seed}:{one.text}".encode()).digest()
         uniform = (int.from_bytes(digest[:8], "big") + 1) / 2**64
         return math.log(uniform) / weight(one), one.text  # log u / w orders as u^(1/w) does

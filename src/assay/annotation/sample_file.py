@@ -52,7 +52,7 @@ def read_sample(data: bytes, source: str) -> tuple[RoundQuery, ...]:
         if isinstance(query, str):
             problems.append(Problem(query, source, line))
         elif query.query_id in found:
-            problems.append(Problem(f"{query.query_id} stands twice", source, line))
+            problems.append(Problem(f"{query.query_id} appears twice", source, line))
         else:
             found[query.query_id] = query
     if not found and not problems:

@@ -32,7 +32,7 @@ from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.search.request import COMPONENTS
-from assay.store.jobs import Task
+from assay.store.jobs import ClaimedJob
 from assay.store.owner import this_process
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def request_of_dataset(home: Path, name: str) -> dict[str, Any]:
 
 
 def run_evaluation(
-    workspace: Workspace, job: Task, control: Control, busy: Callable[[], bool]
+    workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
 ) -> Done:
     """Run the evaluation of a job, or go on with it."""
     request = job.request

@@ -77,13 +77,13 @@ def update_index(
                 graph_from_rows=workspace.settings.graph_from,
             )
         from assay.index.lock import write_lock
-        from assay.index.manifest import Manifest, Part
+        from assay.index.manifest import Manifest, FileSet
 
         cluster, dense = workspace.cluster, workspace.dense_encoder
         stack.enter_context(write_lock(workspace.layout.index))
         size = 0 if dense is None else dense.dimension
         now = cluster.update(workspace.store, encoders, size, fresh=fresh, progress=progress)
-        whole = Part(now.index, cluster.count(now.index), {})
+        whole = FileSet(now.index, cluster.count(now.index), {})
         return Manifest(now.generation, now.applied, segments=(whole,), models=now.models)
 
 

@@ -14,19 +14,21 @@ from assay.app.workspace import Workspace
 from assay.errors import InputError, PlacedError
 from assay.ingest import read_corpus
 from assay.store.corpus import Written
-from assay.store.jobs import Task
+from assay.store.jobs import ClaimedJob
 
 UPLOAD = "upload.jsonl"
 
 
-def perform(workspace: Workspace, job: Task, control: Control, busy: Callable[[], bool]) -> Done:
+def perform(
+    workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
+) -> Done:
     """Do a job, whatever its kind; ``busy`` says whether people wait for searches."""
     if job.kind == "evaluation":
         return run_evaluation(workspace, job, control, busy)
     return _KINDS[job.kind](workspace, job, control)
 
 
-def _ingest(workspace: Workspace, job: Task, control: Control) -> Done:
+def _ingest(workspace: Workspace, job: ClaimedJob, control: Control) -> Done:
     """Documents of a request go the way of a file, so that both are read by the same rules."""
     with tempfile.TemporaryDirectory(prefix="assay-upload-") as folder:
         path = Path(folder) / UPLOAD
@@ -41,7 +43,7 @@ def _ingest(workspace: Workspace, job: Task, control: Control) -> Done:
     return _indexed(workspace, written, control)
 
 
-def _delete(workspace: Workspace, job: Task, control: Control) -> Done:
+def _delete(workspace: Workspace, job: ClaimedJob, control: Control) -> Done:
     written = workspace.store.delete(job.request["doc_ids"])
     return _indexed(workspace, written, control)
 
@@ -53,7 +55,7 @@ def _indexed(workspace: Workspace, written: Written, control: Control) -> Done:
     return Done({**asdict(written), "generation": generation})
 
 
-def _index(workspace: Workspace, job: Task, control: Control) -> Done:
+def _index(workspace: Workspace, job: ClaimedJob, control: Control) -> Done:
     fresh = job.request["action"] != "update"
     manifest = workspace.update_index(_told(control), fresh=fresh)
     workspace.searcher.refresh()
@@ -73,5 +75,5 @@ def _told(control: Control) -> Callable[[str, int, int], None]:
     return tell
 
 
-Kind = Callable[[Workspace, Task, Control], Done]
+Kind = Callable[[Workspace, ClaimedJob, Control], Done]
 _KINDS: Mapping[str, Kind] = {"ingest": _ingest, "delete": _delete, "index": _index}

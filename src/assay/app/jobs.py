@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import AssayError, BusyError
 from assay.http.edge.problems import internal, of_error
 from assay.index.lock import write_lock
-from assay.store.jobs import ENDED, Job, JobState, JobStore, Task
+from assay.store.jobs import ENDED, ClaimedJob, Job, JobState, JobStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ class Control:
             raise StoppedError
 
 
-Perform = Callable[[Task, Control], Done]
+Perform = Callable[[ClaimedJob, Control], Done]
 
 
 class Jobs:
@@ -189,7 +189,7 @@ class Jobs:
             else:
                 self._do(job)
 
-    def _do(self, job: Task) -> None:
+    def _do(self, job: ClaimedJob) -> None:
         control = Control(self.store, job.job_id)
         with self._news:
             self._running[job.job_id] = control
@@ -207,7 +207,7 @@ class Jobs:
         self._ended(ended)
         self._tell_watchers(ended)
 
-    def _outcome(self, job: Task, control: Control) -> Job:
+    def _outcome(self, job: ClaimedJob, control: Control) -> Job:
         try:
             control.check()
             done = self._perform(job, control)

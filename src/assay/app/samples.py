@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay import limits
-from assay.annotation.candidates import Candidate, gathered, read_candidates
+from assay.annotation.candidates import QueryCandidate, gathered, read_candidates
 from assay.annotation.draw import DEFAULT_SEED, Sample, Strategy, draw
 from assay.annotation.similar import Encode
 from assay.app.workspace import Workspace
@@ -46,7 +46,7 @@ def sample(
     )
 
 
-def logged(workspace: Workspace, *, since: str = "") -> tuple[Candidate, ...]:
+def logged(workspace: Workspace, *, since: str = "") -> tuple[QueryCandidate, ...]:
     """What was searched for, without what a degraded search answered."""
     workspace.require()
     log = QueryLog(workspace.home / "assay.db")
@@ -55,7 +55,7 @@ def logged(workspace: Workspace, *, since: str = "") -> tuple[Candidate, ...]:
     finally:
         log.close()
     return gathered(
-        Candidate(row.query, row.times, row.zero_results, row.mean_top_score) for row in rows
+        QueryCandidate(row.query, row.times, row.zero_results, row.mean_top_score) for row in rows
     )
 
 

@@ -1,1 +1,1 @@
-"""Here are judgments and a run, in whatever form: which judged documents came back, and where?"""
+"""Given judgments and a run in any form: which judged documents were retrieved, and where?"""

@@ -1,8 +1,9 @@
-"""Which judged documents does a block of rows hold, and at which ranks?
+"""Which judged documents does a block of rows hold, at which ranks, and how do blocks make a table?
 
-The work is done on 64-bit hashes; then the strings themselves decide. Compiled code looks the
-judged ones up in a small table of each query. Where there is none, or where a query may have a
-document twice, all hashes of the block are sorted, which brings duplicates together.
+Rows are matched by 64-bit hashes, and matches are confirmed by comparing the strings. Compiled code
+looks the judged documents up in a small hash table per query. Without compiled code, or where a
+query may list a document twice, all hashes of the block are sorted, which brings duplicates
+together.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class DuplicateRowError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a block adds to the table; queries are positions in the qrels."""
+    """What a block adds to the table; ``query`` holds positions in the qrels."""
 
     query: IntArray
     rank: IntArray
@@ -47,23 +48,25 @@ class Block:
 
 
 class JudgedIndex:
-    """The judgments, ready to be looked up by hash."""
+    """The judgments, indexed by hash."""
 
     def __init__(self, qrels: Qrels, hashes: Callable[[Sequence[str]], HashArray]) -> None:
         self.position = qrels.position
         self.grade = qrels.grade
         self._docs = qrels.docs
         self._query_hash, self._doc_hash = hashes(qrels.queries)[qrels.query], hashes(qrels.docs)
-        # the judgments of query q are as many as self._sizes[q], from self._first[q] on in order
+        # query q has self._sizes[q] judgments, starting at self._first[q] in self._order
         self._order = np.argsort(qrels.query, kind="stable")
         places = np.arange(len(qrels.queries) + 1)
         self._first = np.searchsorted(qrels.query[self._order], places, side="left")
-        self._sizes = np.diff(self._first, append=len(self._order))  # of what is outside: none
+        self._sizes = np.diff(
+            self._first, append=len(self._order)
+        )  # the last, for unknown queries, is 0
 
     def find(self, rows: Rows, positions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Rows that are judged, the group of each, and the judgment that it meets.
+        """The judged rows, the group of each, and the judgment it matches.
 
-        ``positions`` tells for each group where its query stands in the qrels; −1 is outside.
+        ``positions`` holds the position of each group's query in the qrels, or −1.
         """
         wanted, sizes = self._judgments(positions)
         row, which = self._alike(rows, wanted, sizes)
@@ -74,14 +77,14 @@ class JudgedIndex:
         return row[by_row], group[by_row], judgment[by_row]
 
     def _judgments(self, positions: IntArray) -> tuple[IntArray, IntArray]:
-        """The judgments of each group's query, and how many they are."""
-        first, sizes = self._first[positions], self._sizes[positions]  # -1 is the last, outside
+        """The judgments of each group's query, and how many there are."""
+        first, sizes = self._first[positions], self._sizes[positions]  # -1 picks the last entry
         before = np.cumsum(sizes) - sizes
         found: IntArray = self._order[np.arange(sizes.sum()) + np.repeat(first - before, sizes)]
         return found, sizes
 
     def _alike(self, rows: Rows, wanted: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
-        """Rows with the hashes of a judgment of their group, and which of the judgments it is."""
+        """Rows whose hash equals that of a judgment of their group, and which judgment that is."""
         hashes = rows.doc_hashes()
         bounds = np.append(rows.starts, len(rows))
         found = match_groups(hashes, bounds, self._doc_hash[wanted], np.append(0, np.cumsum(sizes)))
@@ -97,17 +100,17 @@ class JudgedIndex:
         return row[met], which[met]
 
     def _met(self, rows_at: IntArray, judgments: IntArray, rows: Rows) -> BoolArray:
-        """Is it really the same document? Hashes only said that it may be."""
+        """Is it really the same document? Equal hashes only suggest it."""
         wanted = map(self._docs.__getitem__, judgments.tolist())
         same = [a == b for a, b in zip(rows.docs(rows_at), wanted, strict=True)]
         return np.array(same, dtype=np.bool_)
 
 
 class SortedKeys:
-    """The keys of a block in order, each with its row.
+    """The keys of a block, sorted, each with its row.
 
-    The low bits of a key make room for the row, so that one plain sort yields both; it is several
-    times faster than sorting positions. What the low bits held is looked up where it matters.
+    The row number replaces the low bits of each key, so that one plain sort yields both; this is
+    several times faster than an argsort. The full key is looked up where the low bits matter.
     """
 
     def __init__(self, keys: HashArray) -> None:
@@ -118,7 +121,7 @@ class SortedKeys:
         self._sorted.sort()
 
     def rows_of(self, wanted: HashArray) -> tuple[IntArray, IntArray]:
-        """The rows that have one of these keys, and for each row which one."""
+        """The rows that have one of these keys, and which key each row has."""
         high = (wanted >> self._bits) << self._bits
         at, which = np.searchsorted(self._sorted, high), np.arange(len(wanted))
         found = [np.zeros((2, 0), dtype=np.int64)]
@@ -127,7 +130,7 @@ class SortedKeys:
             at, which = at[inside], which[inside]
             entry = self._sorted[at]
             alike = (entry ^ high[which]) >> self._bits == 0
-            at, which = at[alike] + 1, which[alike]  # the next one may be alike, too
+            at, which = at[alike] + 1, which[alike]  # the next one may match, too
             row = self._rows(entry[alike])
             same = self._keys[row] == wanted[which]
             found.append(np.stack((row[same], which[same])))
@@ -135,7 +138,7 @@ class SortedKeys:
         return rows, keys
 
     def repeated(self) -> IntArray:
-        """The rows whose key another row has as well, in order."""
+        """The rows that share their key with another row, in order."""
         high = self._sorted >> self._bits
         again = np.flatnonzero(high[1:] == high[:-1])
         if not len(again):
@@ -149,7 +152,7 @@ class SortedKeys:
 
 
 def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
-    """The judged hits of a block; ``ScatteredRowsError`` where a query comes back in it."""
+    """The judged hits of a block; ``ScatteredRowsError`` if a query occurs in two places."""
     starts, names = rows.starts, rows.names
     if len(set(names)) < len(names):
         raise ScatteredRowsError
@@ -175,7 +178,7 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
 
 
 def _refuse_duplicates(keys: HashArray, suspects: IntArray, rows: Rows) -> None:
-    """Of all documents that come again, the one that does so first is named."""
+    """Raise an error that names the first document to be repeated."""
     if not len(suspects):
         return
     origin = suspects if rows.origin is None else rows.origin[suspects]
@@ -185,7 +188,7 @@ def _refuse_duplicates(keys: HashArray, suspects: IntArray, rows: Rows) -> None:
     again = int(np.argmax(first[group] < np.arange(len(group))))
     likely = [int(first[group[again]]), again]
     _refuse_twice(suspects[likely], origin[likely], rows)
-    _refuse_twice(suspects, origin, rows)  # two hashes collided, so all strings have to be seen
+    _refuse_twice(suspects, origin, rows)  # two hashes collided, so compare all strings
 
 
 def _refuse_twice(suspects: IntArray, origin: IntArray, rows: Rows) -> None:
@@ -198,11 +201,11 @@ def _refuse_twice(suspects: IntArray, origin: IntArray, rows: Rows) -> None:
 
 
 class ScatteredRowsError(Exception):
-    """The rows of one query do not stand together; the reader must gather them first."""
+    """The rows of a query are not contiguous; the reader must gather them first."""
 
 
 class TableBuilder:
-    """Collects blocks; each query may come in one block only."""
+    """Collects blocks into one table; each query may occur in one block only."""
 
     def __init__(self, qrels: Qrels) -> None:
         self._qrels = qrels
@@ -215,7 +218,7 @@ class TableBuilder:
         self._extra = 0
 
     def add(self, block: Block) -> None:
-        """Take in a block, or raise ``ScatteredRowsError`` when it brings a query back."""
+        """Add a block; ``ScatteredRowsError`` if one of its queries was in an earlier block."""
         names = set(block.group_names)
         if len(names) < len(block.group_names) or not self._seen.isdisjoint(names):
             raise ScatteredRowsError

@@ -1,8 +1,8 @@
 """Which columns of a data frame hold the query, the document and the number?
 
-Taken are polars and pandas frames and plain parallel arrays or lists. Ids become polars text,
-numbers become numpy; what is missing, of another kind or not finite is refused by its row. pandas
-is never imported here.
+Accepts polars and pandas frames and plain parallel arrays or lists. Ids become polars strings,
+numbers become numpy arrays; values that are missing, of the wrong type or not finite are rejected
+with their row. pandas is never imported here.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ TEXT_HINT = "ids are text: cast the column to strings, on both sides in the same
 
 
 def is_frame(value: object) -> bool:
-    """A polars or pandas frame, told by its module so that neither is imported."""
+    """Whether this is a polars or pandas frame, seen by its module so that neither is imported."""
     return _is(value, "polars", "DataFrame", "LazyFrame") or _is(value, "pandas", "DataFrame")
 
 
 def is_columns(value: object) -> bool:
-    """Three parallel arrays: queries, documents, scores or grades."""
+    """Whether these are three parallel arrays: queries, documents, and scores or grades."""
     return (
         isinstance(value, tuple)
         and len(value) == 3
@@ -46,7 +46,7 @@ def is_columns(value: object) -> bool:
 
 
 def is_series(value: object) -> bool:
-    """A column of polars or pandas."""
+    """Whether this is a polars or pandas column."""
     return _is(value, "polars", "Series") or _is_pandas(value)
 
 
@@ -92,7 +92,7 @@ def graded_columns(value: Any, place: str) -> tuple[list[str], list[str], list[i
 
 
 def choose(names: Iterable[Any], last: str, place: str) -> list[Any]:
-    """Of these columns, those that hold the query, the document and the ``last``."""
+    """The names of the columns that hold the query, the document and ``last``."""
     known = list(names)
     return [_column(known, role, place) for role in ("query", "doc", last)]
 
@@ -127,7 +127,7 @@ def _refuse_lengths(place: str, *lengths: int) -> None:
     if len(set(lengths)) > 1:
         raise InputError(
             f"{place}: the columns differ in length: {', '.join(map(str, lengths))}",
-            hint="give one query, one document and one number a row",
+            hint="give one query, one document and one number per row",
         )
 
 
@@ -157,7 +157,7 @@ def _ids(part: Any, role: str, place: str) -> pl.Series:
 
 
 def _pandas_ids(part: Any, role: str, place: str) -> pl.Series:
-    """Text through arrow where that is what pandas holds."""
+    """Ids of a pandas column, through arrow where pandas stores arrow strings."""
     import polars as pl
 
     missing = part.isna().to_numpy()
@@ -169,7 +169,7 @@ def _pandas_ids(part: Any, role: str, place: str) -> pl.Series:
         arrow = getattr(part.array, "__arrow_array__", None)
         if arrow is not None:
             return pl.Series(values=arrow())
-    except ImportError:  # pandas keeps its text in Python objects, then
+    except ImportError:  # otherwise pandas stores strings as Python objects
         pass
     return _listed_ids(part.to_list(), role, place)
 
@@ -191,7 +191,7 @@ def _not_text(role: str, place: str, what: str) -> NoReturn:
 
 
 def _scores(part: Any, place: str) -> FloatArray:
-    """A column of numbers; what is missing becomes NaN."""
+    """A column of numbers; missing values become NaN."""
     import polars as pl
 
     if isinstance(part, pl.Series):

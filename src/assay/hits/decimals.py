@@ -1,8 +1,8 @@
-"""Which numbers stand in a column, and are they in descending order?
+"""Which numbers does a column of text hold, and are they in descending order?
 
-Runs are mostly written with the same number of decimals throughout. Then the digits themselves tell
-the order: the last sixteen characters, read as one big number, compare as the scores do, and no
-score has to be turned into a float. Otherwise they are read, nearly all of them at once.
+Most runs are written with a fixed number of decimals. Then the digits alone give the order: the
+last sixteen characters, read as one big number, compare as the scores do, and no score has to
+become a float. Otherwise the numbers are parsed, nearly all of them at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assay.hits.fields import WORD, Field, PlaceArray, Text, WordArray
 from assay.hits.floats import read_plain
 from assay.model.arrays import BoolArray, FloatArray
 
-MOST_CHARS = 16  # fifteen digits and a point: more could be equal as doubles and not as text
+MOST_CHARS = 16  # 15 digits and a point: longer texts could differ and be equal as doubles
 
 _POINT, _ZERO = ord("."), ord("0")
 _DIGITS = np.uint64(0x3030303030303030)
@@ -27,9 +27,9 @@ _LAST = np.array(
 
 
 def steps_down(text: Text, field: Field) -> tuple[BoolArray, BoolArray] | None:
-    """For each line but the first: is its score above the one before, and is it below?
+    """For each line but the first: is its score above the previous one, and is it below?
 
-    None where the text of the scores does not tell.
+    None if the text alone does not show it.
     """
     length = field.length
     longest = int(length.max())
@@ -63,13 +63,13 @@ def _decimals(field: Field, text: Text) -> int | None:
 
 
 def _leading_zero(text: Text, field: Field, point: PlaceArray) -> bool:
-    """Does a score begin with a zero that is not alone before the point?"""
+    """Does a score have a leading zero in front of further digits?"""
     zero = text.content[field.start] == _ZERO
     return bool((zero & (point - field.start > 1)).any())
 
 
 def _last_characters(text: Text, end: PlaceArray, count: PlaceArray) -> WordArray:
-    """The last ``count`` bytes before each place as a number, filled up with zero digits."""
+    """The last ``count`` bytes before each end as a number, padded with zero digits."""
     keep = _LAST[count]
     word = text.words(end - WORD).byteswap()  # now the last character is the lowest byte
     word &= keep
@@ -78,7 +78,7 @@ def _last_characters(text: Text, end: PlaceArray, count: PlaceArray) -> WordArra
 
 
 def _are_digits(word: WordArray, decimals: int, above: int) -> bool:
-    """Is every character a digit, but for the point?"""
+    """Is every character but the point a digit?"""
     place = decimals - above
     if 0 <= place < WORD:
         shift = np.uint64(8 * place)
@@ -89,7 +89,7 @@ def _are_digits(word: WordArray, decimals: int, above: int) -> bool:
 
 
 def read_decimals(text: Text, field: Field) -> FloatArray | None:
-    """The numbers; None where one of them is not a finite decimal number."""
+    """The numbers; None if any of them is not a finite decimal number."""
     values, plain = read_plain(text, field)
     return read_others(text, field, values, ~plain)
 
@@ -97,7 +97,7 @@ def read_decimals(text: Text, field: Field) -> FloatArray | None:
 def read_others(
     text: Text, field: Field, values: FloatArray, missing: BoolArray
 ) -> FloatArray | None:
-    """The same values with those that are missing, which only ``float`` can read."""
+    """The same values, with the missing ones parsed by ``float``."""
     others = np.flatnonzero(missing)
     if not len(others):
         return values

@@ -1,4 +1,4 @@
-"""Which cells does this delimited text hold?"""
+"""What are the rows of this delimited text?"""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def read_delimited(data: bytes, name: str, delimiters: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that hold something, each with the line on which it ends.
+    """The rows that are not blank, each with the line on which it ends.
 
-    The first of the delimiters that the first line holds parts the cells; else the last of them.
+    Cells are separated by the first of the delimiters that occurs in the first line, or else by the
+    last one.
     """
     text = _decoded(data, name)
     first = text.partition("\n")[0]
@@ -27,7 +28,7 @@ def read_delimited(data: bytes, name: str, delimiters: str) -> Iterator[tuple[in
         for row in rows:
             cells = [cell.strip() for cell in row]
             while delimiter == " " and cells and not cells[-1]:
-                cells.pop()  # blanks at the end of a line part nothing
+                cells.pop()  # trailing blanks separate nothing
             if any(cells):
                 yield rows.line_num, cells
     except csv.Error as problem:
@@ -35,7 +36,7 @@ def read_delimited(data: bytes, name: str, delimiters: str) -> Iterator[tuple[in
             f"not delimited text: {problem}",
             source=name,
             line=rows.line_num,
-            hint="look for a quotation mark without its partner",
+            hint="look for an unbalanced quotation mark",
         ) from None
 
 

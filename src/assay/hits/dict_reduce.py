@@ -58,7 +58,7 @@ def judge_dicts(
 
 
 def _check_extra(run: Mapping[str, Mapping[str, float]], *, float32: bool) -> None:
-    """Queries that nobody judged are left out, but not taken unseen: no other form does that."""
+    """Check queries that nobody judged, too, as every other input form does."""
     scores = checked_scores(run.values(), run)
     if float32:
         places = [(query, doc) for query, ranking in run.items() for doc in ranking]
@@ -68,20 +68,20 @@ def _check_extra(run: Mapping[str, Mapping[str, float]], *, float32: bool) -> No
 def checked_scores(
     rankings: Collection[Mapping[str, float]], run: Mapping[str, Mapping[str, float]]
 ) -> FloatArray:
-    """All scores in one array, refused as a whole where one of them is not a finite number.
+    """All scores in one array; an error if any of them is not a finite number.
 
-    Of the ids only the first of a ranking is looked at, as of its scores whether it is a true
-    number: who mistakes numbers for ids, or flags for scores, does so throughout, and any other id
-    that is not text matches no judgment. Text is never taken for a number, wherever it stands.
+    For speed, the type of the id and of the score is checked on the first entry of each ranking
+    only: numbers used as ids, or flags used as scores, are used throughout, and any other id that
+    is not text matches no judgment. Text is never accepted as a number.
     """
     scores = np.empty(sum(map(len, rankings)), dtype=np.float64)
     end = 0
     try:
-        for ranking in rankings:  # one by one, while its objects are in the processor's cache
+        for ranking in rankings:  # one by one, while its objects are in the CPU cache
             start, end = end, end + len(ranking)
             if ranking and not _sound(*next(iter(ranking.items()))):
                 _refuse(run)
-            # packing is twice as quick as asking numpy what the values are
+            # packing is twice as fast as letting numpy infer the type
             struct.pack_into(f"{len(ranking)}d", scores.data, start * 8, *ranking.values())
     except (struct.error, TypeError, ValueError, OverflowError):
         _refuse(run)
@@ -95,7 +95,7 @@ def _sound(doc: object, score: object) -> bool:
 
 
 def _refuse(run: Mapping[Any, Mapping[Any, Any]]) -> NoReturn:
-    """Name the first id that is not text, or score that is not a finite number."""
+    """Raise an error that names the first id that is not text, or score that is not finite."""
     for query, ranking in run.items():
         for doc, score in ranking.items():
             if not isinstance(doc, str):
@@ -117,7 +117,7 @@ def _refuse(run: Mapping[Any, Mapping[Any, Any]]) -> NoReturn:
 def _place(
     row: int, qrels: Qrels, starts: IntArray, rankings: list[Mapping[str, float] | None]
 ) -> str:
-    """Where a score stands, in words."""
+    """Describe the location of a score."""
     at = int(np.searchsorted(starts, row, side="right")) - 1
     doc = list(rankings[at] or ())[row - int(starts[at])]
     return f"query {qrels.queries[at]!r}, document {doc!r}"
@@ -126,7 +126,7 @@ def _place(
 def _judged_hits(
     qrels: Qrels, rankings: list[Mapping[str, float] | None]
 ) -> tuple[IntArray, list[str], FloatArray, IntArray]:
-    """(query, document, score, grade) of every judged document that came back."""
+    """(query, document, score, grade) of every judged document that was retrieved."""
     counts: list[int] = []
     docs: list[str] = []
     scores: list[float] = []
@@ -147,7 +147,7 @@ def _judged_hits(
 
 
 class _Names:
-    """The documents of rankings by their places; those of one ranking are kept at hand."""
+    """The documents at given positions of rankings; the last ranking used is kept."""
 
     def __init__(self, rankings: list[Mapping[str, float] | None]) -> None:
         self._rankings = rankings
@@ -155,7 +155,7 @@ class _Names:
         self._names: list[str] = []
 
     def at(self, query: int, places: IntArray) -> list[str]:
-        """The documents of a query at some places."""
+        """The documents of a query at these positions."""
         if query != self._query:
             self._query, self._names = query, list(self._rankings[query] or ())
         return [self._names[place] for place in places.tolist()]

@@ -1,8 +1,8 @@
-"""Where does each column of each line stand?
+"""Where does each column of each line begin and end?
 
-Text with the same number of columns on every line and single blanks between them is cut by array
-operations alone: the blanks are found, and as many of them as there are columns make a row. Any
-other text is not regular, and somebody more careful has to look at it.
+Regular text has the same number of columns on every line and single blanks between them, and is
+split by array operations alone: find the blanks, and every so many of them make a row. Any other
+text is left to the careful reader (``trec_lines.py``).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ WORD = 8
 _TAB, _LINE_END, _BLANK, _COMMENT = (ord(char) for char in "\t\n #")
 _COMMENT_BYTE = b"#"
 _MASK = np.array([(1 << 8 * n) - 1 for n in range(WORD)] + [(1 << 64) - 1], dtype=np.uint64)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying loses nothing
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplication is reversible
 _HALF = np.uint64(32)
 
 
 class Text:
-    """Bytes that can be read eight at a time from any place."""
+    """Bytes that can be read eight at a time from any position."""
 
     def __init__(self, *parts: bytes | memoryview) -> None:
         self.size = sum(map(len, parts))
@@ -37,12 +37,12 @@ class Text:
         )
 
     def words(self, places: PlaceArray) -> WordArray:
-        """The eight bytes from each place on; the first byte is the lowest."""
+        """The eight bytes at each position, as little-endian words."""
         found: WordArray = self._words[places]
         return found
 
     def part(self, start: int, end: int) -> memoryview:
-        """The bytes of a stretch, not copied."""
+        """The bytes from ``start`` to ``end``, not copied."""
         return memoryview(self.data)[start:end]
 
 
@@ -55,35 +55,35 @@ class Field:
 
     @property
     def length(self) -> PlaceArray:
-        """How many bytes each has."""
+        """The number of bytes on each line."""
         return self.end - self.start
 
     def at(self, rows: PlaceArray | slice) -> Field:
-        """The same column of some of the lines."""
+        """The same column, for some of the lines."""
         return Field(self.start[rows], self.end[rows])
 
     def bytes(self, text: Text) -> list[bytes]:
-        """What stands in the column."""
+        """The contents of the column."""
         data, pairs = text.data, zip(self.start.tolist(), self.end.tolist(), strict=True)
         return [data[start:end] for start, end in pairs]
 
 
 class Lines:
-    """The lines of a regular text, cut into columns."""
+    """The lines of a regular text, split into columns."""
 
     def __init__(self, ends: PlaceArray) -> None:
-        self._ends = ends  # of each column of each line
+        self._ends = ends  # the end of each column of each line
 
     def __len__(self) -> int:
         return len(self._ends)
 
     def longest(self) -> int:
-        """The bytes of the longest line, without its end."""
+        """The length of the longest line in bytes, without its newline."""
         last = self._ends[:, -1]
         return max(int(last[0]), int((last[1:] - last[:-1]).max(initial=1)) - 1)
 
     def column(self, at: int) -> Field:
-        """One column, from 0 on."""
+        """One column, counted from 0."""
         if at:
             return Field(self._ends[:, at - 1] + 1, self._ends[:, at])
         start = np.zeros(len(self), dtype=self._ends.dtype)
@@ -92,11 +92,11 @@ class Lines:
 
 
 def cut(text: Text, columns: int) -> Lines | None:
-    """The columns of a regular text; None where it is not regular."""
+    """The columns of a regular text; None if it is not regular."""
     content = text.content
     places = np.flatnonzero(content <= _BLANK)
     if text.size < 1 << 31:
-        places = places.astype(np.int32)  # half the memory, and faster for it
+        places = places.astype(np.int32)  # half the memory, and faster
     lines = len(places) // columns
     if not lines or len(places) != columns * lines or places[0] == 0:
         return None
@@ -104,7 +104,7 @@ def cut(text: Text, columns: int) -> Lines | None:
         return None
     ends = places.reshape(lines, columns)
     last = np.ascontiguousarray(ends[:, -1])
-    # line ends and tabs are the only control characters, and each line ends once
+    # newlines and tabs are the only control characters, and there is one newline per line
     controls = np.count_nonzero(content < _BLANK)
     if controls != lines:
         controls -= np.count_nonzero(content == _TAB)
@@ -123,7 +123,7 @@ def hash_field(text: Text, field: Field) -> WordArray:
     length = field.length
     hashed = text.words(field.start) & _MASK[np.minimum(length, WORD)]
     for offset in range(WORD, int(length.max(initial=0)), WORD):
-        # only the fields that go on, so that a hash does not depend on its neighbours' lengths
+        # only longer fields, so that a hash does not depend on the length of its neighbours
         longer = np.flatnonzero(length > offset)
         word = text.words(field.start[longer] + offset)
         word &= _MASK[np.minimum(length[longer] - offset, WORD)]
@@ -132,7 +132,7 @@ def hash_field(text: Text, field: Field) -> WordArray:
 
 
 def _mixed(word: WordArray) -> WordArray:
-    """Every bit of the result depends on many of the word; different words stay different."""
+    """Mix the bits of each word; different words stay different."""
     word *= _SPREAD
     word ^= word >> _HALF
     word *= _SPREAD
@@ -140,7 +140,7 @@ def _mixed(word: WordArray) -> WordArray:
 
 
 def hash_texts(texts: Sequence[str]) -> WordArray:
-    """The hash of texts that stand alone, the same as that of a field."""
+    """The hash of each text, equal to that of a field with the same content."""
     encoded = [text.encode() for text in texts]
     length = np.array([len(item) for item in encoded], dtype=np.int64)
     end = np.cumsum(length)

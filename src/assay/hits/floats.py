@@ -15,7 +15,7 @@ from assay.hits.fields import WORD, Field, PlaceArray, Text, WordArray
 from assay.model.arrays import BoolArray, FloatArray, IntArray
 
 MOST_DIGITS = 18  # what a 64-bit whole number holds
-MOST_CHARS = 3 * WORD  # of a fraction, with the zeros it begins with
+MOST_CHARS = 3 * WORD  # of a fraction, with its leading zeros
 _POINT, _MINUS, _PLUS = (ord(char) for char in ".-+")
 _ZEROS = np.uint64(0x3030303030303030)
 _HIGH = np.uint64(0xF0F0F0F0F0F0F0F0)
@@ -28,7 +28,7 @@ _SPLIT = 134217729.0  # 2^27 + 1, which halves a double (Dekker 1971)
 
 
 def read_plain(text: Text, field: Field) -> tuple[FloatArray, BoolArray]:
-    """The numbers, and which of the fields were plain enough to be read here."""
+    """The numbers, and which of the fields were plain enough to be parsed here."""
     first = text.content[field.start]
     minus = first == _MINUS
     start = field.start + (minus | (first == _PLUS))
@@ -49,7 +49,7 @@ def read_plain(text: Text, field: Field) -> tuple[FloatArray, BoolArray]:
 
 
 def _points(text: Text, start: PlaceArray, end: PlaceArray) -> tuple[PlaceArray, BoolArray]:
-    """Where each point is, and whether it was found; a field without one has it after its end."""
+    """The position of each point, and whether it is known; the end of a field without one."""
     padded = np.frombuffer(text.data, dtype=np.uint8)
     point = end.copy()
     for offset in range(min(int((end - start).max(initial=0)), 2 * WORD)):
@@ -63,9 +63,9 @@ def _points(text: Text, start: PlaceArray, end: PlaceArray) -> tuple[PlaceArray,
 def _digits(
     text: Text, end: PlaceArray, count: PlaceArray, words: int
 ) -> tuple[IntArray, BoolArray]:
-    """The last ``count`` characters before each place as a number, and whether all are digits.
+    """The last ``count`` characters before each end as a number, and whether all are digits.
 
-    What has more than eighteen digits without the zeros in front is not sound either.
+    Numbers of more than eighteen digits, not counting leading zeros, are marked as unreadable, too.
     """
     value = np.zeros(len(end), dtype=np.int64)
     sound = np.ones(len(end), dtype=np.bool_)
@@ -86,7 +86,7 @@ def _digits(
 
 
 def _eight_digits(word: WordArray) -> IntArray:
-    """The number that eight digits are: pairs, then fours, then all (Lemire 2022)."""
+    """The value of eight digits: pairs, then fours, then all (Lemire 2022)."""
     word = word - _ZEROS
     word = word * np.uint64(10) + (word >> np.uint64(8))
     low = (word & _PAIRS) * np.uint64(0x000F424000000064)
@@ -120,7 +120,7 @@ def _large_quotients(mantissa: IntArray, tens: FloatArray) -> tuple[FloatArray, 
 
 
 def _product_error(one: FloatArray, other: FloatArray, product: FloatArray) -> FloatArray:
-    """What the rounded product lacks of the true one, exactly (Dekker 1971)."""
+    """The exact rounding error of a product (Dekker 1971)."""
     one_high, one_low = _halves(one)
     other_high, other_low = _halves(other)
     error = one_high * other_high - product

@@ -1,4 +1,4 @@
-"""How is a run or are judgments in a data frame, in arrays or in a parquet file read?"""
+"""How are runs and judgments read from data frames, arrays and parquet files?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_parquet(
 ) -> pl.DataFrame:
     """A parquet file as a frame, or an error that names it.
 
-    With ``last`` (score or grade) only the columns that hold the query, the document and it.
+    With ``last`` (score or grade), only the columns for the query, the document and that value.
     """
     import polars as pl
 
@@ -56,7 +56,7 @@ def read_parquet(
         raise FormatError(
             f"not a readable parquet file: {problem}",
             source=origin.name,
-            hint="make the file again, or fetch it again",
+            hint="create or download the file again",
         ) from None
 
 
@@ -80,7 +80,7 @@ def judge_frame(
 
 
 def _reduce(qrels: Qrels, index: JudgedIndex, rows: FrameRows) -> JudgedHits:
-    """Block by block, each small enough for the processor's cache and made of whole queries."""
+    """Reduce in blocks of whole queries that fit the CPU cache."""
     builder = TableBuilder(qrels)
     first, groups = 0, len(rows.starts)
     while first < groups:
@@ -112,7 +112,7 @@ def run_from_frame(value: Any, place: str = "run") -> ScoreRun:
 
 
 def duplicate_rows(place: str, query: str, doc: str, first: int, second: int) -> DuplicateError:
-    """The error for a document that one query's rows hold twice."""
+    """The error for a document that occurs twice in one query's rows."""
     return DuplicateError(
         f"{place}: query {query!r} has document {doc!r} twice, in rows {first} and {second}",
         hint="a ranking names each document once; keep the better score",
@@ -127,7 +127,7 @@ def qrels_from_frame(value: Any, place: str = "qrels") -> Qrels:
 def qrels_from_columns(
     query: Sequence[str], doc: Sequence[str], grade: Sequence[int], place: str
 ) -> Qrels:
-    """Judgments from checked columns; the same document twice for one query is refused."""
+    """Judgments from checked columns; a document judged twice for one query is an error."""
     table: dict[str, dict[str, int]] = {}
     for q, d, g in zip(query, doc, grade, strict=True):
         table.setdefault(q, {})[d] = g

@@ -1,7 +1,7 @@
-"""To which group does each query belong?
+"""Which group does each query belong to?
 
-A group comes from a field of the judgments (``query_type``) or from a file: JSON ``{query:
-group}``, JSON lines, or two columns parted by tab, comma or blank.
+Groups come from a field of the judgments (``query_type``) or from a file: JSON ``{query: group}``,
+JSON lines, or two columns separated by tab, comma or blank.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _text_rows(data: bytes, name: str) -> Iterable[tuple[int | None, str, str]]:
             continue
         if len(row) != 2:
             raise FormatError(
-                f"{len(row)} columns where 2 belong",
+                f"{len(row)} columns instead of 2",
                 source=name,
                 line=line,
                 hint="a line is: query group",

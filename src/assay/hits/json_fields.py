@@ -1,7 +1,7 @@
-"""Is this field of a JSON row what it should be?
+"""Is this field of a JSON row valid?
 
-One function per kind of field; each returns the checked value or raises with the place named. The
-same checks serve results that were handed over as Python objects.
+One function per kind of field; each returns the checked value or raises an error that names the
+location. The same checks serve results passed as Python objects.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ DOC_KEYS = ("chunk_id", "doc_id", "docno", "docid", "segment_id", "id")
 
 @dataclass(frozen=True, slots=True)
 class ValueLocation:
-    """Where a value stands: file, line, and what it is inside of."""
+    """The location of a value: file, line, and what it is part of."""
 
     source: str
     line: int | None = None
     inside: str = ""
 
     def inner(self, what: str) -> ValueLocation:
-        """A place within this one."""
+        """A location within this one."""
         return ValueLocation(
             self.source, self.line, f"{self.inside}, {what}" if self.inside else what
         )
@@ -43,7 +43,7 @@ class ValueLocation:
 
 
 def first_of(row: dict[str, Json], keys: tuple[str, ...]) -> Json:
-    """The first of these fields that is there and not null."""
+    """The first of these fields that is present and not null."""
     return next((row[key] for key in keys if row.get(key) is not None), None)
 
 
@@ -56,7 +56,7 @@ def text_of(row: dict[str, Json], keys: tuple[str, ...], location: ValueLocation
 
 
 def id_of(value: Json, location: ValueLocation) -> str:
-    """An id: text, neither empty nor endless."""
+    """An id: text, not empty and not too long."""
     if not isinstance(value, str) or not value:
         raise location.error(f"the id {shown(value)} is not text", "put ids in quotes")
     try:
@@ -95,7 +95,7 @@ def list_of(value: Json, location: ValueLocation) -> list[Json]:
 
 
 def spans_of(value: Json, location: ValueLocation) -> tuple[Span, ...]:
-    """Character spans; none is none."""
+    """Character spans; null means none."""
     spans = []
     for item in list_of(value, location) if value is not None else []:
         sound = isinstance(item, (list, tuple)) and len(item) == 2
@@ -120,7 +120,7 @@ def result_of(item: Json, location: ValueLocation) -> Result:
         id_ = first_of(item, DOC_KEYS)
         if id_ is None:
             raise location.error(f"none of these is there: {', '.join(DOC_KEYS)}")
-        # a doc_id beside no chunk_id is the id itself, and may name a chunk
+        # a doc_id without a chunk_id is the id itself, and may name a chunk
         doc_id = item.get("doc_id") if item.get("chunk_id") is not None else None
         score, rank, spans = item.get("score"), item.get("rank"), item.get("spans")
     else:

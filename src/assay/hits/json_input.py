@@ -86,7 +86,7 @@ def qrels_from_json(data: bytes, source: str) -> Qrels:
 
 
 def _content(data: bytes, source: str) -> tuple[dict[str, Json], list[Row] | None]:
-    """Either one object, or rows with their places."""
+    """Either one object, or rows with their locations."""
     values = strict_json.values(data, source)
     line, value = values[0]
     if len(values) > 1 or _is_row(value):
@@ -107,7 +107,7 @@ def _content(data: bytes, source: str) -> tuple[dict[str, Json], list[Row] | Non
 
 
 def _is_row(value: Json) -> bool:
-    """Is this object a single line of JSON lines, not a mapping of queries?"""
+    """Is this object a row of JSON lines rather than a mapping of queries?"""
     if not isinstance(value, dict):
         return False
     listed = first_of(value, LIST_KEYS + JUDGMENT_KEYS) is not None
@@ -123,12 +123,12 @@ def _row(row: Json, location: ValueLocation) -> Row:
 
 def _run_from_rows(rows: list[Row]) -> LiveRun:
     run: LiveRun = {}
-    whole: set[str] = set()  # queries that came with all their results in one row
+    whole: set[str] = set()  # queries whose results are all in one row
     for location, row in rows:
         listed = first_of(row, LIST_KEYS)
         query = text_of(row, QUERY_KEYS[:2] if listed is None else QUERY_KEYS, location)
         if query in whole or (listed is not None and query in run):
-            raise location.error(f"query {query!r} stands twice", "give each query one row")
+            raise location.error(f"query {query!r} appears twice", "give each query one row")
         if listed is None:
             run.setdefault(query, []).append(result_of(row, location))
         else:
@@ -138,7 +138,7 @@ def _run_from_rows(rows: list[Row]) -> LiveRun:
 
 
 def _scores(ranking: dict[str, Json], location: ValueLocation) -> dict[str, float]:
-    """The ranking as it is, if all its ids and scores are sound; looked at together for speed."""
+    """The ranking itself if all its ids and scores are valid; checked in bulk for speed."""
     try:
         kinds = set(map(type, ranking.values()))
         longest = max(map(len, ranking), default=0)
@@ -169,7 +169,7 @@ class _Judged:
             return
         query = text_of(row, QUERY_KEYS, location)
         if query in self.grades:
-            raise location.error(f"query {query!r} stands twice", "give each query one row")
+            raise location.error(f"query {query!r} appears twice", "give each query one row")
         self.add_query(query, listed, location)
         self.fields[query] = {
             key: value

@@ -1,7 +1,7 @@
-"""How are lines cut, and judged documents found, by compiled code?
+"""How does compiled code split lines and look up judged documents?
 
-None comes back where there is none (``assay.compiled``), or where what was given is not regular:
-then array operations do the same.
+Both functions return None where there is no compiled code (``assay.compiled``) or the input is not
+regular; array operations then do the same work.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from assay.model.arrays import FloatArray, IntArray
 
 SHORTEST_LINE = len("q 0 d 1 2 t\n")
-LEAST_PLACES = 1 << 15  # of a table: eight for each of 4,096 rows
-MOST_BYTES = (1 << 31) - 1  # places are numbers of 32 bits
+LEAST_PLACES = 1 << 15  # slots of a hash table: eight for each of 4,096 rows
+MOST_BYTES = (1 << 31) - 1  # positions are 32-bit numbers
 
 
 @dataclass(frozen=True, slots=True)
 class CutLines:
-    """The lines of a regular text; a score that has yet to be read is NaN."""
+    """The lines of a regular text; a score that was not parsed here is NaN."""
 
     query: Field
     doc: Field
@@ -35,7 +35,7 @@ class CutLines:
 
 
 def cut_lines(text: Text) -> CutLines | None:
-    """The lines of a regular text of six columns; None where they cannot be cut here."""
+    """The lines of a regular text of six columns; None if they cannot be split here."""
     library = compiled.library()
     if library is None or text.size > MOST_BYTES:
         return None
@@ -56,10 +56,10 @@ def cut_lines(text: Text) -> CutLines | None:
 def match_groups(
     hashes: WordArray, bounds: IntArray, wanted: WordArray, wanted_bounds: IntArray
 ) -> IntArray | None:
-    """For each wanted hash of each group the row that has it, or −1.
+    """For each wanted hash of each group, the row that has it, or −1.
 
-    The rows of a group stand between two of the bounds, and so does what is wanted of it. None
-    where a group may have a hash twice, or where nothing is compiled.
+    ``bounds`` delimit the rows of each group, ``wanted_bounds`` its wanted hashes. None if a group
+    may have a hash twice, or if there is no compiled code.
     """
     library = compiled.library()
     largest = int(np.diff(bounds).max(initial=0))

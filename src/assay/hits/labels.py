@@ -29,7 +29,7 @@ FALSE = {"0", "false", "no", "0.0"}
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Parallel columns; ``clusters`` where they were asked for."""
+    """Parallel columns; ``clusters`` if they were requested."""
 
     labels: BoolArray
     scores: FloatArray
@@ -75,7 +75,7 @@ def _text_rows(data: bytes, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
                 raise ValueLocation(name, line).error("two columns have the same name")
         elif len(cells) != len(header):
             raise ValueLocation(name, line).error(
-                f"{len(cells)} cells where {len(header)} belong", "quote cells that hold commas"
+                f"{len(cells)} cells instead of {len(header)}", "quote cells that hold commas"
             )
         else:
             yield line, dict(zip(header, cells, strict=True))
@@ -110,7 +110,7 @@ def _score(row: Mapping[str, Any], location: ValueLocation) -> float:
 
 
 def _parsed(text: str) -> float | None:
-    """A decimal number in ASCII; Python alone would also take 1_000 and digits of any script."""
+    """A decimal number in ASCII; ``float`` also accepts 1_000 and digits of other scripts."""
     try:
         return float(text) if text.isascii() and "_" not in text else None
     except ValueError:

@@ -1,8 +1,8 @@
 """Which judged chunks, documents or spans does a live ranking hold?
 
-A live ranking is a list that an engine returned. Its order is score descending, then the rank the
-engine gave, then its place in the list, then the id. The first occurrence of a thing counts; a
-repeated one keeps its place in the ranking, since the reader saw it, and earns nothing.
+A live ranking is a list that an engine returned. It is ordered by score descending, then by the
+engine's own rank, then by position in the list, then by id. The first occurrence of an item counts;
+a repeated one keeps its rank, since the user saw it, but earns nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ENOUGH_COVERED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One thing that was judged: an id, and where it is about a span, which."""
+    """One judged item: an id and, if the judgment is about a span, that span."""
 
     key: str
     grade: int
@@ -45,7 +45,7 @@ def judge_live(
     separator: str = ":chunk_",
     float32: bool = False,
 ) -> JudgedHits:
-    """The judged-hits table of live rankings, whose results are checked already."""
+    """The judged-hits table of live rankings whose results have been checked."""
     if match is Match.SPAN and not any(r.spans for ranking in run.values() for r in ranking):
         raise UsageError(
             "span matching needs the spans of the results, and the run has none",
@@ -82,7 +82,7 @@ def judge_live(
 
 
 def live_run(run: ScoreRun, ties: Ties = Ties.TREC) -> LiveRun:
-    """Scores as lists; with TREC's ties the order is settled here, by descending id."""
+    """Scores as lists; with TREC's tie rule, equal scores are ordered here by descending id."""
     if ties is Ties.GIVEN:
         return {q: [Result(d, score=s) for d, s in ranking.items()] for q, ranking in run.items()}
     return {
@@ -92,17 +92,17 @@ def live_run(run: ScoreRun, ties: Ties = Ties.TREC) -> LiveRun:
 
 
 def ordered(ranking: Iterable[Result], query: str) -> list[Result]:
-    """Score descending, then given rank, then place in the list, then id."""
+    """Results by score descending, then given rank, then position in the list, then id."""
     results = list(ranking)
     scored = sum(result.score is not None for result in results)
     if 0 < scored < len(results):
         raise InputError(
-            f"query {query!r}: some results have a score and some have none",
+            f"query {query!r}: some results have a score and some do not",
             hint="give every result a score, or none",
         )
     if 0 < sum(result.rank is not None for result in results) < len(results):
         raise InputError(
-            f"query {query!r}: some results have a rank and some have none",
+            f"query {query!r}: some results have a rank and some do not",
             hint="give every result a rank, or none",
         )
     places = range(len(results))
@@ -129,7 +129,7 @@ def _place(results: list[Result], at: int) -> tuple[int, int, str]:
 
 
 def document_of(result: Result, separator: str) -> str:
-    """The document that a result belongs to: what it says, else its id without the chunk."""
+    """The document that a result belongs to: its ``doc_id``, else its id without the chunk."""
     return result.doc_id if result.doc_id is not None else _document(result.id, separator)
 
 
@@ -161,7 +161,7 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
 def _found(
     ranking: list[Result], units: list[Unit], match: Match, separator: str
 ) -> list[tuple[int, int]]:
-    """(rank, grade) of each unit at the first result that brings it."""
+    """(rank, grade) of each unit at the first result that covers it."""
     by_key: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
         by_key[unit.key].append(unit)
@@ -177,17 +177,17 @@ def _found(
 
 
 class _Waiting:
-    """What was judged of one document and has not been found yet."""
+    """The judged units of one document that no result has covered yet."""
 
     def __init__(self, units: list[Unit]) -> None:
         self.units = units
         self._spans: IntArray | None = None
         if any(unit.span for unit in units):
-            # what has no span is covered by anything
+            # a unit without a span is covered by anything
             self._spans = np.array([unit.span or (0, 0) for unit in units], dtype=np.int64).T
 
     def take(self, result: Result) -> list[Unit]:
-        """The units that the result brings; they wait no longer."""
+        """Remove and return the units that the result covers."""
         if self._spans is None:
             taken, self.units = self.units, []
             return taken

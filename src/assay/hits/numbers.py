@@ -1,4 +1,4 @@
-"""Which values are scores, and what becomes of them in 32 bits?"""
+"""Which values count as numbers, and what are scores in 32 bits?"""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 def is_number(value: object) -> bool:
-    """Whole numbers and floats, numpy's too; neither booleans nor text that looks like one."""
+    """Whether this is an integer or float, also of numpy; booleans and text are not."""
     kinds = (int, float, np.integer, np.floating)
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def is_whole(value: object) -> bool:
-    """Whole numbers, numpy's too; no booleans."""
+    """Whether this is an integer, also of numpy; booleans are not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def shown(value: object) -> str:
-    """A value as an error names it, cut short."""
+    """A value as shown in an error message, shortened."""
     try:
         return f"{value!r:.60}"
-    except ValueError:  # Python refuses to write out thousands of digits
-        return "of more digits than can be shown"
+    except ValueError:  # Python refuses to format thousands of digits
+        return "with too many digits to show"
 
 
 def finite(value: object) -> float | None:
-    """The number as a float; None where it is none, or has no finite value."""
+    """The number as a float; None if it is not a number or not finite."""
     if not is_number(value):
         return None
     try:
@@ -46,9 +46,9 @@ def finite(value: object) -> float | None:
 
 
 def in_float32(score: FloatArray, place: Callable[[int], str]) -> FloatArray:
-    """The scores rounded to 32 bits, as trec_eval kept them before its version 10.
+    """The scores rounded to 32 bits, as trec_eval stored them before version 10.
 
-    ``place`` says where a row is, should its score not fit.
+    ``place`` describes the location of a row, for the error if its score does not fit.
     """
     with np.errstate(over="ignore"):
         rounded = score.astype(np.float32).astype(np.float64)
@@ -56,6 +56,6 @@ def in_float32(score: FloatArray, place: Callable[[int], str]) -> FloatArray:
         row = int(np.argmin(np.isfinite(rounded)))
         raise InputError(
             f"{place(row)}: the score {float(score[row])!r} does not fit into 32 bits",
-            hint="leave out float32: scores then keep their 64 bits",
+            hint="without float32, scores keep their 64 bits",
         )
     return rounded

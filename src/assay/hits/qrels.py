@@ -1,4 +1,9 @@
-"""Which judgments does this value or file hold?"""
+"""Which judgments does this value or file hold?
+
+A regular text file becomes columns at once. Regular means what nearly every file is: four columns,
+single blanks, one-digit grades, the judgments of a query together, no document twice. Anything else
+goes to the careful reader.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +124,7 @@ _DIGIT_ZERO = ord("0")
 
 
 def qrels_from_text(data: bytes) -> Qrels | None:
-    """The judgments in columns, or None."""
+    """The judgments of a regular qrels file; None if it is not regular."""
     if not data.isascii():
         return None
     text = Text(data) if data.endswith(b"\n") else Text(data, b"\n")
@@ -150,7 +155,7 @@ def _are_digits(bytes_: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> bool:
 
 
 def _texts(text: Text, field: Field) -> tuple[str, ...]:
-    """The fields as text; cutting one string is faster than decoding many."""
+    """The fields as text; slicing one string is faster than decoding many."""
     whole = text.data.decode()
     pairs = zip(field.start.tolist(), field.end.tolist(), strict=True)
     return tuple([whole[start:end] for start, end in pairs])

@@ -1,8 +1,8 @@
-"""At which rank does a hit stand, told by the scores of its query?
+"""What is the rank of each hit, given the scores of its query?
 
-No ranking is ever sorted by id. A rank is one more than the number of scores above the hit's own;
-that is a binary search in the query's scores in descending order, done for all hits at once. Only
-where a hit shares its score with others do ids decide.
+No ranking is ever sorted by id. A rank is one more than the number of scores above the hit's own:
+a binary search in the query's descending scores, done for all hits at once. Only where a hit shares
+its score with others do ids decide.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Scores:
     """The scores of many queries in one array, those of a query together.
 
-    ``descending`` are the same scores with each query's in order; ``messy`` tells which had to be
-    put in order. ``falling`` says that none rises, not even from one query to the next.
+    ``descending`` holds the same scores sorted within each query; ``messy`` lists the queries that
+    had to be sorted. ``falling`` says that no score rises, not even between queries.
     """
 
     score: FloatArray
@@ -36,7 +36,7 @@ class Scores:
 
     @classmethod
     def of(cls, score: FloatArray, starts: IntArray, sizes: IntArray) -> Scores:
-        """The scores as they come."""
+        """The scores in the order given."""
         messy = np.zeros(len(starts), dtype=np.bool_)
         rising = score[1:] > score[:-1]
         if not rising.any():
@@ -54,7 +54,7 @@ class Scores:
         return cls(score, starts, sizes, descending, messy)
 
     def best(self) -> IntArray:
-        """Where the best score of each query stands; every query must have one."""
+        """The position of each query's best score; every query must have one."""
         best = self.starts.copy()
         for query in np.flatnonzero(self.messy).tolist():
             start = int(self.starts[query])
@@ -68,10 +68,10 @@ class Scores:
         ids: Callable[[IntArray], list[str]],
         others: Callable[[int, IntArray], list[str]],
     ) -> tuple[IntArray, BoolArray]:
-        """The rank of each hit, and whether a tie was settled for it; the higher id goes first.
+        """The rank of each hit, and whether it was tied; of tied documents the higher id is first.
 
-        ``ids`` gives the ids of some of the hits, ``others`` those of a query at some places. The
-        hits of a query stand together.
+        ``ids`` returns the ids of some of the hits, ``others`` those of a query at given positions.
+        The hits of a query must be contiguous.
         """
         above = self._count(query, score, or_equal=False)
         until = self._count(query, score, or_equal=True)
@@ -105,9 +105,9 @@ class Scores:
         ids: list[str],
         others: Callable[[int, IntArray], list[str]],
     ) -> IntArray:
-        """For each tied hit: how many documents with its score have a higher id?
+        """For each tied hit, the number of documents with its score and a higher id.
 
-        Text order is UTF-8's byte order. Each group of equal scores is put in order once.
+        Ids compare in UTF-8 byte order. Each group of equal scores is sorted once.
         """
         higher: list[int] = []
         which, order = -1, np.zeros(0, dtype=np.int64)
@@ -121,7 +121,7 @@ class Scores:
         return np.array(higher, dtype=np.int64)
 
     def _by_score(self, query: int) -> IntArray:
-        """The places of a query's scores in descending order."""
+        """The positions of a query's scores in descending order."""
         start, size = int(self.starts[query]), int(self.sizes[query])
         if not self.messy[query]:
             return np.arange(size)

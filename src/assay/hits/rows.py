@@ -1,8 +1,7 @@
-"""Which rows stand together?
+"""What are the rows of a run, grouped by query?
 
-Rows are (query, document, score), those of a query following each other. They come as columns of a
-data frame or as lines of a file; what is done with them needs only hashes, scores, and the text of
-a few rows.
+Rows are (query, document, score), with those of a query next to each other. They are columns of a
+data frame or lines of a file; matching them needs only hashes, scores, and the text of a few rows.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 HashArray: TypeAlias = NDArray[np.uint64]
 
-BLOCK_ROWS = 1 << 17  # what is worked on at once; its hashes fit the processor's cache
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying loses nothing
+BLOCK_ROWS = 1 << 17  # rows per block, whose hashes fit the CPU cache
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplication is reversible
 
 
 class Rows(Protocol):
@@ -43,7 +42,7 @@ class Rows(Protocol):
 
     @property
     def origin(self) -> IntArray | None:
-        """Where each row stood, when rows had to be gathered."""
+        """The original position of each row, if rows had to be gathered."""
 
     def __len__(self) -> int: ...
 
@@ -54,7 +53,7 @@ class Rows(Protocol):
         """A 64-bit hash of the document of each row."""
 
     def tops(self, rows: IntArray) -> FloatArray:
-        """The scores of some rows, as they are."""
+        """The true scores of some rows."""
 
     def queries(self, rows: IntArray) -> list[str]:
         """The queries of some rows."""
@@ -67,8 +66,8 @@ class Rows(Protocol):
 class FrameRows:
     """Rows that are columns of a data frame.
 
-    Each group's query and its hash are known; the documents are hashed block by block, so that the
-    hashes stay in the processor's cache.
+    Each group's query and its hash are known; documents are hashed block by block, so that the
+    hashes stay in the CPU cache.
     """
 
     query: pl.Series
@@ -81,7 +80,7 @@ class FrameRows:
 
     @classmethod
     def of(cls, query: pl.Series, doc: pl.Series, score: FloatArray) -> FrameRows:
-        """The columns as they are; a query that comes back later begins once more."""
+        """The columns as given; a query that recurs starts a new group."""
         starts, name_hash = _groups(query)
         return cls(query, doc, score, starts, _texts(query, starts), name_hash)
 
@@ -127,14 +126,14 @@ class FrameRows:
         )
 
     def gathered(self) -> FrameRows:
-        """The same rows with those of a query together, in the order they came."""
+        """The same rows, grouped by query, in their original order within each."""
         order = np.argsort(series_hashes(self.query), kind="stable")
         columns = self.query.gather(order), self.doc.gather(order), self.score[order]
         return replace(FrameRows.of(*columns), origin=order)
 
 
 def pair_keys(query: HashArray, doc: HashArray) -> HashArray:
-    """One hash of two, different also where the two are the same text."""
+    """One hash of a pair; not symmetric, so that (a, a) differs from (b, b)."""
     keys: HashArray = query * SPREAD
     keys ^= doc
     keys *= SPREAD
@@ -142,7 +141,7 @@ def pair_keys(query: HashArray, doc: HashArray) -> HashArray:
 
 
 def place_of(rows: Rows, row: int) -> str:
-    """A row in words."""
+    """Describe a row for an error message."""
     at = np.array([row])
     return f"query {rows.queries(at)[0]!r}, document {rows.docs(at)[0]!r}"
 
@@ -161,7 +160,7 @@ def list_hashes(texts: Sequence[str]) -> HashArray:
 
 
 def _texts(column: pl.Series, rows: IntArray) -> list[str]:
-    """The strings of some rows; a list of rows spares polars the import of ``numpy.ma``."""
+    """The strings of some rows; indexing by a list avoids polars importing ``numpy.ma``."""
     found: list[str] = column.gather(rows.tolist()).to_list()
     return found
 

@@ -1,4 +1,4 @@
-"""Which judged documents does this run hold, whatever form the run has?"""
+"""Which judged documents does this run retrieve, whatever form it has?"""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """``ties`` None means: by id for scores (as trec_eval), as given for lists.
+    """How a run is read and matched.
 
-    ``match`` and ``ties`` may be given by name. ``depth`` keeps the first results of each query
-    only. ``float32`` rounds scores as trec_eval did before its version 10. ``extra_columns`` lets a
-    run's lines go on after the tag.
+    ``ties`` None means by id for scores (as in trec_eval) and as given for lists. ``match`` and
+    ``ties`` may be names. ``depth`` keeps only the first results of each query. ``float32`` rounds
+    scores as trec_eval did before version 10. ``extra_columns`` allows columns after the tag.
     """
 
     match: Match = Match.CHUNK
@@ -56,10 +56,10 @@ class RunOptions:
         if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int)):
             raise UsageError(f"the depth {depth!r} is not a whole number")
         if depth is not None and depth < 1:
-            raise UsageError(f"the depth {depth} is below 1", hint="leave it out to keep all")
+            raise UsageError(f"the depth {depth} is below 1", hint="omit it to keep all")
         if not self.separator:
             raise UsageError(
-                "the separator is empty", hint="it parts document and chunk: ':chunk_'"
+                "the separator is empty", hint="it separates document and chunk: ':chunk_'"
             )
 
 
@@ -90,7 +90,7 @@ def judge(qrels: Qrels, run: RunInput, options: RunOptions | None = None) -> Jud
 
 
 def load_run(path: str | os.PathLike[str]) -> LiveRun:
-    """A run file in any form, whole and in memory; every ranking is in its order."""
+    """A run file in any form, in memory; every ranking is in order."""
     with source(path) as origin, origin.open() as stream:
         kind, data = sniff(stream)
         run: ScoreRun | LiveRun
@@ -110,7 +110,7 @@ def load_run(path: str | os.PathLike[str]) -> LiveRun:
 
 
 def _refuse_strangers(qrels: Qrels, hits: JudgedHits, place: str) -> NoReturn:
-    """Nothing in common is a mistake, not a run that scores 0."""
+    """A run without any judged query is a mistake, not a score of 0."""
     if not hits.extra_queries:
         raise InputError(f"{place}the run is empty", hint="check that it is the right one")
     raise InputError(
@@ -176,7 +176,7 @@ def _judge_mapping(qrels: Qrels, run: Mapping[Any, Any], options: RunOptions) ->
 
 
 def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: RunOptions) -> JudgedHits:
-    """Scores by dict unless something asks for lists."""
+    """Score from dicts unless an option needs lists."""
     if not all(isinstance(ranking, Mapping) for ranking in run.values()):
         return _judge_lists(qrels, run, options)  # type: ignore[arg-type]  # not mappings: lists
     scores: ScoreRun = run  # type: ignore[assignment]  # checked just above

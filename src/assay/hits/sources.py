@@ -1,7 +1,8 @@
-"""Where do the bytes of a file come from?
+"""What bytes does this file or standard input hold, unpacked, and what kind of file is it?
 
-A source is a path or ``-`` for standard input, plain or compressed. Compression is told by
-content, not by name. A source can be opened more than once: what cannot be rewound is spooled.
+A source is a path or ``-`` for standard input, plain or compressed. Compression and kind are
+detected from the content, not the name. A source can be opened more than once: input that cannot
+be rewound is spooled.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
 
 
 GZIP = b"\x1f\x8b"
-STEP = 1 << 20  # unpacked or spooled at once, before the caps are looked at
+STEP = 1 << 20  # unpacked or spooled between two checks of the limits
 
 
 @dataclass(slots=True)
 class Source:
-    """Bytes with a name; ``open`` gives them from the start, decompressed and capped.
+    """Bytes with a name; ``open`` reads them from the start, decompressed, within the limits.
 
-    To be used in a ``with`` statement, which removes what was spooled.
+    Use it in a ``with`` statement, which removes the spool file.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Source:
                 raw.close()
 
     def size(self) -> int | None:
-        """How many bytes are stored (before decompression)."""
+        """The number of stored bytes, before decompression."""
         if self._spool is not None:
             return self._spool.seek(0, io.SEEK_END)
         return self.path.stat().st_size if self.path else None
@@ -86,16 +87,16 @@ class Source:
                 return _spool(stream, self.name)
         stdin = getattr(sys.stdin, "buffer", None)
         if stdin is None:
-            raise MissingFileError("there is no standard input to read", hint="name a file")
+            raise MissingFileError("there is no standard input", hint="name a file")
         spool = _spool(stdin, self.name)
         if not spool.tell():
             spool.close()
-            raise InputError("standard input is empty", hint="note that it can be read only once")
+            raise InputError("standard input is empty", hint="standard input can be read only once")
         return spool
 
 
 def source(name: str | os.PathLike[str]) -> Source:
-    """The source that a path (or ``-``) names, or an error that says what is wrong with it."""
+    """The source with this path (or ``-``), or an error that says why it cannot be read."""
     if name == "-":
         return Source("<stdin>")
     path = Path(name)
@@ -126,7 +127,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _spool(stream: IO[bytes], name: str) -> IO[bytes]:
-    """What the stream still gives, kept in memory while it is small and on disk beyond."""
+    """The rest of a stream, in memory while it is small and on disk otherwise."""
     spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=limits.SMALL_FILE_BYTES)  # noqa: SIM115
     try:
         while block := stream.read(STEP):
@@ -136,7 +137,7 @@ def _spool(stream: IO[bytes], name: str) -> IO[bytes]:
     except OSError as problem:
         spool.close()
         raise InputError(
-            f"{name} cannot be kept while it is read: {_because(problem)}",
+            f"{name} cannot be buffered while it is read: {_because(problem)}",
             hint=f"is there space in {tempfile.gettempdir()}?",
         ) from None
     except BaseException:
@@ -150,7 +151,7 @@ def _because(problem: Exception) -> str:
 
 
 class Bytes:
-    """A decompressing reader that knows its name and refuses bombs."""
+    """A decompressing reader that knows its name and rejects compression bombs."""
 
     def __init__(self, raw: IO[bytes], name: str) -> None:
         self.name = name
@@ -177,7 +178,7 @@ class Bytes:
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
     def consumed(self) -> int:
-        """How many stored bytes were read so far."""
+        """The number of stored bytes read so far."""
         return self._raw.tell()
 
     def _block(self, size: int) -> bytes:
@@ -187,9 +188,9 @@ class Bytes:
             if not self.packed:
                 raise MissingFileError(f"{self.name} cannot be read: {problem}") from None
             raise FormatError(
-                f"the compressed data is damaged or cut off: {problem}",
+                f"the compressed data is damaged or truncated: {problem}",
                 source=self.name,
-                hint="make the file again, or fetch it again",
+                hint="create or download the file again",
             ) from None
         self._count += len(data)
         if self.packed:
@@ -219,7 +220,7 @@ class Kind(Enum):
 
 
 def sniff(stream: Bytes) -> tuple[Kind, bytes]:
-    """The kind, and the bytes that were read to tell."""
+    """The kind of file, and the bytes that were read to find out."""
     head = stream.read(HEAD_BYTES)
     if head.startswith(b"PAR1"):
         return Kind.PARQUET, head

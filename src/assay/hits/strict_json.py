@@ -1,7 +1,10 @@
-"""What does this JSON say, taken at its word?
+"""What does this JSON say, read strictly?
 
-Duplicate keys, NaN and infinities, lone surrogates, absurd nesting and absurd numbers are refused
-with file and line. A file holds one value, or one value on each line.
+Duplicate keys, NaN and infinities, lone surrogates, extreme nesting and extremely long numbers are
+errors with file and line. A file holds one value, or one value per line.
+
+Python's parser does not say where it met a duplicate key or a NaN; ``line_of_...`` walk over the
+tokens again, but only after an error.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ _SOMETHING = re.compile(r"[^ \t\r\n]")
 
 
 def read_all(stream: Bytes) -> bytes:
-    """A whole file, within the cap."""
+    """A whole file, within the size limit."""
     data = stream.read(limits.MAX_JSON_BYTES + 1)
     if len(data) > limits.MAX_JSON_BYTES:
         raise LimitError(
@@ -73,7 +76,7 @@ def _lines(text: str, source: str, first: int) -> Iterator[tuple[int, Json]]:
 
 
 def _skip(text: str, at: int) -> int:
-    """Where the next thing that is not a blank stands; the end where there is none."""
+    """The position of the next character that is not blank, or the end."""
     found = _SOMETHING.search(text, at)
     return found.start() if found else len(text)
 
@@ -87,7 +90,7 @@ def _decoded(data: bytes, source: str) -> str:
 
 
 class _RefusedError(Exception):
-    """What is wrong, and how to find its line in the text."""
+    """A rejected value: what is wrong, and how to find its line in the text."""
 
     def __init__(
         self,
@@ -105,7 +108,7 @@ class _RefusedError(Exception):
 
 
 def _value(text: str, begin: int, source: str, line: int) -> tuple[Json, int]:
-    """The value at ``begin``, and where it ends; ``line`` is the number of the text's first."""
+    """The value at ``begin``, and where it ends; ``line`` is the number of the first line."""
     try:
         value, end = _DECODER.raw_decode(text, begin)
         _refuse_deep(value)
@@ -123,7 +126,7 @@ def _value(text: str, begin: int, source: str, line: int) -> tuple[Json, int]:
         raise _too_deep().error(text, source, line) from None
     except ValueError:  # Python refuses to convert thousands of digits
         at = line + line_of_token(text, _has_too_many_digits) - 1
-        raise FormatError("a number of too many digits", source=source, line=at) from None
+        raise FormatError("a number with too many digits", source=source, line=at) from None
     return value, end
 
 
@@ -133,7 +136,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         count = Counter(key for key, _ in pairs)
         twice = next(key for key, _ in pairs if count[key] > 1)
         raise _RefusedError(
-            f"the key {twice!a:.60} stands twice in one object",
+            f"the key {twice!a:.60} appears twice in one object",
             lambda text: line_of_duplicate(text, twice),
             "keep one of them",
             DuplicateError,
@@ -174,13 +177,13 @@ def _refuse_deep(value: Json) -> None:
 
 
 def _children(item: Json) -> Iterator[Json]:
-    """What is inside, where that may hold something itself."""
+    """The objects and arrays directly inside a value."""
     inside = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
     return (child for child in inside if isinstance(child, (dict, list)))
 
 
 def _refuse_half_pairs(value: Json, text: str, begin: int, end: int) -> None:
-    """Text that lacks half a pair could neither be compared nor written; keys are text, too."""
+    """Reject lone surrogates, also in keys: such text can be neither compared nor written."""
     found = _SURROGATE.search(text, begin, end)
     level = [value] if found else []
     while level:
@@ -205,7 +208,7 @@ _HALF_PAIR = re.compile(
 
 
 def line_of_token(text: str, wanted: Callable[[str], bool]) -> int:
-    """The line of the first bare token (not a string) that is wanted; 1 if there is none."""
+    """The line of the first token (not a string) that is ``wanted``; 1 if there is none."""
     for part, begin in _tokens(text):
         if not part.startswith('"') and wanted(part):
             return _line(text, begin)
@@ -213,7 +216,7 @@ def line_of_token(text: str, wanted: Callable[[str], bool]) -> int:
 
 
 def line_of_duplicate(text: str, key: str) -> int:
-    """The line on which an object has this key for the second time; 1 if none has."""
+    """The line on which an object repeats this key; 1 if none does."""
     keys: list[set[str]] = []
     last, where = "", 0
     for part, begin in _tokens(text):
@@ -231,7 +234,7 @@ def line_of_duplicate(text: str, key: str) -> int:
 
 
 def line_of_depth(text: str, most: int) -> int:
-    """The line on which nesting first goes beyond ``most`` levels; 1 if it never does."""
+    """The line on which nesting first exceeds ``most`` levels; 1 if it never does."""
     depth = 0
     for part, begin in _tokens(text):
         depth += (part in "{[") - (part in "}]")
@@ -241,7 +244,7 @@ def line_of_depth(text: str, most: int) -> int:
 
 
 def line_of_surrogate(text: str, begin: int) -> int:
-    """The line of the first half of a surrogate pair that stands alone, at or after ``begin``."""
+    """The line of the first lone surrogate at or after ``begin``."""
     found = _HALF_PAIR.search(text, begin)
     return _line(text, found.start() if found else begin)
 

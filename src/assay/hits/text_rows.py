@@ -1,7 +1,7 @@
-"""How are the lines of a run file rows, without becoming strings and floats?
+"""How do the lines of a run file become rows without becoming strings and floats?
 
-A row is where its query, document and score stand in the text, and two hashes. The score becomes a
-float only where the order of a query's scores cannot be told from their digits.
+A row holds the positions of its query, document and score in the text, and two hashes. Scores are
+parsed only where their order cannot be seen from their digits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TextRows:
     score: FloatArray
     starts: IntArray
     origin: IntArray | None = None
-    floats: bool = True  # the scores are numbers, not only in their order
+    floats: bool = True  # the scores are true values, not only in the right order
 
     def __len__(self) -> int:
         return len(self.score)
@@ -74,7 +74,7 @@ class TextRows:
         return self._chosen(slice(0, rows), self.starts[self.starts < rows])
 
     def gathered(self) -> TextRows:
-        """The same rows with those of a query together, in the order they came."""
+        """The same rows, grouped by query, in their original order within each."""
         order = np.argsort(self.query_hash, kind="stable")
         return replace(self._chosen(order, group_starts(self.query_hash[order])), origin=order)
 
@@ -92,9 +92,9 @@ class TextRows:
 
 
 def text_rows(text: Text, *, floats: bool) -> TextRows | None:
-    """The rows of a regular text; None where anything about it is unusual.
+    """The rows of a regular text; None if it is irregular in any way.
 
-    With ``floats`` every score is read; otherwise only where its text does not tell the order.
+    With ``floats`` every score is parsed; otherwise only where its text does not show the order.
     """
     if not _is_utf8(text):
         return None
@@ -141,7 +141,7 @@ def _is_utf8(text: Text) -> bool:
 
 
 def _ranked(text: Text, number: Field, starts: IntArray) -> FloatArray | None:
-    """Falling numbers in place of falling scores; None where they rise or cannot be told."""
+    """Falling numbers in place of falling scores; None if scores rise or their order is unclear."""
     steps = steps_down(text, number)
     if steps is None:
         return None

@@ -1,11 +1,11 @@
 """What does each line of a TREC file say, and which line is wrong?
 
-The careful reader: every line is looked at, and the first bad one is named with what to do. It
-reads small files alone; for large ones it is the second opinion when the fast reader stumbles.
+This is the careful reader: it looks at every line and reports the first bad one. It reads small
+files on its own; for large ones it takes over where the fast reader gives up.
 
-Columns are parted by ASCII blanks only, as trec_eval does: a non-breaking space or U+2028 is part
-of an id. Blank lines and lines that begin with ``#`` say nothing. All lines are parsed at once;
-only when that fails are they taken one by one, to find the first that is to blame.
+Columns are separated by ASCII blanks only, as in trec_eval: a non-breaking space or U+2028 is part
+of an id. Blank lines and lines that start with ``#`` are ignored. All lines are parsed at once;
+only when that fails are they parsed one by one, to find the first bad one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class QrelsRows:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line that says something, split; ``fail`` refuses it."""
+    """One line that is not ignored, split into columns."""
 
     columns: list[bytes]
     number: int
@@ -69,7 +69,7 @@ class _Line:
             hint += "; --extra-columns ignores what follows the tag, as trec_eval does"
         elif form != RUN_FORM and there == len(RUN_FORM.split()):
             hint += "; is this a run?"
-        self.fail(f"{there} columns where {wanted} belong", hint)
+        self.fail(f"{there} columns instead of {wanted}", hint)
 
     def check_id(self, column: int) -> None:
         text = self.columns[column]
@@ -126,7 +126,7 @@ def read_run_lines(
         line.check_id(0)
         line.check_id(2)
         line.check_score(row[4])
-    raise AssertionError("every line is sound, and yet they were refused")
+    raise AssertionError("every line is valid, and yet they were rejected")
 
 
 def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
@@ -153,11 +153,11 @@ def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
         line.check_id(0)
         line.check_id(doc)
         line.check_grade(row[-1])
-    raise AssertionError("every line is sound, and yet they were refused")
+    raise AssertionError("every line is valid, and yet they were rejected")
 
 
 def _rows(data: bytes, source: str, first_line: int) -> tuple[list[list[bytes]], list[int]]:
-    """The split lines that say something, and their numbers."""
+    """The lines that are not ignored, split into columns, and their numbers."""
     if first_line == 1:
         if data[:2] in UTF16_MARKS:
             raise FormatError("the file is UTF-16", source=source, line=1, hint="save it as UTF-8")
@@ -165,7 +165,7 @@ def _rows(data: bytes, source: str, first_line: int) -> tuple[list[list[bytes]],
     refuse_long_lines(data, source, first_line)
     rows = list(map(bytes.split, data.split(b"\n")))
     if rows and not rows[-1]:
-        rows.pop()  # what follows the last line end
+        rows.pop()  # what follows the last newline
     lines = list(range(first_line, first_line + len(rows)))
     if all(rows) and b"#" not in data:
         return rows, lines
@@ -174,7 +174,7 @@ def _rows(data: bytes, source: str, first_line: int) -> tuple[list[list[bytes]],
 
 
 def _sound(data: bytes, rows: list[list[bytes]], form: str, *, more: bool = False) -> bool:
-    """Is the number of columns right everywhere, and no NUL byte in them?"""
+    """Does every line have the right number of columns and no NUL byte?"""
     wanted = len(form.split())
     widths = set(map(len, rows))
     if b"\0" in data and any(b"\0" in column for row in rows for column in row):
@@ -183,7 +183,7 @@ def _sound(data: bytes, rows: list[list[bytes]], form: str, *, more: bool = Fals
 
 
 def refuse_long_lines(data: bytes, source: str, first_line: int) -> None:
-    """No line may be longer than the cap: looks at the last line end in each stretch that long."""
+    """Reject lines above the size limit, by looking for a newline in each stretch of that size."""
     start = 0
     while start + limits.MAX_LINE_BYTES < len(data):
         end = data.rfind(b"\n", start, start + limits.MAX_LINE_BYTES + 1)
@@ -197,7 +197,7 @@ def refuse_long_lines(data: bytes, source: str, first_line: int) -> None:
 
 
 def _ids(rows: list[list[bytes]], column: int) -> list[str]:
-    """One column as text; ``ValueError`` where one is too long or not UTF-8."""
+    """One column as text; ``ValueError`` if an id is too long or not UTF-8."""
     texts = [row[column].decode() for row in rows]
     # no character takes more than four bytes
     if max(map(len, texts), default=0) > limits.MAX_ID_BYTES // 4 and (
@@ -208,7 +208,7 @@ def _ids(rows: list[list[bytes]], column: int) -> list[str]:
 
 
 def _finite(text: bytes) -> float:
-    """A finite decimal number; Python alone would also take 1_000."""
+    """A finite decimal number; ``float`` would also accept 1_000."""
     value = float(text)
     if b"_" in text or not math.isfinite(value):
         raise ValueError("not a finite number")

@@ -1,8 +1,8 @@
 """How is a run file of any size scored in bounded memory?
 
-The file is read in pieces of a megabyte or so, each cut into columns by array operations, reduced
-to its judged hits and forgotten. That works for regular text only; everything else goes through the
-careful reader, which either makes it regular or names the line that is wrong.
+The file is read in pieces of a megabyte or so. Each is split into columns by array operations,
+reduced to its judged hits and discarded. That works for regular text only; everything else goes
+through the careful reader, which either makes it regular or reports the bad line.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def _reduce(qrels: Qrels, index: JudgedIndex, blocks: Iterable[TextRows]) -> Jud
 
 
 class IrregularTextError(Exception):
-    """Every line says something, but an id holds what arrays take for a blank."""
+    """Every line is valid, but an id contains what the array reader takes for a blank."""
 
 
 class _Reader:
-    """Reads a file piece by piece, and cuts it where one query ends and the next begins."""
+    """Reads a file piece by piece, and splits it between queries."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class _Reader:
         self._step = limits.STREAM_CHUNK_BYTES
 
     def blocks(self) -> Iterator[TextRows]:
-        """The rows in blocks that never part a query; what a block holds is forgotten after it."""
-        held: bytes | memoryview = b""  # the last query so far, which may go on
+        """The rows in blocks that never split a query; memory is reused from block to block."""
+        held: bytes | memoryview = b""  # the last query so far, which may continue
         held_lines = 0
         total, line = self._origin.size(), 1
         self._step = limits.STREAM_CHUNK_BYTES
@@ -103,7 +103,7 @@ class _Reader:
                     if last:
                         self._step = limits.STREAM_CHUNK_BYTES
                         yield rows.head(last)
-                    else:  # one query, and no end of it: read more at once, or it takes for ever
+                    else:  # one long query: read more at once, or it takes quadratic time
                         self._double(len(held))
                 if self._progress is not None:
                     self._progress(stream.consumed(), total)
@@ -112,7 +112,7 @@ class _Reader:
             yield rows
 
     def everything(self) -> TextRows:
-        """All rows at once, for a file whose queries come and go."""
+        """All rows at once, for a file whose queries are not contiguous."""
         with self._origin.open() as stream:
             parts = []
             size = 0
@@ -121,12 +121,12 @@ class _Reader:
                 size += len(data)
                 if size > limits.SCATTERED_MAX_BYTES:
                     raise LimitError(
-                        f"{self._origin.name}: a query's rows do not stand together "
+                        f"{self._origin.name}: the rows of a query are not together, "
                         "and the file is too large to sort",
                         hint="sort it first: LC_ALL=C sort -s -k1,1",
                     )
         rows, _ = self._rows(b"", b"".join(parts), 1, floats=True)
-        assert rows is not None  # there were rows that did not stand together
+        assert rows is not None  # otherwise the rows would have been together
         return rows
 
     def _double(self, held: int) -> None:
@@ -140,7 +140,7 @@ class _Reader:
     def _rows(
         self, held: bytes | memoryview, data: bytes, line: int, *, floats: bool = False
     ) -> tuple[TextRows | None, bool]:
-        """The rows of what was held and what came, if any, and whether each line is one."""
+        """The rows of the held and the new data, if any, and whether every line is a row."""
         plain = data.removeprefix(UTF8_MARK) if line == 1 else data
         floats = floats or self._float32
         ways: tuple[Callable[[], bytes], ...] = (
@@ -158,7 +158,7 @@ class _Reader:
         raise IrregularTextError
 
     def _rewritten(self, data: bytes, line: int) -> bytes:
-        """The same rows in regular text, or an error that names the line that is wrong."""
+        """The same rows as regular text, or an error that names the bad line."""
         rows = read_run_lines(
             data, self._origin.name, first_line=line, extra_columns=self._extra_columns
         )
@@ -172,9 +172,9 @@ class _Reader:
 
 
 def pieces(stream: Bytes, size: Callable[[], int]) -> Iterator[bytes]:
-    """The content in pieces that end with a line; a last line without its end gets one.
+    """The content in pieces of whole lines; a newline is added to the last line if it has none.
 
-    A line beyond the cap comes without its end: whoever takes it knows its number, and refuses it.
+    A line above the size limit is returned unfinished: the caller knows its number and rejects it.
     """
     held: list[bytes] = []
     length = 0
@@ -214,7 +214,7 @@ def _evened_out(data: bytes) -> bytes:
 
 
 def _duplicate(origin: Source, twice: DuplicateRowError) -> DuplicateError:
-    """The error with both line numbers, found by reading the file once more."""
+    """The error with both line numbers, found by reading the file again."""
     query, doc = (re.escape(text.encode()) for text in (twice.query, twice.doc))
     blanks = rb"[ \t\r\f\v]"
     row = re.compile(
@@ -234,7 +234,7 @@ def _duplicate(origin: Source, twice: DuplicateRowError) -> DuplicateError:
 
 
 def duplicate_in_run(source: str, query: str, doc: str, lines: list[int]) -> DuplicateError:
-    """The error for a document that one query's ranking holds twice."""
+    """The error for a document that occurs twice in one query's ranking."""
     first = f" (first on line {lines[0]})" if lines else ""
     return DuplicateError(
         f"query {query!r} has document {doc!r} again{first}",

@@ -23,7 +23,7 @@ Files: TypeAlias = dict[str, list[int | str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FileSet:
     """A folder of immutable files, with the size and checksum of each."""
 
     folder: str
@@ -37,14 +37,14 @@ class Manifest:
 
     generation: int = 0
     applied: int = 0
-    bm25: Part | None = None
-    segments: tuple[Part, ...] = ()
-    dead: Part | None = None
+    bm25: FileSet | None = None
+    segments: tuple[FileSet, ...] = ()
+    dead: FileSet | None = None
     models: Mapping[str, str] = field(default_factory=dict)
     card: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[FileSet, ...]:
         """Every folder that the generation is made of."""
         return tuple(part for part in (self.bm25, *self.segments, self.dead) if part is not None)
 
@@ -92,7 +92,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         **{
             **content,
             "bm25": _part(content["bm25"]),
-            "segments": tuple(Part(**part) for part in content["segments"]),
+            "segments": tuple(FileSet(**part) for part in content["segments"]),
             "dead": _part(content["dead"]),
         }
     )
@@ -126,8 +126,8 @@ def part_folders(folder: Path) -> list[Path]:
     ]
 
 
-def _part(content: dict[str, Any] | None) -> Part | None:
-    return None if content is None else Part(**content)
+def _part(content: dict[str, Any] | None) -> FileSet | None:
+    return None if content is None else FileSet(**content)
 
 
 def _checksum(content: dict[str, Any]) -> str:

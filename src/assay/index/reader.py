@@ -23,7 +23,7 @@ from assay.index.bm25 import Bm25
 from assay.index.checksums import fingerprint, verify
 from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
-from assay.index.manifest import Manifest, Part
+from assay.index.manifest import FileSet, Manifest
 from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
 from assay.index.vector_checks import sound_query, sound_sparse
@@ -262,7 +262,7 @@ def _dead_keys(folder: Path, manifest: Manifest) -> NDArray[np.int64]:
     return keys
 
 
-def _open_segment(folder: Path, part: Part, dead: NDArray[np.int64]) -> Segment:
+def _open_segment(folder: Path, part: FileSet, dead: NDArray[np.int64]) -> Segment:
     columns = Columns(folder)
     gone = np.isin(columns.keys, dead)
     return Segment(

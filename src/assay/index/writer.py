@@ -27,7 +27,7 @@ from assay.index.checksums import describe
 from assay.index.columns import write_columns
 from assay.index.dense import write_dense
 from assay.index.lock import write_lock
-from assay.index.manifest import Files, Manifest, Part
+from assay.index.manifest import Files, FileSet, Manifest
 from assay.index.origin import Origin, is_foreign, origin_of
 from assay.index.reader import DEAD, verify_once
 from assay.index.sparse import write_sparse
@@ -173,7 +173,7 @@ class _Work:
             card={"rows": rows - (0 if dead is None else dead.rows), **origin},
         )
 
-    def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> Part:
+    def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> FileSet:
         folder = self._new(f"seg-{self._number:06d}.{start // SEGMENT_ROWS}")
         with storing(folder):
             write_columns(folder, rows)
@@ -190,7 +190,7 @@ class _Work:
                 write_dense(folder, vectors, graph=graph)
         return _finished(folder, len(rows))
 
-    def _dead(self, removed: list[int]) -> Part | None:
+    def _dead(self, removed: list[int]) -> FileSet | None:
         before = self._current.dead
         if not removed:
             return before
@@ -203,7 +203,7 @@ class _Work:
             np.save(folder / DEAD, keys, allow_pickle=False)
         return _finished(folder, len(keys))
 
-    def _bm25(self, added: list[KeyedChunk], removed: list[int]) -> Part:
+    def _bm25(self, added: list[KeyedChunk], removed: list[int]) -> FileSet:
         before = self._current.bm25
         folder = self._folder / f"bm25-{self._number:06d}"
         shutil.rmtree(folder, ignore_errors=True)
@@ -220,7 +220,7 @@ class _Work:
         return folder
 
 
-def _finished(folder: Path, rows: int, before: Part | None = None) -> Part:
+def _finished(folder: Path, rows: int, before: FileSet | None = None) -> FileSet:
     """The part that the files of a folder make up, durable.
 
     A file that it shares with the part before keeps the checksum of then: computed anew, damage
@@ -231,10 +231,10 @@ def _finished(folder: Path, rows: int, before: Part | None = None) -> Part:
         files = {**describe(folder, but=shared), **shared}
         sync_files(folder / name for name in files)
         sync_folder(folder)
-    return Part(folder.name, rows, dict(sorted(files.items())))
+    return FileSet(folder.name, rows, dict(sorted(files.items())))
 
 
-def _shared(folder: Path, before: Part) -> Files:
+def _shared(folder: Path, before: FileSet) -> Files:
     """The files that a folder has from the part before, as links or as copies."""
     base = folder.parent / before.folder
     return {

@@ -1,20 +1,20 @@
 """How do corpora become documents and chunks?
 
-The way of the data, file by file::
+The modules, in the order of the data flow::
 
-    walking     which files belong to the corpus
-    opening     their bytes, unpacked and bounded
-    detect      which format a file has, if nobody says; plan: and a folder
-    readers     READERS: jsonl, beir, jats, ctgov, spl, transcript, text; a file each, over
+    folders     which files belong to the corpus
+    files       their bytes, unpacked and bounded
+    detect      which format a file has, unless the caller names it; plan: the same for a folder
+    readers     READERS: jsonl, beir, jats, ctgov, spl, transcript, text; a module each, built on
                 json_rows, fields, records, documents, ready_made (JSON), xml_input, xml_tables
                 (XML), vtt and speakers (interviews)
-    compose     one text per document, with sections that point into it; their labels are from
-                sections, section_codes and table_kinds, tables from tables and table_html
-    entry       what a reader hands on: a document, its place, its ready-made chunks if any
-    profiles    PROFILES: how each kind of document is cut
-    chunker     chunks whose text is exactly what their spans cover, by tokens and windows
-    corpus      read_corpus: all of the above, each document checked and told once
-    watch       how far it has come
+    compose     one text per document, with sections that point into it; sections has their
+                labels, tables and table_html turn tables into text and safe markup
+    parsed      what a reader returns: a document, its location, its ready-made chunks if any
+    profiles    PROFILES: how each kind of document is chunked
+    chunker     chunks whose text is exactly what their spans cover; tokens measures them
+    corpus      read_corpus: all of the above, with every document checked
+    watch       progress and notes
 
     for document, chunks in read_corpus("articles/"):
         ...

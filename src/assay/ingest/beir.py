@@ -1,7 +1,7 @@
 """What documents does a BEIR folder hold?
 
 The documents are in ``corpus.jsonl``, plain or compressed, with ``_id``, ``title``, ``text`` and
-``metadata``; queries and judgments beside it are not read here.
+``metadata``; the queries and judgments next to it are not read here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read_beir(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
 
 
 def corpus_of(path: Path) -> Path:
-    """The corpus file of a BEIR folder; a file is taken to be one."""
+    """The corpus file of a BEIR folder; a path to a file is returned as it is."""
     if not path.is_dir():
         return path
     found = [path / name for name in NAMES if (path / name).is_file()]

@@ -1,10 +1,13 @@
-"""Where is a document cut into chunks?
+"""Where is a document split into chunks?
 
-Sections are cut one by one (short neighbours of the same kind may share a chunk). A stretch that
-fits is one chunk; a longer one is cut into windows (``windows.py``).
+Sections are chunked one by one (short neighbours of the same kind may share a chunk). Text that
+fits is one chunk; longer text is split into windows: as few as the size allows and about equally
+long. Each split is at the sentence end nearest to the equal share, else at the last blank that
+fits, and within a word only if the word alone is longer than half a window. Windows overlap by
+whole sentences, else by whole words, never by more than allowed.
 
-A table is one chunk if it fits. A longer one is cut between rows, and every part after the first
-begins with the table's head (``tables.py``) as a span of its own, so that a chunk's text still is
+A table is one chunk if it fits. A longer one is split between rows, and every part after the first
+starts with the table's head (``tables.py``) as a span of its own, so that a chunk's text is still
 exactly what its spans cover; the markup stays with the first part.
 """
 
@@ -24,7 +27,7 @@ from assay.model.judgments import Span
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """What is cut as one: a section, or neighbours that share a chunk."""
+    """Text that is split as one: a section, or neighbours that share a chunk."""
 
     section: Section
     tokens: int
@@ -43,7 +46,7 @@ def chunk_document(document: Document, profile: Profile) -> tuple[Chunk, ...]:
 
 
 def _with_gaps(document: Document) -> list[Section]:
-    """The sections, and sections without a label for the text that none of them covers."""
+    """The sections, plus unlabelled sections for text that none of them covers."""
     found: list[Section] = []
     at = 0
     for section in document.sections:
@@ -72,7 +75,7 @@ def _stretches(text: str, sections: list[Section], profile: Profile) -> Iterator
 
 
 def _join(one: _Joined, other: _Joined, profile: Profile) -> _Joined | None:
-    """Both as one stretch, if the profile lets them share a chunk."""
+    """Both as one, if the profile lets them share a chunk."""
     first, second = one.section, other.section
     if profile.unit == "document":
         label = first.label if first.label == second.label else ""
@@ -119,7 +122,7 @@ def _cut_table(text: str, section: Section, profile: Profile) -> Iterator[tuple[
     found = text.find(HEAD_END, section.start, section.end)
     body = section.start if found < 0 else found + len(HEAD_END)
     head_tokens = tokens.count(text[section.start : body])
-    # A head that fills a chunk would leave no room for rows: then it stands in the first part only.
+    # A head that fills a chunk leaves no room for rows: then only the first part has it.
     repeats = 0 < head_tokens <= profile.size // 3
     start, size = (body, profile.size - head_tokens) if repeats else (section.start, profile.size)
     at = tokens.starts(text, start, section.end)
@@ -161,7 +164,7 @@ def _chunk(
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """``text`` up to ``end``: where its tokens begin, and which of them begin a sentence or row."""
+    """``text`` up to ``end``: where its tokens begin, and which of them start a sentence or row."""
 
     text: str
     end: int
@@ -170,7 +173,7 @@ class Stretch:
 
 
 def windows(stretch: Stretch, size: int, overlap: int) -> Iterator[Span]:
-    """Spans of up to ``size`` tokens that cover the stretch; ``2 * overlap < size``."""
+    """Spans of up to ``size`` tokens that cover the text; ``2 * overlap < size``."""
     first, total = 0, len(stretch.at)
     while total - first > size:
         last = _last(stretch, first, size, overlap)
@@ -189,8 +192,8 @@ def trimmed(text: str, start: int, end: int) -> Span:
 def _last(stretch: Stretch, first: int, size: int, overlap: int) -> int:
     """The token before which a window that begins at ``first`` ends.
 
-    It lies beyond half of the size, so that every window brings something that the last one, and
-    what overlaps, did not have.
+    It is more than half the size away, so that every window holds something new beyond its overlap
+    with the last one.
     """
     left = len(stretch.at) - first
     parts = -(-(left - overlap) // (size - overlap))

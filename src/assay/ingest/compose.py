@@ -1,4 +1,4 @@
-"""How do pieces become one text with sections that point into it?"""
+"""How do pieces of text become one text with sections that point into it?"""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NEWLINES = re.compile(r" ?\n\s*")
 
 
 def tidy(text: str) -> str:
-    """Runs of blanks become one blank, and blank lines go; line ends stay."""
+    """The text with blanks collapsed and blank lines removed; other line breaks stay."""
     return _NEWLINES.sub("\n", _SPACE.sub(" ", text)).strip()
 
 
 class Composer:
-    """A text that grows section by section; what stands between two sections belongs to neither.
+    """A text that grows section by section; what is between two sections belongs to neither.
 
-    Headings are announced with ``under``. Each stands once in the text, above the first running
-    text below it, and all that are open make up a section's ``heading``: ``Methods > Patients``.
+    Headings are opened with ``under``. Each occurs once in the text, above the first running text
+    below it; all open headings make up a section's ``heading``: ``Methods > Patients``.
     """
 
     def __init__(self, location: FileLocation, gap: str = "\n\n") -> None:
@@ -36,11 +36,11 @@ class Composer:
         self._sections: list[Section] = []
         self._length = 0
         self._open: list[str] = []
-        self._written = 0  # how many of the open headings stand in the text
+        self._written = 0  # how many of the open headings are in the text already
 
     @contextmanager
     def under(self, heading: str) -> Iterator[None]:
-        """What is added meanwhile stands below this heading; an empty one changes nothing."""
+        """Put what is added in this context below a heading; an empty one changes nothing."""
         if not heading:
             yield
             return
@@ -50,7 +50,7 @@ class Composer:
         self._written = min(self._written, len(self._open))
 
     def add(self, text: str, label: str, *, name: str = "") -> None:
-        """Append running text below the open headings; ``name`` is one that stays out of it."""
+        """Append running text below the open headings; ``name`` is a heading left out of it."""
         if text:
             text = "\n".join([*self._open[self._written :], text])
             self._written = len(self._open)
@@ -59,7 +59,7 @@ class Composer:
     def add_table(
         self, table: Table, label: str, location: FileLocation, *, name: str = ""
     ) -> None:
-        """Append a table; an adverse-event table has that intent wherever it stands."""
+        """Append a table; an adverse-event table has that intent in any section."""
         text = table_text(table, location)
         if text:
             hint = "ae" if table_kind(table) == "adverse_events" else ""
@@ -68,9 +68,9 @@ class Composer:
             self.append(text, section)
 
     def append(self, text: str, section: Section) -> None:
-        """Append the text, which may be empty, as a section like this one.
+        """Append text, which may be empty, as a section like this one.
 
-        Where the section names no intent, that of its label is taken.
+        A section without an intent gets that of its label.
         """
         if self._pieces:
             self._append(self._gap)

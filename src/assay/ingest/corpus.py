@@ -1,4 +1,4 @@
-"""Here is a path: what documents and chunks are there?"""
+"""What documents and chunks does the corpus at this path hold?"""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def read_corpus(
 ) -> Iterator[Pair]:
     """Each document of the corpus with its chunks, one after the other.
 
-    ``format`` names a reader (``READERS``), ``profile`` a way of cutting (``PROFILES``); ``auto``
-    takes what the content says, part by part where a folder holds several formats. A profile that
-    is named also cuts documents anew whose chunks came ready-made. ``progress`` is called after
-    every document and with every note. A document or ready-made chunk without text is refused, or
-    with ``skip_empty`` left out with a note.
+    ``format`` names a reader (``READERS``), ``profile`` a way of chunking (``PROFILES``); ``auto``
+    decides by content, part by part if a folder holds several formats. Naming a profile also
+    re-chunks documents whose chunks came ready-made. ``progress`` is called after every document
+    and with every note. A document or ready-made chunk without text is an error or, with
+    ``skip_empty``, skipped with a note.
     """
     chosen = profile_named(profile) if isinstance(profile, str) and profile != "auto" else profile
     for entry in read_documents(path, format, progress, skip_empty=skip_empty):
@@ -57,7 +57,7 @@ def read_documents(
     *,
     skip_empty: bool = False,
 ) -> Iterator[ParsedDocument]:
-    """Each document of the corpus as its reader found it, checked and without repetitions."""
+    """Each document of the corpus as parsed, checked and without duplicates."""
     watch = Watch(progress, Path(path), skip_empty=skip_empty)
     parts = plan(Path(path), watch) if format == "auto" else [CorpusPart(format, Path(path))]
     seen: dict[str, tuple[bytes, FileLocation]] = {}
@@ -85,11 +85,11 @@ def _check_size(entry: ParsedDocument) -> None:
 
 
 def _bounded(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
-    """Title and metadata are stored with every chunk; what is too long for that goes, noted."""
+    """Shorten title and metadata, which are stored with every chunk, with a note."""
     known = entry.document.metadata
     kept = {key: value for key, value in known.items() if len(value) <= limits.MAX_METADATA_CHARS}
     for key in known.keys() - kept:
-        watch.note(f"{entry.location}: metadata.{key:.80} is too long and is left out")
+        watch.note(f"{entry.location}: metadata.{key:.80} is too long and was dropped")
     title = fields.cut_title(entry.document.title, entry.location, watch)
     if len(kept) == len(known) and title == entry.document.title:
         return entry
@@ -99,7 +99,7 @@ def _bounded(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
 def _again(
     entry: ParsedDocument, seen: dict[str, tuple[bytes, FileLocation]], watch: Watch
 ) -> bool:
-    """Was this document read before? The same one is noted, another one under its id refused."""
+    """Was this document read before? A repetition is noted; other content is an error."""
     document = entry.document
     digest = blake2b(f"{document.title}\0{document.text}".encode(), digest_size=16).digest()
     earlier, location = seen.setdefault(document.doc_id, (digest, entry.location))
@@ -107,8 +107,8 @@ def _again(
         return False
     if earlier != digest:
         raise entry.location.duplicate_error(
-            f"the document {document.doc_id} has another title or text at {location}",
-            hint="ids name one document each",
+            f"the document {document.doc_id} has a different title or text at {location}",
+            hint="an id must name one document",
         )
     watch.note(
         f"{entry.location}: document {document.doc_id} again, the same as at {location}: skipped"
@@ -117,10 +117,10 @@ def _again(
 
 
 def _check_chunk_ids(entry: ParsedDocument, seen: dict[str, FileLocation]) -> None:
-    """Ids of ready-made chunks must differ across documents, too."""
+    """Ids of ready-made chunks must be unique across documents."""
     for chunk in entry.chunks:
         location = seen.setdefault(chunk.chunk_id, entry.location)
         if location is not entry.location:
             raise entry.location.duplicate_error(
-                f"the chunk {chunk.chunk_id} stands in another document, at {location}"
+                f"the chunk {chunk.chunk_id} is in another document, at {location}"
             )

@@ -1,7 +1,7 @@
 """What do trials registered at ClinicalTrials.gov say, module by module?
 
 Reads the study records of API version 2: one study per file, a folder of them, JSON lines, an
-array, or pages of ``{"studies": [...]}``. Who to call and where to go is left out. Results are in
+array, or pages of ``{"studies": [...]}``. Contacts and locations are left out. Results are in
 ``ctgov_results.py``.
 """
 
@@ -23,7 +23,7 @@ from assay.ingest.watch import Watch
 from assay.model.document import Document
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
-ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes what Markdown would read
+ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes Markdown syntax
 
 
 def read_ctgov(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
@@ -36,7 +36,7 @@ def read_ctgov(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
 def _study(row: Row, location: FileLocation) -> Document:
     if "protocolSection" not in row:
         raise location.format_error(
-            "a study record is expected, and it has no protocolSection",
+            "this is not a study record: it has no protocolSection",
             hint="fetch studies from version 2 of the registry's API, as JSON",
         )
     protocol = Record(row, location).record("protocolSection")
@@ -60,7 +60,7 @@ def _study(row: Row, location: FileLocation) -> Document:
 
 
 def _title(names: Record) -> str:
-    """The brief title, and behind it the acronym by which people know the study."""
+    """The brief title, followed by the acronym by which people know the study."""
     title, acronym = names.text("briefTitle") or names.text("officialTitle"), names.text("acronym")
     return title if not acronym or acronym.lower() in title.lower() else f"{title} ({acronym})"
 
@@ -70,7 +70,7 @@ def _label(module: str) -> str:
 
 
 def _description(protocol: Record, composer: Composer) -> None:
-    """The summary, and with it conditions and design: alone they are a few words each."""
+    """The summary with conditions and design, which are only a few words each."""
     description = protocol.record("descriptionModule")
     lines = [
         protocol.record("identificationModule").text("officialTitle"),
@@ -184,7 +184,7 @@ def _metadata(protocol: Record) -> dict[str, str]:
 
 
 def prose(text: str) -> str:
-    """Text as people read it: without the backslashes of Markdown, in tidy lines."""
+    """Text as people read it: without Markdown's backslashes, in tidy lines."""
     return tidy(ESCAPED.sub(r"\1", text))
 
 

@@ -114,7 +114,7 @@ def _event(event: Record, groups: Sequence[Record]) -> list[str]:
 def _table(
     caption: str, header: list[str], rows: list[list[str]], notes: Sequence[str] = ()
 ) -> Table:
-    """The rows that say something of a group; without any there is no table, and no text."""
+    """Append a table of the rows with a value for any group; nothing if there are none."""
     filled = [row for row in rows if any(row[1:])]
     if not filled:
         return Table(())
@@ -126,7 +126,7 @@ def _titles(groups: Sequence[Record]) -> list[str]:
 
 
 def _cells(groups: Sequence[Record], values: Sequence[Record], write: _Write) -> list[str]:
-    """One cell per group; what is said of a group that does not exist is left out."""
+    """One cell per group; values of unknown groups are dropped."""
     by_group: dict[str, list[str]] = {}
     for value in values:
         by_group.setdefault(value.text("groupId"), []).append(write(value))
@@ -190,7 +190,7 @@ def _share(affected: str, at_risk: str) -> str:
 
 
 def _analysis(analysis: Record, groups: Sequence[Record]) -> str:
-    """One line: who was compared, how, and what came out."""
+    """One line: who was compared, how, and the result."""
     titles = {group.text("id"): group.text("title") for group in groups}
     compared = " vs ".join(filter(None, (titles.get(name) for name in analysis.texts("groupIds"))))
     low, high = analysis.text("ciLowerLimit"), analysis.text("ciUpperLimit")

@@ -36,7 +36,7 @@ def detect(path: str | os.PathLike[str]) -> str:
     name = format_of(file)
     if name is None:
         raise FormatError(
-            "no corpus format that we know",
+            "not a known corpus format",
             source=str(file),
             hint=f"name it: {', '.join(READERS)}",
         )
@@ -44,7 +44,7 @@ def detect(path: str | os.PathLike[str]) -> str:
 
 
 def format_of(path: Path) -> str | None:
-    """The same, or None where it has none."""
+    """The name of the reader for this file; None if no format fits."""
     if path.name in beir.NAMES:
         return "beir"
     start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -55,7 +55,7 @@ def format_of(path: Path) -> str | None:
         found = _of_xml(start)
     elif _OBJECTS.match(start):
         found = _of_json(start)
-    # A text may begin with a bracket, too: "[00:01] Doctor: ..."
+    # plain text may begin with a bracket, too: "[00:01] Doctor: ..."
     return found or ("text" if suffix(path) in text.SUFFIXES else None)
 
 
@@ -68,7 +68,7 @@ def _of_xml(start: bytes) -> str | None:
 
 
 def _of_json(start: bytes) -> str | None:
-    """By the keys of the first object, or of as much of it as was read."""
+    """The format by the keys of the first object, as far as it was read."""
     try:
         row = json.loads(start.partition(b"\n")[0])
         keys = set(row) if isinstance(row, dict) else set()
@@ -78,6 +78,6 @@ def _of_json(start: bytes) -> str | None:
 
 
 def _of_wrapped(start: bytes) -> str | None:
-    """By any key that tells, for arrays and for pages of results."""
+    """The format by any telling key, for arrays and pages of results."""
     keys = {key.decode() for key in _KEY.findall(start)}
     return next((name for key, name in _FORMATS.items() if key in keys), None)

@@ -2,13 +2,12 @@
 
 A row has an id (``doc_id``, ``_id`` or ``id``), ``text`` or ``sections``, and may have ``title``,
 ``source``, ``interview_id``, ``ingestion_mode`` and ``metadata``. A section is either a stretch of
-the text (``start``, ``end``) or brings its own ``text``. Where there is none, the words of
-``table_html`` take its place, else the title, as for papers of which a collection has no abstract.
+the text (``start``, ``end``) or has its own ``text``. If there is no text, the words of
+``table_html`` are used, else the title, as for papers without an abstract.
 
-A row without sections is one section where it has fields of a chunk (``section_label``,
-``speaker_role``, ...), or where its metadata names a ``section``, a LOINC code or a ``speaker``, as
-in corpora whose rows are parts of trials, labels or interviews. What the fields leave open, the
-metadata says.
+A row without sections is one section if it has fields of a chunk (``section_label``,
+``speaker_role``, ...), or if its metadata names a ``section``, a LOINC code or a ``speaker``, as in
+corpora whose rows are parts of trials, labels or interviews. Fields take precedence over metadata.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from assay.ingest.speakers import role_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.tables import table_text
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, Reading, check_depth, one_line, plain
+from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import is_within_table, xml_table
 from assay.model.document import Document, Section, SpeakerRole
 
@@ -46,11 +45,11 @@ def document_entry(row: Row, location: FileLocation, watch: Watch, source: str) 
     text, sections = _content(row, doc_id, location)
     if title and not text.strip():
         watch.note_once(
-            f"{location.source}: what has a title and no text has the title as its text"
+            f"{location.source}: documents with a title and no text use the title as their text"
         )
         text = " ".join(
             fields.string(row, ("title",), location).split()
-        )  # whole, it has no cap here
+        )  # the whole title: it is only shortened where it is stored
         sections = _whole_section(row, text, location)
     document = Document(
         doc_id=doc_id,
@@ -93,7 +92,7 @@ def _content(row: Row, doc_id: str, location: FileLocation) -> tuple[str, tuple[
 
 
 def _whole_section(row: Row, text: str, location: FileLocation) -> tuple[Section, ...]:
-    """The whole row as a section, where its own fields or its metadata describe one."""
+    """The whole row as a section, if its own fields or its metadata describe one."""
     about = _from_metadata(row.get("metadata"), len(text))
     if any(row.get(name) is not None for name in SECTION_NAMES):
         about = _own_section(row, about, location)
@@ -113,7 +112,7 @@ def _from_metadata(metadata: object, end: int) -> Section:
 
 
 def _own_section(row: Row, about: Section, location: FileLocation) -> Section:
-    """The section as the row's own fields describe it; ``about`` is what they leave open."""
+    """The section as the row's own fields describe it; ``about`` holds the defaults."""
     named = fields.short(row, ("section_label",), location)
     html = fields.string(row, ("table_html",), location)
     role = fields.speaker_role(row, location)
@@ -144,7 +143,7 @@ def _stretches(given: list[Row], text: str, location: FileLocation) -> tuple[Sec
             case start, end:
                 raise location.format_error(
                     f"a section from {start!r:.20} to {end!r:.20} does not fit",
-                    hint="sections stand in order within the text and do not overlap",
+                    hint="sections must be in order, within the text, and must not overlap",
                 )
         section = _section(item, location)
         hint = section.intent_hint or intent_of(section.label, text[start:end])
@@ -173,14 +172,14 @@ def _section(item: dict[str, Any], location: FileLocation) -> Section:
     )
 
 
-READING = Reading(blocks=frozenset({"br", "caption", "table", "td", "th", "tr"}))
+READING = ElementRules(blocks=frozenset({"br", "caption", "table", "td", "th", "tr"}))
 BESIDE = replace(READING, skip=frozenset({"table"}))
-# what a browser puts on a line of its own and sanitising takes away
+# elements that a browser puts on their own line and sanitising removes
 _BLOCKS = re.compile(r"</?(?:p|div|li|ul|ol|dl|dt|dd|h[1-6]|pre|blockquote)\b[^>]*>", re.IGNORECASE)
 
 
 def text_of(row: Row, location: FileLocation) -> str:
-    """The row's ``text``, or the words of its ``table_html`` where it has none."""
+    """The row's ``text``, or the words of its ``table_html`` if it has none."""
     text = fields.string(row, ("text",), location)
     return (
         text if text.strip() else _of_table(fields.string(row, ("table_html",), location), location)

@@ -1,4 +1,4 @@
-"""What does a row say under this name, in the type that we need?"""
+"""What is the value of this field of a row, in the type that we need?"""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ CLOCK = re.compile(r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]?\d(?:[.,]\d{1,9})?)")
 
 
 def first_of(row: Mapping[str, Any], names: tuple[str, ...]) -> object:
-    """The value of the first of these names that the row has, or None."""
+    """The value of the first of these fields that the row has, or None."""
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
 def string(row: Mapping[str, Any], names: tuple[str, ...], location: FileLocation) -> str:
-    """The text under the first of these names that the row has; empty when there is none."""
+    """The text of the first of these fields that the row has; empty if there is none."""
     value = first_of(row, names)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise location.format_error(f"{names[0]} is {type(value).__name__}, and text is expected")
+        raise location.format_error(f"{names[0]} is {type(value).__name__}, but text is expected")
     return value
 
 
 def short(row: Mapping[str, Any], names: tuple[str, ...], location: FileLocation) -> str:
-    """A heading or label: one line, within its cap."""
+    """A heading or label: one line, within the size limit."""
     value = " ".join(string(row, names, location).split())
     if len(value) > limits.MAX_TITLE_CHARS:
         raise location.limit_error(
@@ -45,22 +45,22 @@ def short(row: Mapping[str, Any], names: tuple[str, ...], location: FileLocation
 
 
 def title(row: Mapping[str, Any], location: FileLocation, watch: Watch) -> str:
-    """The title on one line, cut at its cap."""
+    """The title on one line, shortened to the size limit."""
     return cut_title(" ".join(string(row, ("title",), location).split()), location, watch)
 
 
 def cut_title(words: str, location: FileLocation, watch: Watch) -> str:
-    """As much of a title as is stored with every chunk; that it was cut is noted."""
+    """The title, shortened to what is stored with every chunk; a cut is noted."""
     if len(words) > limits.MAX_TITLE_CHARS:
         watch.note(f"{location}: the title is cut at {limits.MAX_TITLE_CHARS:,} characters")
     return words[: limits.MAX_TITLE_CHARS]
 
 
 def doc_id(row: Mapping[str, Any], location: FileLocation) -> str:
-    """The id of the document, under any of its usual names."""
+    """The id of the document, from any of its usual fields."""
     value = first_of(row, DOC_ID_NAMES)
     if value is None:
-        raise location.format_error("no doc_id", hint="doc_id, _id or id names the document")
+        raise location.format_error("no doc_id", hint="give the document a doc_id, _id or id")
     return location.checked_id(value)
 
 
@@ -74,7 +74,7 @@ def seconds(row: Mapping[str, Any], names: tuple[str, ...], location: FileLocati
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise location.format_error(f"{names[0]} {value!r:.40} is not a time")
     if value < 0:
-        raise location.format_error(f"{names[0]} {value!r:.40} lies before the beginning")
+        raise location.format_error(f"{names[0]} {value!r:.40} is negative")
     return float(value)
 
 
@@ -82,26 +82,28 @@ def clock(value: str, location: FileLocation) -> float:
     """Seconds from ``[hh:]mm:ss[.mmm]``."""
     found = CLOCK.fullmatch(value.strip())
     if found is None:
-        raise location.format_error(f"{value!r:.40} is not a time", hint="seconds, or hh:mm:ss.mmm")
+        raise location.format_error(
+            f"{value!r:.40} is not a time", hint="give seconds, or hh:mm:ss.mmm"
+        )
     hours, minutes, rest = found.groups()
     return int(hours or 0) * 3600 + int(minutes) * 60 + float(rest.replace(",", "."))
 
 
 def flag(row: Mapping[str, Any], name: str, location: FileLocation) -> bool:
-    """True or false; false when there is none."""
+    """True or false; false if the field is missing."""
     value = row.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
-    raise location.format_error(f"{name} is {value!r:.40}, and true or false is expected")
+    raise location.format_error(f"{name} is {value!r:.40}, but true or false is expected")
 
 
 def speaker_role(row: Mapping[str, Any], location: FileLocation) -> SpeakerRole:
-    """Who speaks; unknown when the row does not say."""
+    """Who speaks; unknown if the row does not say."""
     return _one_of(SpeakerRole, row, "speaker_role", SpeakerRole.UNKNOWN, location)
 
 
 def ingestion_mode(row: Mapping[str, Any], location: FileLocation) -> IngestionMode:
-    """How the text came; from a file when the row does not say."""
+    """How the text came in; from a file if the row does not say."""
     return _one_of(IngestionMode, row, "ingestion_mode", IngestionMode.OFFLINE, location)
 
 
@@ -119,12 +121,12 @@ def _one_of(
 
 
 def metadata(value: object, location: FileLocation, watch: Watch) -> dict[str, str]:
-    """Metadata as text: numbers are written out, lists joined, what is nested left out, noted."""
+    """Metadata as text: numbers are formatted, lists joined, nested values dropped with a note."""
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise location.format_error(
-            f"metadata is {type(value).__name__}, and an object is expected"
+            f"metadata is {type(value).__name__}, but an object is expected"
         )
     if len(value) > limits.MAX_METADATA_KEYS:
         raise location.limit_error(f"more than {limits.MAX_METADATA_KEYS} entries in metadata")
@@ -135,7 +137,7 @@ def metadata(value: object, location: FileLocation, watch: Watch) -> dict[str, s
         written = _written(item)
         if written is None or len(written) > limits.MAX_METADATA_CHARS:
             reason = "is nested" if written is None else "is too long"
-            watch.note_once(f"{location.source}: metadata.{key:.80} {reason} and is left out")
+            watch.note_once(f"{location.source}: metadata.{key:.80} {reason} and was dropped")
         else:
             found[key] = written
     return found

@@ -1,8 +1,8 @@
 """What bytes does a corpus file hold, unpacked?
 
-Compression (gzip, Zstandard) is told by content, not by name, and unpacked block by block, so a
-bomb is noticed before it fills memory. Archives are not read: what is in them could point anywhere,
-and unpacking is the user's decision.
+Compression (gzip, Zstandard) is detected from the content, not the name, and unpacked block by
+block, so a bomb is noticed before it fills memory. Archives are not read: their entries could point
+anywhere, and unpacking is the user's decision.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Unpacker(Protocol):
         ...
 
     def finish(self) -> None:
-        """Raise ``EOFError`` where the data is cut off."""
+        """Raise ``EOFError`` if the data is truncated."""
         ...
 
 
@@ -66,7 +66,7 @@ def blocks(path: Path, watch: Watch) -> Iterator[bytes]:
 
 
 def whole(path: Path, watch: Watch, cap: int) -> bytes:
-    """The unpacked content of one file, if it is not longer than ``cap``."""
+    """The unpacked content of one file, up to ``cap`` bytes."""
     pieces, size = [], 0
     for piece in blocks(path, watch):
         pieces.append(piece)
@@ -89,10 +89,12 @@ def head(path: Path, size: int = 1 << 16) -> bytes:
 def absent(path: Path) -> MissingFileError:
     """The error for a path that names neither a file nor a folder."""
     if str(path) == "-":
-        return MissingFileError("a corpus is not read from a pipe", hint="save it as a file first")
+        return MissingFileError(
+            "a corpus cannot be read from a pipe", hint="save it as a file first"
+        )
     if path.exists():
         return MissingFileError(f"{path} is not a plain file", hint="save it as a file first")
-    return MissingFileError(f"{str(path)!r} is not there", hint="name a file or a folder")
+    return MissingFileError(f"{str(path)!r} does not exist", hint="name a file or a folder")
 
 
 def lines(path: Path, watch: Watch) -> Iterator[Line]:
@@ -120,13 +122,13 @@ def _check_line(size: int, path: Path, number: int) -> None:
     if size > limits.MAX_CORPUS_LINE_BYTES:
         raise FileLocation(str(path), number).limit_error(
             f"a line of more than {limits.MAX_CORPUS_LINE_BYTES:,} bytes",
-            hint="one document per line; is this file made of lines?",
+            hint="one document per line; is this a file of lines?",
         )
 
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a FIFO would block, a device never end
+        if not stat.S_ISREG(path.stat().st_mode):  # a FIFO would block, a device would never end
             raise absent(path)
         return path.open("rb")
     except (OSError, ValueError) as problem:
@@ -156,7 +158,7 @@ def _pieces(
         if unpacker is None:
             raise MissingFileError(f"{location} cannot be read: {problem}") from None
         raise location.format_error(
-            f"the compressed data is damaged or cut off: {problem}", hint="fetch the file again"
+            f"the compressed data is damaged or truncated: {problem}", hint="fetch the file again"
         ) from None
 
 

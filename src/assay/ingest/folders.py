@@ -1,4 +1,4 @@
-"""Which files make up the corpus at this path, in which order?"""
+"""Which files make up the corpus at this path, and in which order?"""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from assay.ingest.files import absent
 from assay.ingest.watch import Watch
 
 PACKED = (".gz", ".zst")
-RESCUED = "lost+found"  # the system's own folder at the root of a disk, closed to others
+RESCUED = "lost+found"  # a system folder at the root of a disk that others cannot read
 
 
 def suffix(path: Path) -> str:
-    """The suffix in small letters, without that of the compression: ``.xml`` for ``a.XML.gz``."""
+    """The suffix in lower case, ignoring compression: ``.xml`` for ``a.XML.gz``."""
     name = path.name.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)
@@ -35,9 +35,9 @@ def stem(path: Path) -> str:
 
 
 def id_of(path: Path, folder: Path, watch: Watch) -> str:
-    """An id made from where the file stands in the corpus, or else in the folder that is read.
+    """An id made from the file's path within the corpus, or else within ``folder``.
 
-    What else the corpus holds does not change it. It may still be refused as an id.
+    It does not depend on other files in the corpus. It may still be an invalid id.
     """
     root = watch.root or folder
     above = path.relative_to(root).parent.parts if path != root else ()
@@ -62,12 +62,12 @@ def corpus_files(path: Path, suffixes: frozenset[str], watch: Watch) -> list[Pat
 
 
 def walk(folder: Path, watch: Watch) -> list[Path]:
-    """Every plain file below the folder that is not hidden; links that lead outside are left."""
+    """Every regular, visible file below the folder; links that lead outside are skipped."""
     root = folder.resolve()
     found: list[Path] = []
     for file in _files(folder, watch):
         if file.is_symlink() and not file.resolve().is_relative_to(root):
-            watch.note_once(f"{file}: a link that leads out of the folder, left out")
+            watch.note_once(f"{file}: a link that leads out of the folder, skipped")
         elif file.is_file():
             found.append(file)
         if len(found) > limits.MAX_CORPUS_FILES:
@@ -82,14 +82,14 @@ def _files(folder: Path, watch: Watch) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for link in (Path(above, name) for name in folders):
             if link.is_symlink():
-                watch.note_once(f"{link}: a link to a folder, left out")
+                watch.note_once(f"{link}: a link to a folder, skipped")
         yield from (Path(above, name) for name in names if not name.startswith("."))
 
 
 def _closed(watch: Watch, problem: OSError) -> None:
-    """A folder cannot be listed: refused, unless it is the system's own."""
+    """Raise an error for a folder that cannot be listed, unless it is a system folder."""
     if Path(str(problem.filename)).name == RESCUED:
-        watch.note_once(f"{problem.filename}: the system's own folder, left out")
+        watch.note_once(f"{problem.filename}: a system folder, skipped")
         return
     raise MissingFileError(
         f"{problem.filename} cannot be read: {problem.strerror}",

@@ -2,8 +2,8 @@
 
 The abstract is one section with its inner headings. Each ``sec`` of the body is a section under its
 path of headings; its text comes first, then its tables and figure captions, so that running text is
-not torn apart where a table happens to be anchored. Left out are references, translated abstracts,
-and what a journal attaches to the article (``sub-article``, ``response``).
+not interrupted where a table happens to be anchored. References, translated abstracts and what a
+journal attaches to the article (``sub-article``, ``response``) are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import (
     Element,
-    Reading,
+    ElementRules,
     children,
     children_but,
     local_line,
@@ -34,7 +34,7 @@ from assay.model.document import Document
 
 SUFFIXES = frozenset({".xml", ".nxml"})
 FLOATS = ("table-wrap", "fig", "table-wrap-group", "fig-group")
-READING = Reading(
+READING = ElementRules(
     skip=frozenset({
         "table-wrap", "table-wrap-group", "fig", "fig-group", "supplementary-material", "media",
         "graphic", "inline-graphic", "tex-math", "object-id", "hr",
@@ -48,7 +48,7 @@ READING = Reading(
 )  # fmt: skip
 CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
 SECTIONS = frozenset({"sec", "app"})
-# What stands in a section, or in one without inner ones, beside its running text.
+# What a section holds besides its running text.
 NOT_TEXT = READING.skip | SECTIONS | {"title", "label", "sec-meta", "ref-list", "permissions"}
 UNIT_NOT_TEXT = frozenset({*FLOATS, "title"})
 BACK_NAMES = {"ack": "Acknowledgements", "glossary": "Glossary", "fn-group": "Footnotes"}
@@ -62,7 +62,7 @@ def read_jats(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
         articles = [root] if root.tag == "article" else list(root.iter("article"))
         if not articles:
             raise FileLocation(str(file)).format_error(
-                f"a JATS article is expected, and the root is <{root.tag!s:.40}>"
+                f"a JATS article is expected, but the root is <{root.tag!s:.40}>"
             )
         for article in articles:
             location = FileLocation(str(file), local_line(article))
@@ -76,7 +76,7 @@ def _article(article: Element, location: FileLocation, fallback: str) -> Documen
         named = one_line(abstract.find("title"), READING) or "Abstract"
         _unit(abstract, named, "abstract", composer, location)
     for part in children(article, "body"):
-        # Text before the first heading introduces; an article without headings has no sections.
+        # Text before the first heading is an introduction; without headings there are no sections.
         _section(part, "introduction" if part.find("sec") is not None else "", composer, location)
     for back in children(article, "back"):
         for part in children(back, *BACK_PARTS):
@@ -97,7 +97,7 @@ def _article(article: Element, location: FileLocation, fallback: str) -> Documen
 def _unit(
     part: Element, heading: str, label: str, composer: Composer, location: FileLocation
 ) -> None:
-    """What is one section with all that stands in it, such as the abstract: text, then floats."""
+    """Append one section with all its content, such as the abstract: text, then floats."""
     body = [plain(child, READING) for child in children_but(part, UNIT_NOT_TEXT)]
     with composer.under(heading):
         composer.add("\n".join(filter(None, body)), label)
@@ -132,7 +132,7 @@ def _back(part: Element, composer: Composer, location: FileLocation) -> None:
 def _floats(
     part: Element, apart: frozenset[str], label: str, composer: Composer, location: FileLocation
 ) -> None:
-    """Tables and figures that stand in this section, but not in those ``apart``, below it."""
+    """Tables and figures of this section, but not of the subsections in ``apart``."""
     for element in (found for child in children_but(part, apart) for found in child.iter(*FLOATS)):
         if element.tag == "table-wrap":
             _table(element, label, composer, location)
@@ -156,7 +156,7 @@ def _table(wrap: Element, label: str, composer: Composer, location: FileLocation
     notes = tuple(note for foot in feet for note in foot.split("\n") if note)
     name = _number(wrap) or "Table"
     found = [table for table in wrap.iter("table") if not is_within_table(table)]
-    if not found:  # an image of a table: its words are all there is
+    if not found:  # an image of a table: the surrounding words are all there is
         composer.add("\n".join(filter(None, (caption, *notes))), label, name=name)
     for number, table in enumerate(found):
         here = FileLocation(location.source, local_line(table))
@@ -168,7 +168,7 @@ def _table(wrap: Element, label: str, composer: Composer, location: FileLocation
 
 
 def _article_id(meta: Element | None) -> str:
-    """PMC id before PubMed id before DOI; empty when the article names none."""
+    """The PMC id, else the PubMed id, else the DOI; empty if the article has none."""
     if meta is None:
         return ""
     ids = {

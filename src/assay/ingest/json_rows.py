@@ -1,8 +1,7 @@
 """What JSON values does a corpus file hold, and on which lines?
 
 A file is JSON lines, one object, an array, or an object that wraps an array. Duplicate keys, NaN,
-absurd nesting and numbers, NUL characters and halves of surrogate pairs are refused, as is a last
-line that was not written to its end.
+extreme nesting and numbers, NUL characters, lone surrogates and a truncated last line are errors.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ Row: TypeAlias = dict[str, Any]
 
 
 class _RefusedError(ValueError):
-    """A value that is JSON to the parser and not to us."""
+    """A value that the parser accepts and we do not."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Row:
     table = dict(pairs)
     if len(table) < len(pairs):
-        ((duplicate_error, _),) = Counter(key for key, _ in pairs).most_common(1)
-        raise _RefusedError(f"the key {duplicate_error!r:.80} stands twice in one object")
+        ((repeated, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise _RefusedError(f"the key {repeated!r:.80} appears twice in one object")
     return table
 
 
@@ -47,14 +46,14 @@ _decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).
 
 
 def parse(data: bytes, location: FileLocation) -> Any:
-    """One JSON value; ``location`` names the line that it begins on."""
+    """One JSON value; ``location`` is the line it starts on."""
     first = location.line or 1
     try:
         value = _decode(data.decode("utf-8-sig"))
         _refuse_unstorable(data, value)
     except UnicodeEncodeError:
         raise location.format_error(
-            "half a surrogate pair", hint="what wrote the file cut a character in two"
+            "half a surrogate pair", hint="the program that wrote the file split a character in two"
         ) from None
     except UnicodeDecodeError as problem:
         at = first + data.count(b"\n", 0, problem.start)
@@ -74,10 +73,10 @@ def parse(data: bytes, location: FileLocation) -> Any:
 
 
 def _refuse_unstorable(data: bytes, value: object) -> None:
-    """What neither a database nor a file in UTF-8 can hold."""
+    """Reject what neither a database nor a UTF-8 file can hold."""
     if _NUL.search(data):
         raise _RefusedError("a NUL character")
-    if _MAYBE_SURROGATE.search(data):  # which are halves shows only when they are written
+    if _MAYBE_SURROGATE.search(data):  # lone surrogates only show when encoding
         json.dumps(value, ensure_ascii=False).encode()
 
 
@@ -103,12 +102,12 @@ def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[FileLoca
     for index, row in enumerate(value):
         location = FileLocation(
             f"{path}[{index}]"
-        )  # lines mean little here, and places in the array do
+        )  # positions in the array say more here than lines
         yield location, _row(row, location)
 
 
 def is_lines(path: Path) -> bool:
-    """Does every line hold an object of its own? Told by the first line and what follows it."""
+    """Does every line hold an object of its own? Judged by the first line and what follows it."""
     filled = (line for line in lines(path, Watch()) if line.data.strip())
     try:
         first = next(filled, None)
@@ -127,12 +126,12 @@ def _line_value(line: Line, location: FileLocation) -> Any:
         if line.ended:
             raise
         raise location.format_error(
-            "the last line is cut off: it is not whole JSON and no newline ends it",
-            hint="was the file still being written? make it again, or remove that line",
+            "the last line is truncated: its JSON is incomplete and it has no newline",
+            hint="was the file still being written? create it again, or remove that line",
         ) from None
 
 
 def _row(value: object, location: FileLocation) -> Row:
     if not isinstance(value, dict):
-        raise location.format_error(f"an object is expected, not {type(value).__name__}")
+        raise location.format_error(f"expected an object, not {type(value).__name__}")
     return value

@@ -1,6 +1,6 @@
 """What documents, or ready-made chunks, does a JSON-lines file hold?
 
-A file of another name may also be one such object, an array, or ``{"documents": [...]}``.
+Files with other suffixes may also hold one object, an array, or ``{"documents": [...]}``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUFFIXES = frozenset({".jsonl", ".ndjson"})
 
 
 def read_jsonl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
-    """The rows of a file, or of every such file in a folder; the first tells of which kind."""
+    """The rows of a file, or of every such file in a folder; the first row decides the kind."""
     for file in corpus_files(path, SUFFIXES, watch):
         lines = suffix(file) in SUFFIXES
         rows = line_rows(file, watch) if lines else file_rows(file, watch, "documents")

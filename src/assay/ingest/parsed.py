@@ -1,4 +1,4 @@
-"""What does a reader hand on, and where did it stand?"""
+"""What does a reader return for each document, and where was it found?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.model.document import Chunk, Document, check_id
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A file and, where it has lines that mean something, a line of it."""
+    """A file and, for formats with meaningful lines, a line in it."""
 
     source: str
     line: int | None = None
@@ -20,19 +20,19 @@ class FileLocation:
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
     def format_error(self, message: str, *, hint: str | None = None) -> FormatError:
-        """The error for a thing that does not have the form it should have."""
+        """The error for content in the wrong form."""
         return FormatError(message, source=self.source, line=self.line, hint=hint)
 
     def duplicate_error(self, message: str, *, hint: str | None = None) -> DuplicateError:
-        """The error for a thing that stands twice."""
+        """The error for something that occurs twice."""
         return DuplicateError(message, source=self.source, line=self.line, hint=hint)
 
     def limit_error(self, message: str, *, hint: str | None = None) -> LimitError:
-        """The error for a thing over its cap."""
+        """The error for something above its limit."""
         return LimitError(f"{self}: {message}", hint=hint)
 
     def checked_id(self, value: object, what: str = "doc_id") -> str:
-        """The id, if it is one; whole numbers are written out."""
+        """The id, if it is valid; integers become text."""
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         try:
@@ -49,10 +49,10 @@ class FileLocation:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """One document as its reader found it.
+    """One document as its reader parsed it.
 
-    ``chunks`` are units that came ready-made, with ids of their own, and are kept as they are; when
-    there are none, the chunker cuts the document.
+    ``chunks`` came ready-made, with ids of their own, and are kept as they are; if there are none,
+    the chunker splits the document.
     """
 
     document: Document

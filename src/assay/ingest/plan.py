@@ -1,9 +1,9 @@
-"""Which parts of the corpus at this path does which reader read, and what is left out?
+"""Which reader reads which part of the corpus at this path, and what is left out?
 
-A folder whose files all have one format is one part, beside files of that format under unusual
-names and collections (BEIR), which are parts of their own, as are every folder and file below a
-folder of several formats. Text files beside other formats (a README, say) are left
-out, as is what has no format that we know; both are noted.
+A folder whose files all have one format is one part; files of that format with unusual names and
+collections (BEIR) are parts of their own, and so is every folder and file in a folder of mixed
+formats. Text files next to other formats (a README, say) and files in no known format are left out
+with a note.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.ingest.readers import READERS, Reader
 from assay.ingest.watch import Watch
 
 OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
-NAMED = 5  # files that a note names; the others are counted
+NAMED = 5  # files named in a note; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class CorpusPart:
 
 
 def plan(path: Path, watch: Watch) -> list[CorpusPart]:
-    """The parts in the order of their names."""
+    """The parts, ordered by name."""
     if not path.is_dir():
         return [CorpusPart(detect(path), path)]
     parts, _ = _of_folder(path, walk(path, watch), watch)
     if not parts:
         raise InputError(
-            f"{path}: no file of a corpus format that we know",
+            f"{path}: no file in a known corpus format",
             hint=f"name the format: {', '.join(READERS)}",
         )
     return parts
@@ -68,29 +68,29 @@ def _of_folder(
     if len(kinds) > 1:
         beside = [part for part in found if part.format == "text" and part.path.parent == folder]
         beside = [part for part in beside if part.path.is_file()]
-        why = "text beside other formats (assay ingest FILE reads it)"
+        why = "text next to other formats (use assay ingest FILE)"
         _tell(folder, [part.path for part in beside], why, watch)
         left_out += [part.path for part in beside]
         found = [part for part in found if part not in beside]
         kinds = {part.format for part in found}
     if len(kinds) == 1:
         found, unknown = _as_one(folder, found, unknown, left_out)
-    _tell(folder, unknown, "of no corpus format that we know", watch)
+    _tell(folder, unknown, "not in a known corpus format", watch)
     return found, left_out + unknown
 
 
 def _format(file: Path) -> str | None:
-    """Its format, if it has one; a .docx is an archive inside, but not one to unpack first."""
+    """The format of a file, if known; a .docx is a zip archive, but not one to unpack."""
     return None if suffix(file) in OFFICE else format_of(file)
 
 
 def _as_one(
     folder: Path, found: list[CorpusPart], unknown: list[Path], left_out: Sequence[Path]
 ) -> tuple[list[CorpusPart], list[Path]]:
-    """The whole folder as one part, beside what its reader would not look for there.
+    """The whole folder as one part, plus what its reader would not pick up there.
 
-    A file of no format beside ones that the reader takes counts as a broken one, to be refused. The
-    folder stays several parts where its reader would take other files that are left out.
+    A file in no known format among files that the reader takes counts as broken and becomes an
+    error. The folder stays in several parts if its reader would also take files that are left out.
     """
     reader = READERS[found[0].format]
     own = [part for part in found if not _fits(part.path, reader)]

@@ -1,4 +1,4 @@
-"""How are documents of each kind cut into chunks?"""
+"""How are documents of each kind split into chunks?"""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from assay.errors import UsageError
 from assay.ingest import tokens
 
 Unit: TypeAlias = Literal["section", "turn", "document"]
-ALGORITHM_VERSION = 1  # of chunker.py: changes whenever it would cut any document differently
+ALGORITHM_VERSION = 1  # of chunker.py: increase it whenever any document would be split differently
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How to cut: up to ``size`` tokens, each chunk repeating up to ``overlap`` of the last one.
+    """How to chunk: up to ``size`` tokens, repeating up to ``overlap`` of the previous chunk.
 
-    ``unit`` is what chunks do not reach across: a section, a speaker's turn, or (one chunk for
-    everything) the document. ``join`` lets short neighbouring units of the same kind share a chunk.
+    Chunks do not cross a ``unit``: a section, a speaker's turn, or (one chunk for everything) the
+    document. ``join`` lets short neighbouring units of the same kind share a chunk.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Profile:
     help: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what the chunker cannot promise to finish."""
+        """Reject sizes with which the chunker might not terminate."""
         if self.size < 8 or not 0 <= 2 * self.overlap < self.size:
             raise UsageError(
                 f"profile {self.name}: {self.overlap} of {self.size} tokens cannot overlap",
@@ -42,7 +42,7 @@ class Profile:
 
     @property
     def chunker_version(self) -> str:
-        """Name, version and a digest of everything that decides where a text is cut."""
+        """Name, version and a digest of everything that decides where a text is split."""
         return _chunker_version(self)
 
 

@@ -1,8 +1,8 @@
-"""How are chunks that came ready-made kept as they are, in a document around them?
+"""How are ready-made chunks kept as they are, and assembled into a document?
 
-A row with a ``chunk_id`` is a chunk. Rows of one document stand together. Chunks that give their
-``spans`` are laid where these say, and what lies between is blank, since nobody knows it; without
-spans they follow each other. Either way a chunk's text is exactly what its spans cover.
+A row with a ``chunk_id`` is a chunk. Rows of one document must be together. Chunks with ``spans``
+are placed accordingly, with blanks for the unknown text between them; without spans they follow
+each other. Either way a chunk's text is exactly what its spans cover.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CODE_POINTS = "utf-32-le"
 
 
 def chunks_of_sections(document: Document, ids: Sequence[str]) -> tuple[Chunk, ...]:
-    """One chunk per section of the document, under the ids that the sections came with."""
+    """One chunk per section of the document, with the ids of the sections."""
     return tuple(
         chunk_of(
             document,
@@ -49,14 +49,14 @@ def chunks_of_sections(document: Document, ids: Sequence[str]) -> tuple[Chunk, .
 def chunk_entries(
     rows: Iterator[tuple[FileLocation, Row]], watch: Watch
 ) -> Iterator[ParsedDocument]:
-    """The documents that rows of chunks make up, one for each run of rows with the same doc_id."""
+    """The documents made of rows of chunks, one per run of rows with the same doc_id."""
     seen: dict[str, FileLocation] = {}
     for doc_id, group in groupby(rows, key=_owner):
         found = list(group)
         location = found[0][0]
         if doc_id in seen:
             raise location.duplicate_error(
-                f"chunks of {doc_id} stand apart: the others begin at {seen[doc_id]}",
+                f"chunks of {doc_id} are not together: the others begin at {seen[doc_id]}",
                 hint="sort the rows by doc_id",
             )
         seen[doc_id] = location
@@ -135,7 +135,7 @@ def _entry(doc_id: str, given: list[tuple[FileLocation, Chunk]], watch: Watch) -
     distinct = _distinct(given, watch)
     spanned = [chunk for _, chunk in distinct if chunk.spans]
     if spanned and len(spanned) < len(distinct):
-        raise location.format_error(f"{doc_id}: some chunks have spans and some have none")
+        raise location.format_error(f"{doc_id}: some chunks have spans and some do not")
     text, chunks = _laid_out(distinct) if spanned else _in_order(distinct, location)
     first = chunks[0]
     document = Document(
@@ -161,7 +161,7 @@ def _distinct(
             continue
         if earlier[1] != chunk:
             raise location.duplicate_error(
-                f"the chunk {chunk.chunk_id} was another one at {earlier[0]}"
+                f"the chunk {chunk.chunk_id} has other content at {earlier[0]}"
             )
         watch.note(
             f"{location}: chunk {chunk.chunk_id} again, the same as at {earlier[0]}: skipped"
@@ -183,7 +183,7 @@ def _in_order(
 
 
 def _laid_out(given: list[tuple[FileLocation, Chunk]]) -> tuple[str, tuple[Chunk, ...]]:
-    """Every chunk's text where its spans say, as code points; 0 is where nothing is known."""
+    """Every chunk's text at its spans, as code points; 0 where the text is unknown."""
     canvas = np.zeros(max(end for _, chunk in given for _, end in chunk.spans), dtype=np.uint32)
     for location, chunk in given:
         letters = np.frombuffer(chunk.text.encode(_CODE_POINTS), dtype=np.uint32)
@@ -202,7 +202,7 @@ def _laid_out(given: list[tuple[FileLocation, Chunk]]) -> tuple[str, tuple[Chunk
 
 
 def _sections(chunks: tuple[Chunk, ...]) -> tuple[Section, ...]:
-    """One section per chunk, by place; where chunks overlap, the earlier one ends."""
+    """One section per chunk, in order; an overlapping section ends where the next begins."""
     sections: list[Section] = []
     for chunk in sorted(chunks, key=lambda chunk: chunk.spans[0]):
         start, end = chunk.spans[0][0], chunk.spans[-1][1]

@@ -1,4 +1,4 @@
-"""What does a nested JSON record say, where any part of it may be missing?"""
+"""How is a nested JSON record read when any part of it may be missing?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.ingest.parsed import FileLocation
 
 
 class Record:
-    """A JSON object that answers with empty values for what it lacks, and refuses wrong types."""
+    """A JSON object that returns empty values for missing fields and rejects wrong types."""
 
     __slots__ = ("_place", "_row")
 
@@ -21,7 +21,7 @@ class Record:
         return bool(self._row)
 
     def record(self, name: str) -> Record:
-        """The object under this name; an empty one when there is none."""
+        """The object under this name; an empty one if it is missing."""
         value = self._row.get(name)
         return Record({} if value is None else self._typed(name, value, dict), self._place)
 
@@ -32,7 +32,7 @@ class Record:
         return [Record(self._typed(name, item, dict), self._place) for item in items]
 
     def text(self, name: str) -> str:
-        """The text, number or truth value under this name, written out on its lines."""
+        """The text, number or boolean under this name, as text."""
         value = self._row.get(name)
         if value is None:
             return ""

@@ -1,9 +1,12 @@
 """What kind of section is this, and which clinical question does it answer?
 
 ``LABELS`` is the closed vocabulary of ``section_label``; each label may carry an intent hint (one
-of ``INTENTS``), by which search lifts sections that match the intent of a query. Labels come from
-headings by word patterns (here), from LOINC codes and ClinicalTrials.gov modules
-(``section_codes.py``), and for tables from their captions and header cells (``table_kinds.py``).
+of ``INTENTS``), by which search boosts sections that match the intent of a query. Labels come from
+headings by word patterns, from LOINC codes and ClinicalTrials.gov modules, and for tables from
+their captions and header cells (``tables.py``).
+
+LOINC codes are those of the FDA's structured product labels. A code that is not listed, or that
+says "unclassified", leaves the decision to the heading and the section above.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-LOOKED_AT = 300  # characters of a heading: more is no heading, and patterns take their time
+LOOKED_AT = 300  # characters of a heading: anything longer is no heading, and matching takes time
 INTENTS = ("ae", "dose", "eligibility", "results", "methods", "indications")
 
 
@@ -66,7 +69,7 @@ _TABLE = (
 )
 LABELS: Mapping[str, Label] = {row[0]: Label(*row) for row in _TABLE}
 
-# The first pattern that is found decides, so the narrower ones stand first.
+# The first pattern that matches decides, so the narrower ones come first.
 _HEADINGS = (
     ("abstract", r"abstracts?\b|synopsis$"),
     ("back_matter", r"competing|conflicts? of interest|disclosure|contribut|acknowledg|funding"
@@ -116,7 +119,7 @@ _HEADINGS = (
     ("description", r"description"),
     ("conditions", r"^conditions?$|^keywords$"),
 )  # fmt: skip
-# Below a section of an article only these are told apart; a baseline visit is still a method.
+# Within a section of an article only these count; a baseline visit is still a method.
 _BELOW: Mapping[str, frozenset[str]] = {
     "introduction": frozenset({
         "eligibility", "interventions", "outcomes", "adverse_events", "dosage", "methods",
@@ -142,7 +145,7 @@ _DOSE = re.compile(r"\d\s*(?:m?c?g|mcg|µg|μg|ng|mL|IU|units?|mmol|Gy|mg/kg|mg/
 
 @lru_cache(maxsize=4096)
 def label_of(heading: str, parent: str = "") -> str:
-    """The label of a section with this heading; one that says nothing takes its parent's label."""
+    """The label of a section with this heading; an unspecific one takes its parent's label."""
     plain = _NUMBER.sub("", heading[:LOOKED_AT].strip()).strip(" .:")
     if plain:
         # In a methods section, "Participants" tells who was eligible (CONSORT item 4).

@@ -1,4 +1,4 @@
-"""Which role does this speaker's name stand for?"""
+"""Which role does this speaker label stand for?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LETTERS = re.compile(r"[^a-z]+")
 
 
 def role_of(label: str) -> SpeakerRole:
-    """The role; whoever is neither clinician nor patient, or unnamed, is unknown."""
+    """The role of a speaker; unknown for anyone who is neither clinician nor patient."""
     words = _LETTERS.sub(" ", _OTHERS.sub("", label.lower()))
     if _CLINICIAN.search(words):
         return SpeakerRole.CLINICIAN

@@ -1,8 +1,8 @@
 """What do drug labels (HL7 Structured Product Labeling) say, section by section?
 
-A section's label comes from its LOINC code; an unclassified section takes that of the section it
-stands in. Where a section has a title and nothing below it, the title is its text: some labels list
-contraindications so. The set id names the label whatever its version, so it is the document's id.
+A section's label comes from its LOINC code; an unclassified section takes that of its parent. If a
+section has a title and nothing below it, the title is its text: some labels list contraindications
+that way. The set id names the label across versions, so it is the document's id.
 Highlights (``excerpt``) repeat the sections and are left out.
 """
 
@@ -18,12 +18,20 @@ from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import LOINC, label_of
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, Reading, children, local_line, one_line, plain, read_xml
+from assay.ingest.xml_input import (
+    Element,
+    ElementRules,
+    children,
+    local_line,
+    one_line,
+    plain,
+    read_xml,
+)
 from assay.ingest.xml_tables import xml_table
 from assay.model.document import Document
 
 SUFFIXES = frozenset({".xml"})
-READING = Reading(
+READING = ElementRules(
     skip=frozenset({"table", "footnoteRef", "observationMedia"}),
     blocks=frozenset({"paragraph", "list", "item", "br", "caption", "renderMultiMedia"}),
     bullets=frozenset({"item"}),
@@ -31,7 +39,7 @@ READING = Reading(
 CELL = replace(READING, skip=frozenset({"footnoteRef", "footnote", "observationMedia"}),
                bullets=frozenset())  # fmt: skip
 NOTE = replace(CELL, skip=frozenset({"footnoteRef"}))
-TITLE = Reading(blocks=frozenset({"br", "suffix"}))
+TITLE = ElementRules(blocks=frozenset({"br", "suffix"}))
 
 
 def read_spl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
@@ -42,7 +50,7 @@ def read_spl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
         body = root.find("component/structuredBody")
         if root.tag != "document" or body is None:
             raise location.format_error(
-                f"a drug label (SPL) is expected, and the root is <{root.tag!s:.40}>"
+                f"a drug label (SPL) is expected, but the root is <{root.tag!s:.40}>"
             )
         yield ParsedDocument(_label(root, body, location, id_of(file, path, watch)), location)
 
@@ -86,7 +94,7 @@ def _section(section: Element, parent: str, composer: Composer, location: FileLo
 
 
 def _is_title_only(section: Element, text: Element | None) -> bool:
-    """Is the title all that it says, as in ``4.2 Hypersensitivity to any component``?"""
+    """Is the title all it has, as in ``4.2 Hypersensitivity to any component``?"""
     if next(_sections(section), None) is not None:
         return False
     if text is None:
@@ -94,7 +102,7 @@ def _is_title_only(section: Element, text: Element | None) -> bool:
     said = "".join(map(str, text.itertext())).strip()
     return (
         not said and next(text.iter("renderMultiMedia"), None) is None
-    )  # else it titles a picture
+    )  # otherwise it is the title of a picture
 
 
 def _label_of(section: Element, title: str, parent: str) -> str:

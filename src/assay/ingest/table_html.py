@@ -1,8 +1,8 @@
 """How is the markup of a table made harmless?
 
-Only table markup is left, with ``colspan``, ``rowspan`` and ``scope`` and no other attribute: no
-script, event handler, address, style or picture. ``sup``, ``sub`` and ``br`` stay, since 10<sup>6
-and 106 are different numbers.
+Only table markup is kept, with ``colspan``, ``rowspan`` and ``scope`` and no other attribute: no
+script, event handler, URL, style or picture. ``sup``, ``sub`` and ``br`` stay, since 10<sup>6 and
+106 are different numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TAGS = {
     "sup", "sub", "br",
 }  # fmt: skip
 ATTRIBUTES = {"td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan", "scope"}}
-# What stands inside these is not for reading, so it goes along with the tag.
+# The content of these is not for reading, so it is removed with the tag.
 DROPPED = {
     "script", "style", "svg", "math", "template", "iframe", "object", "noscript", "title", "xmp",
 }  # fmt: skip
@@ -28,7 +28,7 @@ _TABLE_TAG = re.compile(r"<(/?)table>")
 
 
 def sanitised(html: str, location: FileLocation) -> str:
-    """The table's markup with nothing in it that could do harm; empty where there is no table."""
+    """The table's markup with everything harmful removed; empty if there is no table."""
     if len(html) > limits.MAX_TABLE_HTML_CHARS:
         raise location.limit_error(
             f"a table of more than {limits.MAX_TABLE_HTML_CHARS:,} characters"
@@ -39,7 +39,7 @@ def sanitised(html: str, location: FileLocation) -> str:
 
 
 def clean(html: str) -> str:
-    """Markup with table tags only; safe to show whatever came in."""
+    """Markup with table tags only; safe to show whatever the input."""
     return nh3.clean(
         html,
         tags=TAGS,
@@ -60,7 +60,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 def _check_nesting(clean: str, location: FileLocation) -> None:
     depth = 0
-    for found in _TABLE_TAG.finditer(clean):  # well-formed by now, whatever came in
+    for found in _TABLE_TAG.finditer(clean):  # well-formed by now, whatever the input
         depth += -1 if found[1] else 1
         if depth > limits.MAX_TABLE_NESTING:
             raise location.format_error(f"tables nested more than {limits.MAX_TABLE_NESTING} deep")

@@ -1,7 +1,7 @@
-"""How does a table read as text, and as markup?
+"""How does a table read as text and as markup, and what does it show?
 
-As text, the caption and one line of column headers come first: the head. A blank line ends it. Then
-follow one line per row, and the notes::
+As text, the caption and one line of column headers come first: the head. A blank line ends it. One
+line per row follows, then the notes::
 
     Table 2. Adverse events
     Event | Placebo (n=50) | Drug (n=52)
@@ -9,7 +9,7 @@ follow one line per row, and the notes::
     Nausea | 3 (6%) | 11 (21%)
     a: any grade
 
-The chunker cuts a long table between rows and repeats its head, which is why the head can be told.
+The chunker splits a long table between rows and repeats its head, so the head must be recognisable.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Hanging: TypeAlias = dict[int, tuple[int, str | None]]  # column: rows still co
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its text, its harmless markup (or none, when it is the text), and what it spans."""
+    """One cell: its text, its safe markup (if it differs from the text), and what it spans."""
 
     text: str
     head: bool = False
@@ -77,15 +77,15 @@ def table_markup(table: Table, location: FileLocation) -> str:
 
 
 def table_kind(table: Table) -> str:
-    """The section label that caption and header suggest, or nothing."""
+    """The section label that caption and header suggest, or an empty text."""
     header = [cell.text for row in table.rows[: table.head_rows] for cell in row]
     return kind_of_table(table.caption, "\n".join(header))
 
 
 def _grid(table: Table, location: FileLocation) -> list[list[str | None]]:
-    """Spans laid out: a cell's text in each row that it covers, and in the head in each column.
+    """The cells laid out: a cell's text in each row it covers and, in the head, in each column.
 
-    ``None`` marks a place below the head that is covered from the left.
+    ``None`` marks a position below the head that a cell to the left covers.
     """
     grid: list[list[str | None]] = []
     below: _Hanging = {}
@@ -115,7 +115,7 @@ def _grid(table: Table, location: FileLocation) -> list[list[str | None]]:
 def _lay(
     cell: Cell, row: list[str | None], hanging: _Hanging, below: _Hanging, *, head: bool
 ) -> None:
-    """Put a cell into the row, over what hangs there from above if it is wide."""
+    """Put a cell into the row; a wide one replaces what reaches down from above."""
     for offset in range(cell.columns):
         text = cell.text if head or not offset else None
         hanging.pop(len(row), None)
@@ -125,7 +125,7 @@ def _lay(
 
 
 def _headers(head: list[list[str | None]]) -> list[str | None]:
-    """One header per column: what stands above it, from the top, each thing once."""
+    """One header per column: the cells above it, from the top, without repetition."""
     width = max((len(row) for row in head), default=0)
     headers: list[str | None] = []
     for column in range(width):
@@ -135,7 +135,7 @@ def _headers(head: list[list[str | None]]) -> list[str | None]:
 
 
 def _line(row: list[str | None]) -> str:
-    """The cells between bars; empty ones hold their place, except at the end."""
+    """The cells separated by bars; empty cells at the end are dropped."""
     return JOIN.join(text or "" for text in row).replace("  ", " ").lstrip().rstrip(" |")
 
 
@@ -150,13 +150,13 @@ def _cell_markup(cell: Cell) -> str:
     return f"<{tag}{columns}{rows}>{cell.markup or escape(cell.text)}</{tag}>"
 
 
-LOOKED_AT = 2_000  # characters of caption or header: patterns take their time
+LOOKED_AT = 2_000  # characters of caption or header: matching takes time
 _CAPTION = (
     ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|\bharms?\b"
      r"|\bsafety\b(?! (?:analysis )?(?:population|set|sample|cohort|data ?set))"  # who, not what
      r"|(?-i:\bS?AEs?\b)|treatment-emergent|complication"),
     ("eligibility", r"(in|ex)clusion criteria|eligib"),
-    # What changed since the baseline, or is set beside it, is no longer about the start.
+    # Changes from baseline, or comparisons with it, are no longer about the start.
     ("baseline", r"demograph|characteristics|\A(?!.*(?:\bchange|from (?:the )?baseline|\bafter\b"
      r"|baseline (?:and(?! (?:clinical|operative|medical|social|laboratory|disease))|to)\b"
      r"|follow-?up|\bpost(?!-?(?:menopaus|trauma|natal))|improve|over time)).*\bbaseline"),
@@ -179,7 +179,7 @@ _HEADERS = tuple((kind, re.compile(pattern, _FLAGS)) for kind, pattern in _HEADE
 
 
 def kind_of_table(caption: str, header: str) -> str:
-    """The section label that fits the table, or nothing; the caption counts before the header.
+    """The section label that fits the table, or an empty text; the caption is tried first.
 
     ``header`` holds one header cell per line.
     """

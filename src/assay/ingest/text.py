@@ -1,8 +1,8 @@
 """What do plain text and Markdown files say, heading by heading?
 
-The text stays as it is. In Markdown ``#`` lines and underlined lines are headings; in plain text,
-lines that stand alone and name a section (``METHODS``, ``2. Results``). The first heading of level
-one is the title, else the ``title:`` between ``---`` lines at the top of a Markdown file.
+The text is unchanged. In Markdown, ``#`` lines and underlined lines are headings; in plain text,
+lines between blank ones that name a section (``METHODS``, ``2. Results``). The first heading of
+level one is the title, else the ``title:`` between ``---`` lines at the top of a Markdown file.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _front(text: str) -> str:
-    """The lines about a Markdown file, between ``---`` at its top; empty where there are none.
+    """The front matter of a Markdown file, between ``---`` lines at its top; empty if it has none.
 
-    A blank line after the first ``---`` makes it a rule between paragraphs, as for Pandoc.
+    A blank line after the first ``---`` makes it a horizontal rule, as in Pandoc.
     """
     found = _FRONT.match(text)
     return found[0] if found else ""
@@ -84,7 +84,7 @@ def _titled(front: str) -> str:
 
 
 def _markdown(text: str, body: int) -> Iterator[Heading]:
-    """The headings from ``body`` on."""
+    """The headings from position ``body`` on."""
     fence = ""
     before = (0, "")
     for start, line in _lines(text):
@@ -105,13 +105,13 @@ def _markdown(text: str, body: int) -> Iterator[Heading]:
 
 
 def _without_closing(words: str) -> str:
-    """``Methods`` for ``Methods ##``; by hand, since a pattern for it can be made to crawl."""
+    """``Methods`` for ``Methods ##``; by hand, since a regex for it could be made to crawl."""
     opened = words.rstrip("#")
     return opened.rstrip() if not opened or opened[-1].isspace() else words
 
 
 def _plain(text: str) -> Iterator[Heading]:
-    """Lines between blank ones that name a section we know; all of level two."""
+    """Lines between blank ones that name a known section; all of level two."""
     lines = list(_lines(text))
     for number, (start, line) in enumerate(lines):
         words = line.strip()
@@ -121,7 +121,7 @@ def _plain(text: str) -> Iterator[Heading]:
 
 
 def _sections(text: str, headings: list[Heading]) -> tuple[Section, ...]:
-    """A section from each heading to the next; what stands before the first has no heading."""
+    """A section from each heading to the next; text before the first has no heading."""
     if not headings:
         return ()
     sections: list[Section] = []

@@ -1,11 +1,11 @@
-"""How long is a text in tokens, and where may it be cut?
+"""How long is a text in tokens, and where may it be split?
 
-A token is a run of up to 32 letters, digits and underscores, one character of a script that is
-written without blanks (Chinese, Japanese, Thai and their like), or one other sign that is not
-blank. It takes no model to count them; a BERT tokenizer makes about 1.3 times as many. A word is a
-run without blanks, and may be several tokens: ``5-HT2A`` is three.
+A token is a run of up to 32 letters, digits and underscores, one character of a script written
+without spaces (Chinese, Japanese, Thai and the like), or one other character that is not blank.
+Counting them needs no model; a BERT tokenizer produces about 1.3 times as many. A word is a run
+without blanks, and may be several tokens: ``5-HT2A`` is three.
 
-``VERSION`` changes whenever any text would be counted or cut differently.
+``VERSION`` changes whenever any text would be counted or split differently.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NO_END = re.compile(
 
 
 def count(text: str) -> int:
-    """How many tokens the text has."""
+    """The number of tokens in a text."""
     return len(_pattern(text).findall(text))
 
 
@@ -44,13 +44,13 @@ def starts(text: str, start: int, end: int) -> list[int]:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """Both patterns find the same tokens where there is no unspaced script; one is faster."""
+    """The faster of two patterns, which agree on text without unspaced scripts."""
     unspaced = not text.isascii() and _ANY_UNSPACED.search(text)
     return _UNSPACED_TOKEN if unspaced else _TOKEN
 
 
 def sentence_starts(text: str, tokens: list[int], end: int) -> list[int]:
-    """Which tokens begin a sentence or a line, as indexes into ``tokens``; never the first."""
+    """Which tokens start a sentence or a line, as indexes into ``tokens``; never the first."""
     found: list[int] = []
     for match in _SENTENCE_END.finditer(text, tokens[0] if tokens else end, end):
         if match[0][0] == "." and _NO_END.search(
@@ -71,5 +71,5 @@ def line_starts(text: str, tokens: list[int]) -> list[int]:
 
 
 def begins_word(text: str, position: int) -> bool:
-    """Does a word begin here, rather than go on?"""
+    """Does a word begin at this position?"""
     return position == 0 or text[position - 1].isspace()

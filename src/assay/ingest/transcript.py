@@ -1,9 +1,9 @@
 """Who said what in an interview, turn by turn?
 
 Three forms are read: dialogues (``{"_id", "turns": [{"speaker", "text"}]}``), segments (in an
-interview's ``segments``, or one per row with an ``interview_id``), and WebVTT files. Segments with
-ids of their own are what judgments name, so they are kept as ready-made chunks under these ids;
-everything else is cut by the chunker. What the speaker was called stands in the metadata.
+interview's ``segments``, or one per row with an ``interview_id``), and WebVTT files. Judgments
+refer to segments by their ids, so segments with ids are kept as ready-made chunks; everything else
+goes through the chunker. The speaker's original label is kept in the metadata.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ START_NAMES = ("start_time", "start", "start_seconds")
 END_NAMES = ("end_time", "end", "end_seconds")
 LISTS = ("turns", "segments")
 SHARED_NAMES = frozenset({"interview_id", "ingestion_mode", "source", "title"})
-# A dialogue's note was written after it, by someone who summed it up: nobody said it.
+# The note of a dialogue is a summary written afterwards: nobody said it.
 LEFT_OUT = frozenset({"note", "metadata"})
 
 Times: TypeAlias = tuple[float | None, float | None]
@@ -47,7 +47,7 @@ Times: TypeAlias = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn or segment, checked; ``segment_id`` is empty where it has none of its own."""
+    """One turn or segment, checked; ``segment_id`` is empty if it has none."""
 
     section: Section
     text: str
@@ -64,7 +64,7 @@ def read_transcript(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
 
 
 def _json_entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
-    """The interviews of a JSON file; turns in which nobody says a word are counted in a note."""
+    """The interviews of a JSON file; turns without words are counted in a note."""
     silent = 0
     for about, rows, location in _grouped(file, watch):
         entry = _interview(about, rows, location, watch)
@@ -77,7 +77,7 @@ def _json_entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
 def _grouped(
     file: Path, watch: Watch
 ) -> Iterator[tuple[Row, list[tuple[FileLocation, Row]], FileLocation]]:
-    """What each interview says of itself, its turns, and where it begins."""
+    """For each interview: its own fields, its turns, and where it begins."""
     seen: dict[str, FileLocation] = {}
     for flat, group in groupby(file_rows(file, watch, "interviews"), key=_flat_interview):
         if flat is None:
@@ -87,7 +87,7 @@ def _grouped(
         location, first = rows[0]
         if flat in seen:
             raise location.duplicate_error(
-                f"segments of {flat:.80} stand apart: the others begin at {seen[flat]}",
+                f"segments of {flat:.80} are not together: the others begin at {seen[flat]}",
                 hint="sort the rows by interview_id",
             )
         seen[flat] = location
@@ -96,7 +96,7 @@ def _grouped(
 
 
 def _flat_interview(item: tuple[FileLocation, Row]) -> str | None:
-    """The interview that a row of its own belongs to; None for a row that is a whole interview."""
+    """The interview that a segment row belongs to; None for a row that is a whole interview."""
     location, row = item
     if any(isinstance(row.get(name), list) for name in LISTS):
         return None
@@ -129,7 +129,7 @@ def _interview(
 def _about(
     about: Row, rows: list[tuple[FileLocation, Row]], location: FileLocation, watch: Watch
 ) -> Document:
-    """The interview as its own fields describe it, without what was said."""
+    """The document for an interview's own fields, without its turns."""
     doc_id = location.checked_id(fields.first_of(about, INTERVIEW_NAMES))
     return Document(
         doc_id=doc_id,
@@ -155,7 +155,7 @@ def _metadata(about: Row, location: FileLocation, watch: Watch) -> dict[str, str
 def _mode(
     rows: list[tuple[FileLocation, Row]], doc_id: str, location: FileLocation
 ) -> IngestionMode:
-    """The mode that the interview or its segments name; they must agree."""
+    """The ingestion mode of the interview or its segments, which must agree."""
     modes: set[IngestionMode] = set()
     for where, row in rows:
         if (value := row.get("ingestion_mode")) is not None:
@@ -173,7 +173,7 @@ def _mode(
 def _turn(row: Row, location: FileLocation, number: int, *, own_ids: bool) -> Turn:
     if not any(name in row for name in TEXT_NAMES):
         raise location.format_error(
-            f"turn {number} has no text", hint="text or transcript holds what was said"
+            f"turn {number} has no text", hint="put what was said into text or transcript"
         )
     said = (fields.string(row, (name,), location).strip() for name in TEXT_NAMES)
     text = next(filter(None, said), "")
@@ -209,7 +209,7 @@ def _made_turn(
 
 
 def _entry(document: Document, turns: list[Turn], location: FileLocation) -> ParsedDocument:
-    """The document with the turns as its text; those with ids of their own as chunks, too."""
+    """The document with the turns as its text, and turns with ids as chunks, too."""
     composer = Composer(location, gap="\n")
     said = [turn for turn in turns if turn.text]
     for turn in said:
@@ -220,12 +220,12 @@ def _entry(document: Document, turns: list[Turn], location: FileLocation) -> Par
         return ParsedDocument(document, location)
     if len(ids) < len(said):
         raise location.format_error(
-            f"interview {document.doc_id}: some segments have ids and some have none"
+            f"interview {document.doc_id}: some segments have ids and some do not"
         )
     if len(set(ids)) < len(ids):
-        ((duplicate_error, _),) = Counter(ids).most_common(1)
+        ((repeated, _),) = Counter(ids).most_common(1)
         raise location.duplicate_error(
-            f"interview {document.doc_id}: the segment {duplicate_error} stands twice"
+            f"interview {document.doc_id}: the segment {repeated} appears twice"
         )
     document = replace(document, profile=GIVEN)
     return ParsedDocument(document, location, chunks_of_sections(document, ids))
@@ -241,6 +241,6 @@ def _vtt_entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
         )
         for number, cue in enumerate(cues(content, str(file)))
     ]
-    # A cue is what fits on a screen, so neighbouring cues of one speaker belong together.
+    # a cue is only what fits on a screen, so consecutive cues of one speaker belong together
     document = replace(_about(about, [], location, watch), profile="transcript-joined")
     return _entry(document, turns, location)

@@ -1,6 +1,6 @@
-"""Which cues does a WebVTT file hold: who says what, from when to when?
+"""Which cues does a WebVTT file hold: who says what, and when?
 
-Lines such as ``title: ...`` below WEBVTT, up to the first blank line, are about the whole file.
+Lines such as ``title: ...`` below WEBVTT, up to the first blank line, describe the whole file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Block: TypeAlias = list[tuple[int, str]]  # lines with their numbers
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What one voice says in one cue; ``line`` is where the cue's times stand."""
+    """What one voice says in one cue; ``line`` is the line of the cue's times."""
 
     voice: str
     text: str
@@ -38,7 +38,7 @@ class Cue:
 
 
 def header(content: str, source: str) -> dict[str, str]:
-    """What the header says of the file: ``{"title": ...}``; other lines of it say nothing to us."""
+    """The fields of the header: ``{"title": ...}``; other lines are ignored."""
     found: dict[str, str] = {}
     for number, line in _header_block(_blocks(content), source)[1:]:
         if field := _HEADER_LINE.fullmatch(line.strip()):
@@ -52,7 +52,7 @@ def header(content: str, source: str) -> dict[str, str]:
 
 
 def cues(content: str, source: str) -> Iterator[Cue]:
-    """The cues in order; one with several voices comes in parts, each with the cue's times."""
+    """The cues in order; a cue with several voices is split, each part with the cue's times."""
     blocks = _blocks(content)
     _header_block(blocks, source)
     for block in blocks:
@@ -61,7 +61,7 @@ def cues(content: str, source: str) -> Iterator[Cue]:
         timing = next((at for at, (_, line) in enumerate(block[:2]) if _ARROW in line), None)
         if timing is None:
             raise FileLocation(source, block[0][0]).format_error(
-                "a cue without its times", hint="start --> end"
+                "a cue without times", hint="start --> end"
             )
         number, line = block[timing]
         start, end = _times(line, FileLocation(source, number))
@@ -98,7 +98,7 @@ def _times(line: str, location: FileLocation) -> tuple[float, float]:
 
 
 def _named_lines(text: str) -> Iterator[tuple[str, str]]:
-    """Text without marked voices, cut where a line begins as in "Patient: ..."."""
+    """Text without marked voices, split at lines that start like "Patient: ..."."""
     voice, said = "", ""
     for line in text.split("\n"):
         named = _NAMED.match(line)

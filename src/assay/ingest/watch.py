@@ -1,4 +1,4 @@
-"""How far has reading come, and what should the user know about it?"""
+"""How far has reading progressed, and what should the user know about it?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.ingest.parsed import FileLocation
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where reading stands; ``note`` is set when there is something to tell, and else empty."""
+    """The state of reading; ``note`` is empty unless there is something to report."""
 
     source: str
     documents: int
@@ -27,8 +27,8 @@ Report: TypeAlias = Callable[[Progress], None]
 class Watch:
     """Counts what one pass over a corpus reads, and reports it after every document.
 
-    ``root`` is where the corpus begins: a file that brings no id is named by its way from there.
-    With ``skip_empty`` what has no text is left out instead of refused.
+    ``root`` is the root of the corpus: a file without an id is named by its path from there. With
+    ``skip_empty``, documents without text are skipped instead of being errors.
     """
 
     def __init__(
@@ -44,37 +44,37 @@ class Watch:
         self._told: set[str] = set()
 
     def expect(self, size: int) -> None:
-        """That many stored bytes are going to be read."""
+        """Announce how many stored bytes will be read."""
         self._total += size
 
     def opened(self, source: str) -> None:
-        """Reading goes on in this file."""
+        """Note that reading continues in this file."""
         self._source = source
 
     def consumed(self, size: int) -> None:
-        """So many more stored bytes were read."""
+        """Note that this many more stored bytes were read."""
         self._read += size
 
     def document(self) -> None:
-        """One more document was handed on."""
+        """Count a document."""
         self._documents += 1
         self._tell("")
 
     def empty(self, what: str, location: FileLocation) -> None:
-        """A document or chunk has no text: it is refused, or noted and to be left out."""
+        """Reject a document or chunk without text, or note that it is skipped."""
         message = f"{what} has no text"
         if not self._skip_empty:
             raise location.format_error(
-                message, hint="give it one, or leave it out, as assay ingest --skip-empty does"
+                message, hint="add text, remove it, or use assay ingest --skip-empty"
             )
         self.note(f"{location}: {message}: skipped")
 
     def note(self, text: str) -> None:
-        """Something was left out or done differently, and the user should know."""
+        """Tell the user that something was left out or handled differently."""
         self._tell(text)
 
     def note_once(self, text: str) -> None:
-        """A note that would otherwise come with every document."""
+        """A note that is reported only once, not for every document."""
         if text not in self._told:
             self._told.add(text)
             self._tell(text)

@@ -1,8 +1,8 @@
-"""How is XML read without obeying it?
+"""How is XML read safely?
 
 Entities are not resolved, no DTD is loaded, nothing is fetched, and trees are bounded in size and
-depth. A document that declares entities is refused, whether they are a bomb, point at files, or
-mean well. Named characters that a DTD would define (``&mdash;``) are those of HTML.
+depth. A document that declares entities is rejected, whether they are a bomb, point at files, or
+are harmless. Named characters that a DTD would define (``&mdash;``) are those of HTML.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
 
 Element = etree._Element
-# Marks in text that is being gathered; XML cannot contain them.
-BREAK = "\x01"  # a line ends here
-GLUE = "\x02"  # no line ends here, whatever follows
+# Markers in text while it is gathered; XML cannot contain them.
+BREAK = "\x01"  # a line break
+GLUE = "\x02"  # no line break, whatever follows
 _SPACE = re.compile(r"\s+")
 _GLUED = re.compile(rf"{GLUE}[ {BREAK}{GLUE}]*")
 _BREAKS = re.compile(rf"[ {BREAK}]*{BREAK}[ {BREAK}]*")
@@ -33,11 +33,11 @@ _PLAIN_RAISED = re.compile(r"(?:st|nd|rd|th|TM|SM|o)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How the elements of one format read.
+class ElementRules:
+    """How the elements of one format become text.
 
-    ``skip`` are left out, ``blocks`` stand on lines of their own, ``bullets`` begin with a dash,
-    and ``led`` are followed on the same line by what they name, after this sign.
+    ``skip`` are left out, ``blocks`` get their own lines, ``bullets`` begin with a dash, and
+    ``led`` are followed on the same line by what they label, after the given separator.
     """
 
     skip: frozenset[str] = frozenset()
@@ -76,7 +76,7 @@ def parse_xml(data: bytes, location: FileLocation) -> Element:
     except ValueError as problem:
         raise location.format_error(f"not XML: {problem}") from None
     dtd: Any = root.getroottree().docinfo.internalDTD
-    # In UTF-16 and the like the bytes above do not show, but the declarations end up here.
+    # In UTF-16 and the like the check of the bytes finds nothing, but the declarations end up here.
     if dtd is not None and next(iter(dtd.iterentities()), None) is not None:
         raise _declares_entities(location)
     check_depth(root, location)
@@ -85,14 +85,14 @@ def parse_xml(data: bytes, location: FileLocation) -> Element:
 
 
 def check_depth(root: Element, location: FileLocation) -> None:
-    """Refuse a tree that is nested too deep to be walked."""
+    """Reject a tree that is nested too deeply to be walked."""
     if root.xpath("boolean(" + "/*" * (limits.MAX_XML_DEPTH + 1) + ")"):
         raise location.format_error(f"XML nested more than {limits.MAX_XML_DEPTH} deep")
 
 
 def _declares_entities(location: FileLocation) -> Exception:
     return location.format_error(
-        "the XML declares entities, which are not read", hint="remove its DTD"
+        "the XML declares entities, which are not supported", hint="remove its DTD"
     )
 
 
@@ -108,8 +108,8 @@ def local_line(element: Element) -> int | None:
     return int(line) if line else None
 
 
-def plain(element: Element | None, reading: Reading) -> str:
-    """What a person reads in this element, in tidy lines."""
+def plain(element: Element | None, reading: ElementRules) -> str:
+    """The readable text of this element, in tidy lines."""
     if element is None:
         return ""
     if not len(element):  # most cells of most tables
@@ -120,12 +120,12 @@ def plain(element: Element | None, reading: Reading) -> str:
     return _BREAKS.sub("\n", text).strip(" \n" + BREAK)
 
 
-def one_line(element: Element | None, reading: Reading) -> str:
-    """What a person reads in this element, on one line."""
+def one_line(element: Element | None, reading: ElementRules) -> str:
+    """The readable text of this element, on one line."""
     return plain(element, reading).replace("\n", " ")
 
 
-def _gather(element: Element, reading: Reading, parts: list[str]) -> None:
+def _gather(element: Element, reading: ElementRules, parts: list[str]) -> None:
     if element.text:
         parts.append(element.text)
     for child in element:
@@ -149,8 +149,8 @@ def _entity(node: Element) -> str:
     return unescape(node.text or "") if node.tag is etree.Entity else ""
 
 
-def _raised(element: Element, reading: Reading) -> str:
-    """10^6 and score^a, but 5th; numbers that only point at the literature are dropped."""
+def _raised(element: Element, reading: ElementRules) -> str:
+    """10^6 and score^a, but 5th; references to the literature are dropped."""
     if _only_citations(element):
         return ""
     text = one_line(element, reading)
@@ -165,7 +165,7 @@ def _only_citations(element: Element) -> bool:
     return kinds == {"bibr"}
 
 
-def markup(element: Element, reading: Reading) -> str:
+def markup(element: Element, reading: ElementRules) -> str:
     """The content of a table cell as HTML that holds nothing but text, sup, sub and br."""
     parts = [escape(element.text or "")]
     for child in element:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from assay import limits
 from assay.ingest.parsed import FileLocation
 from assay.ingest.tables import Cell, Table
-from assay.ingest.xml_input import Element, Reading, children, markup, one_line
+from assay.ingest.xml_input import Element, ElementRules, children, markup, one_line
 
 _Row: TypeAlias = tuple[Cell, ...]
 _NUMBERS = re.compile(r"[\d.,%()±<>=/–−\s-]+")
@@ -19,13 +19,13 @@ _NUMBERS = re.compile(r"[\d.,%()±<>=/–−\s-]+")
 
 def xml_table(
     table: Element,
-    reading: Reading,
+    reading: ElementRules,
     location: FileLocation,
     *,
     caption: str = "",
     notes: tuple[str, ...] = (),
 ) -> Table:
-    """The table; where nothing is marked as its head, the first row is, if it looks like one."""
+    """The table; without a marked head, the first row is the head if it looks like one."""
     parts: dict[str, list[_Row]] = {"thead": [], "tbody": [], "tfoot": []}
     cells = 0
     for part, elements in _parts(table):
@@ -42,7 +42,7 @@ def xml_table(
 
 
 def is_within_table(table: Element) -> bool:
-    """Does it stand in a cell of another one, and is left to the cell's text?"""
+    """Is this table nested in a cell of another one?"""
     return next(table.iterancestors("table"), None) is not None
 
 
@@ -54,7 +54,7 @@ def _parts(table: Element) -> Iterator[tuple[str, list[Element]]]:
 
 
 def _filled(rows: list[_Row]) -> list[_Row]:
-    """The rows that say something or reach below; a cell spans only these, and no further part."""
+    """The rows that hold text or span down; cells span only these, within their part."""
     kept = [any(cell.text or cell.rows > 1 for cell in row) for row in rows]
     before = [0, *accumulate(kept)]
     return [
@@ -69,7 +69,7 @@ def _filled(rows: list[_Row]) -> list[_Row]:
     ]
 
 
-def _cell(cell: Element, reading: Reading) -> Cell:
+def _cell(cell: Element, reading: ElementRules) -> Cell:
     return Cell(
         one_line(cell, reading),
         head=cell.tag == "th",
@@ -80,7 +80,7 @@ def _cell(cell: Element, reading: Reading) -> Cell:
 
 
 def _span(value: str | None) -> int:
-    """As browsers read it: what is no number is 1, and nothing spans more than 1,000."""
+    """A span as browsers read it: 1 if it is not a number, and 1,000 at most."""
     if value is None or value == "1" or not re.fullmatch(r"\s*\d{1,6}\s*", value):
         return 1
     return min(max(int(value), 1), 1000)

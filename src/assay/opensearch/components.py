@@ -27,7 +27,7 @@ _NONE: dict[str, Any] = {"hits": []}
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Asked:
+class ClusterComponent:
     """What the three components share: one index, one request, one order."""
 
     name: str
@@ -65,7 +65,7 @@ class Asked:
         return found
 
 
-class Bm25(Asked):
+class Bm25(ClusterComponent):
     """Words, weighed by statistics of the whole index and not of each shard."""
 
     name = "bm25"
@@ -89,7 +89,7 @@ class Bm25(Asked):
         return self.hits(wanted, k, WHOLE_STATISTICS)
 
 
-class Splade(Asked):
+class Splade(ClusterComponent):
     """Weighted terms: the sum of products over ``rank_features``."""
 
     name = "splade"
@@ -120,7 +120,7 @@ class Splade(Asked):
         return self.hits(wanted, k)
 
 
-class Dense(Asked):
+class Dense(ClusterComponent):
     """Nearest vectors in Lucene's graph; approximate, and exact where a filter leaves few."""
 
     name = "dense"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.model.query import Component, Filters, Hit, PartialAnswerError
-from assay.search.deadline import Failure, Lane, Outcome, Stop, call_all
+from assay.search.deadline import CallResult, Failure, Lane, Stop, call_all
 
 log = logging.getLogger("assay.search")
 
@@ -80,7 +80,7 @@ async def agather(
 
 def _answers(
     requests: Mapping[str, Request],
-    found: Mapping[str, Outcome[Found]],
+    found: Mapping[str, CallResult[Found]],
     absent: Mapping[str, str],
 ) -> Answers:
     outcomes = {name: _outcome(name, found.get(name), absent) for name in requests}
@@ -100,19 +100,19 @@ def _answers(
 
 def _outcome(
     name: str,
-    found: Outcome[Found] | None,
+    found: CallResult[Found] | None,
     absent: Mapping[str, str],
-) -> Outcome[tuple[Hit, ...]]:
+) -> CallResult[tuple[Hit, ...]]:
     """The hits of one component; a part of them is a failure, too."""
     if found is None:
         reason = absent.get(name, f"{name} is not part of this index")
-        return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
+        return CallResult(failure=Failure.UNAVAILABLE, reason=reason)
     if found.value is None:
-        return Outcome(failure=found.failure, reason=found.reason, seconds=found.seconds)
+        return CallResult(failure=found.failure, reason=found.reason, seconds=found.seconds)
     hits, missing = found.value
     if missing:
-        return Outcome(hits, Failure.PARTIAL, f"{name}: {missing}", found.seconds)
-    return Outcome(hits, seconds=found.seconds)
+        return CallResult(hits, Failure.PARTIAL, f"{name}: {missing}", found.seconds)
+    return CallResult(hits, seconds=found.seconds)
 
 
 def _works(requests: Mapping[str, Request], components: Mapping[str, Component]) -> dict[str, Work]:

@@ -37,7 +37,7 @@ class Failure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
+class CallResult(Generic[T]):
     """What became of a call: a value, or a failure and its reason in words."""
 
     value: T | None = None
@@ -60,7 +60,7 @@ class Lane:
         self.breaker = breaker or Breaker()
         self._workers = workers
         self._most_waiting = waiting
-        self._jobs: deque[Job[Any]] = deque()
+        self._jobs: deque[Call[Any]] = deque()
         self._changed = threading.Condition()
         self._threads = 0
         self._idle = 0
@@ -71,7 +71,7 @@ class Lane:
         """How many threads there are now, busy or not."""
         return self._threads
 
-    async def call(self, work: Callable[[Stop], T], timeout_s: float) -> Outcome[T]:
+    async def call(self, work: Callable[[Stop], T], timeout_s: float) -> CallResult[T]:
         """The outcome of ``work``, at the deadline at the latest.
 
         ``work`` is handed a function that tells whether it may stop, since nobody waits any more.
@@ -79,12 +79,12 @@ class Lane:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
 
-        def settled(_: Job[T]) -> None:
+        def settled(_: Call[T]) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
                 loop.call_soon_threadsafe(_finish, done)
 
         job = self.begin(work, settled)
-        if isinstance(job, Outcome):
+        if isinstance(job, CallResult):
             return job
         try:
             await asyncio.wait({done}, timeout=timeout_s)
@@ -93,34 +93,34 @@ class Lane:
         return self.end(job, timeout_s)
 
     def begin(
-        self, work: Callable[[Stop], T], settled: Callable[[Job[T]], None]
-    ) -> Job[T] | Outcome[T]:
+        self, work: Callable[[Stop], T], settled: Callable[[Call[T]], None]
+    ) -> Call[T] | CallResult[T]:
         """The call on its way, or why there is none; ``settled`` hears of its end in the thread."""
         if not self.breaker.allows():
             reason = f"{self.name} failed repeatedly and is left alone for a while"
-            return Outcome(failure=Failure.UNAVAILABLE, reason=reason)
-        job = Job(work, settled)
+            return CallResult(failure=Failure.UNAVAILABLE, reason=reason)
+        job = Call(work, settled)
         if not self._put(job):
             why = "was closed" if self._closed else "has too many waiting"
-            return Outcome(failure=Failure.UNAVAILABLE, reason=f"{self.name} {why}")
+            return CallResult(failure=Failure.UNAVAILABLE, reason=f"{self.name} {why}")
         return job
 
-    def end(self, job: Job[T], timeout_s: float) -> Outcome[T]:
+    def end(self, job: Call[T], timeout_s: float) -> CallResult[T]:
         """What became of a call that is over, or that nobody waits for any more."""
         if job.ended is None:
             self.breaker.failed()
             reason = f"{self.name} did not answer within {timeout_s * 1000:g} ms"
             seconds = time.perf_counter() - job.started
-            return Outcome(failure=Failure.TIMEOUT, reason=reason, seconds=seconds)
+            return CallResult(failure=Failure.TIMEOUT, reason=reason, seconds=seconds)
         seconds = job.ended - job.started
         if job.dropped:
-            return Outcome(failure=Failure.UNAVAILABLE, reason=f"{self.name} was closed")
+            return CallResult(failure=Failure.UNAVAILABLE, reason=f"{self.name} was closed")
         if job.problem is not None:
             self.breaker.failed()
             reason = f"{self.name}: {type(job.problem).__name__}: {job.problem!s:.200}"
-            return Outcome(failure=Failure.ERROR, reason=reason, seconds=seconds)
+            return CallResult(failure=Failure.ERROR, reason=reason, seconds=seconds)
         self.breaker.succeeded()
-        return Outcome(value=job.value, seconds=seconds)
+        return CallResult(value=job.value, seconds=seconds)
 
     def close(self) -> None:
         """Let idle threads go; busy ones end with their call, those who wait hear of it."""
@@ -141,7 +141,7 @@ class Lane:
         with self._changed:
             return self._changed.wait_for(lambda: self._threads == 0, max(0.0, timeout_s))
 
-    def _put(self, job: Job[Any]) -> bool:
+    def _put(self, job: Call[Any]) -> bool:
         with self._changed:
             if len(self._jobs) >= self._most_waiting:
                 self._jobs = deque(kept for kept in self._jobs if not kept.abandoned)
@@ -173,12 +173,12 @@ class Lane:
 
 def call_all(
     calls: Mapping[str, tuple[Lane, Callable[[Stop], T]]], timeout_s: float
-) -> dict[str, Outcome[T]]:
+) -> dict[str, CallResult[T]]:
     """The outcomes of calls in several lanes at once, for whoever waits for them in a thread."""
     deadline = time.monotonic() + timeout_s
-    settled: SimpleQueue[Job[T]] = SimpleQueue()
+    settled: SimpleQueue[Call[T]] = SimpleQueue()
     begun = {name: lane.begin(work, settled.put) for name, (lane, work) in calls.items()}
-    jobs = [job for job in begun.values() if isinstance(job, Job)]
+    jobs = [job for job in begun.values() if isinstance(job, Call)]
     try:
         for _ in jobs:
             settled.get(timeout=max(0.0, deadline - time.monotonic()))
@@ -188,15 +188,15 @@ def call_all(
         for job in jobs:
             job.abandoned = True
     return {
-        name: calls[name][0].end(job, timeout_s) if isinstance(job, Job) else job
+        name: calls[name][0].end(job, timeout_s) if isinstance(job, Call) else job
         for name, job in begun.items()
     }
 
 
-class Job(Generic[T]):
+class Call(Generic[T]):
     """One call on its way through a lane: a value or a problem, once it has ended."""
 
-    def __init__(self, work: Callable[[Stop], T], settled: Callable[[Job[T]], None]) -> None:
+    def __init__(self, work: Callable[[Stop], T], settled: Callable[[Call[T]], None]) -> None:
         self._work = work
         self._settled = settled
         self.started = time.perf_counter()

@@ -28,15 +28,15 @@ log = logging.getLogger("assay.search")
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class RerankBudget:
     """How many candidates a kind of model looks at, and how long it may take."""
 
     depth: int
     timeout_ms: float
 
 
-GPU = Profile(depth=100, timeout_ms=200)
-PROCESSOR = Profile(depth=20, timeout_ms=2_000)
+GPU = RerankBudget(depth=100, timeout_ms=200)
+PROCESSOR = RerankBudget(depth=20, timeout_ms=2_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Rerankers:
         self._open: dict[str, Reranker] = {}
         self._lock = threading.Lock()
 
-    def profile(self, name: str) -> Profile:
+    def profile(self, name: str) -> RerankBudget:
         """What suits a model."""
         return GPU if self._requires_gpu(name) else PROCESSOR
 
@@ -80,7 +80,7 @@ def short_name(model: str) -> str:
     return model.rsplit("/", 1)[-1]
 
 
-def depth(options: SearchOptions, profile: Profile) -> int:
+def depth(options: SearchOptions, profile: RerankBudget) -> int:
     """How many candidates are looked at."""
     return options.rerank_depth or profile.depth
 

@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ComponentFinding:
     """What one component makes of a chunk; ``rank`` is None where it is deeper than we look."""
 
     rank: int | None
@@ -52,7 +52,7 @@ class Why:
     verdict: Verdict
     sentence: str
     chunk_id: str | None = None
-    components: Mapping[str, Finding] = field(default_factory=dict)
+    components: Mapping[str, ComponentFinding] = field(default_factory=dict)
     rank: int | None = None
     rank_fused: int | None = None
     rank_boosted: int | None = None
@@ -123,7 +123,7 @@ def _place(ranking: Ranking, keys: set[int]) -> int | None:
 def _not_found(
     document: str, rows: Sequence[KeyedChunk], prepared: Prepared, snapshot: Snapshot
 ) -> Why:
-    findings: dict[str, Finding] = {}
+    findings: dict[str, ComponentFinding] = {}
     best: str | None = None
     for name in prepared.answers.lists:
         query = prepared.question.for_component(name)
@@ -152,7 +152,7 @@ def _not_found(
 
 def _deeper(
     component: Component, query: str, rows: Sequence[KeyedChunk], filters: Filters
-) -> tuple[Finding, str | None]:
+) -> tuple[ComponentFinding, str | None]:
     """The best chunk's true rank and score; the score alone where it lies too deep."""
     keys = {row.key for row in rows}
     documents = tuple({row.chunk.doc_id for row in rows})
@@ -162,10 +162,10 @@ def _deeper(
         if hit.key in keys
     ]
     if not own:
-        return Finding(None, None, within_depth=False), None
+        return ComponentFinding(None, None, within_depth=False), None
     every = _hits(component, query, filters)
     rank = next((at for at, hit in enumerate(every, start=1) if hit.key == own[0].key), None)
-    return Finding(rank, own[0].score, within_depth=False), own[0].chunk_id
+    return ComponentFinding(rank, own[0].score, within_depth=False), own[0].chunk_id
 
 
 def _hits(component: Component, query: str, filters: Filters) -> Sequence[Hit]:
@@ -182,7 +182,7 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
     needed = pool[min(k, len(pool)) - 1].score
     fused = found.boosted.fused
     findings = {
-        name: Finding(rank_there, fused.raw[name], within_depth=rank_there is not None)
+        name: ComponentFinding(rank_there, fused.raw[name], within_depth=rank_there is not None)
         for name, rank_there in fused.ranks.items()
     }
     ranks = [one for one in fused.ranks.values() if one is not None]
@@ -214,7 +214,11 @@ def _verdict(rank: int, k: int, before: int | None, component_ranks: list[int]) 
 
 
 def _sentence(
-    verdict: Verdict, rank: int, found: Candidate, findings: Mapping[str, Finding], scores: str
+    verdict: Verdict,
+    rank: int,
+    found: Candidate,
+    findings: Mapping[str, ComponentFinding],
+    scores: str,
 ) -> str:
     by = ", ".join(f"{name} at {one.rank}" for name, one in findings.items() if one.rank)
     return {

@@ -59,7 +59,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Task(Job):
+class ClaimedJob(Job):
     """A job with its request, which holds all that is needed to do it, also after a restart."""
 
     request: Mapping[str, Any]
@@ -142,7 +142,7 @@ class JobStore:
             total = connection.execute(select(func.count()).select_from(jobs)).scalar_one()
         return [_job(row) for row in rows], total
 
-    def take(self) -> Task | None:
+    def take(self) -> ClaimedJob | None:
         """The next job in line, now running; None where nothing waits."""
         with writing(self._engine) as connection:
             row = connection.execute(
@@ -155,7 +155,7 @@ class JobStore:
                 return None
             _set(connection, row.job_id, state=JobState.RUNNING.value)
         job = self.get(row.job_id)
-        return Task(
+        return ClaimedJob(
             **{one.name: getattr(job, one.name) for one in fields(job)},
             request=json.loads(row.request),
         )

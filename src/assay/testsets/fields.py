@@ -1,8 +1,8 @@
 """Is this field of a test set what it should be, and if not, what should its author do?
 
-A ``Row`` is one mapping of the file. Its methods answer with the checked value, or note the problem
-with its line and answer with what lets reading go on, so that one pass finds every problem. Text is
-what a person wrote: ``NO``, ``012``, ``12:30`` and a bare PMID need no quotes where text is meant.
+A ``FieldReader`` reads one mapping of the file. Its methods return the checked value, or record the
+problem with its line and return a value that lets reading continue, so that one pass finds every
+problem. Text is read as written: ``NO``, ``012``, ``12:30`` and a bare PMID need no quotes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_null(node: Node | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldReader:
     """One mapping of the file, and the query that it belongs to."""
 
     node: MappingNode

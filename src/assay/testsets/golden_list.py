@@ -11,7 +11,7 @@ from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, Judgment, QueryType, SpeakerFilter
 from assay.strict_yaml import MappingNode, Node
 from assay.testsets.draft import DraftQuery, DraftSet
-from assay.testsets.fields import Row
+from assay.testsets.fields import FieldReader
 
 KEYS = (
     "id",
@@ -38,9 +38,9 @@ def read_golden_list(items: tuple[Node, ...], draft: DraftSet) -> None:
 
 
 def _query(node: MappingNode, draft: DraftSet, number: int) -> DraftQuery:
-    row = Row(node, draft, f"query {number}")
+    row = FieldReader(node, draft, f"query {number}")
     query_id = row.text("id", required=True)
-    row = Row(node, draft, query_id or f"query {number}")
+    row = FieldReader(node, draft, query_id or f"query {number}")
     row.refuse_unknown(KEYS)
     docs, chunks = row.texts("expected_doc_ids"), row.texts("expected_chunk_ids")
     said = node.get("expected_doc_ids") is not None or node.get("expected_chunk_ids") is not None

@@ -21,7 +21,7 @@ from assay.model.document import IngestionMode
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, QueryType, SpeakerFilter
 from assay.strict_yaml import MappingNode, Node, SequenceNode
 from assay.testsets.draft import DraftQuery, DraftSet
-from assay.testsets.fields import Row, is_null, plain
+from assay.testsets.fields import FieldReader, is_null, plain
 
 SET_KEYS = ("name", "version", "description", "queries", "held_out", "provenance")
 QUERY_KEYS = (
@@ -43,7 +43,7 @@ NOTE_KEY = "notes"  # a line for people, on any query or judgment
 
 def read_native(root: MappingNode, draft: DraftSet) -> None:
     """Fill a draft from a mapping with ``queries``."""
-    row = Row(root, draft)
+    row = FieldReader(root, draft)
     row.refuse_unknown((*SET_KEYS, "$schema"))
     draft.name = row.text("name", required=True)
     draft.version = row.text("version", required=True)
@@ -67,9 +67,9 @@ def read_query(node: Node, draft: DraftSet, number: int) -> DraftQuery:
     if not isinstance(node, MappingNode):
         draft.problem(node.line, f"query {number} must be a mapping with query_id and query_text")
         return DraftQuery(GoldenQuery("", ""), node.line, whole=False)
-    row = Row(node, draft, f"query {number}")
+    row = FieldReader(node, draft, f"query {number}")
     query_id = row.text("query_id", required=True)
-    row = Row(node, draft, query_id or f"query {number}")
+    row = FieldReader(node, draft, query_id or f"query {number}")
     row.refuse_unknown((*QUERY_KEYS, NOTE_KEY))
     judged = [(_judgment(item, row), item.line) for item in row.items("relevant_docs")]
     kept = [(judgment, line) for judgment, line in judged if judgment is not None]
@@ -90,11 +90,11 @@ def read_query(node: Node, draft: DraftSet, number: int) -> DraftQuery:
     return DraftQuery(query, node.line, row.lines(), tuple(line for _, line in kept), whole)
 
 
-def _judgment(node: Node, query: Row) -> Judgment | None:
+def _judgment(node: Node, query: FieldReader) -> Judgment | None:
     if not isinstance(node, MappingNode):
         query.problem(node, "a judgment is {doc_id: ..., grade: ...}")
         return None
-    row = Row(node, query.draft, query.query_id)
+    row = FieldReader(node, query.draft, query.query_id)
     row.refuse_unknown((*JUDGMENT_KEYS, NOTE_KEY))
     doc_id, chunk_id, grade = row.text("doc_id"), row.text("chunk_id"), row.grade()
     if not doc_id and not chunk_id:
@@ -106,11 +106,11 @@ def _judgment(node: Node, query: Row) -> Judgment | None:
     return Judgment(doc_id, grade, row.spans("spans"))
 
 
-def _held_out(node: Node, parent: Row) -> HeldOut | None:
+def _held_out(node: Node, parent: FieldReader) -> HeldOut | None:
     if not isinstance(node, MappingNode):
         parent.problem(node, "held_out must be a mapping with seed and query_ids")
         return None
-    row = Row(node, parent.draft)
+    row = FieldReader(node, parent.draft)
     row.refuse_unknown(HELD_OUT_KEYS)
     seed = row.whole("seed")
     return None if seed is None else HeldOut(seed, row.texts("query_ids"))

@@ -140,7 +140,7 @@ def _join(draft: DraftSet, texts: Iterator[_Text], qrels: Path) -> None:
     left_out = 0
     for name, text, line in texts:
         if name in seen:
-            draft.problem(line, f"the query {name!r:.80} stands twice, first on line {seen[name]}")
+            draft.problem(line, f"the query {name!r:.80} appears twice, first on line {seen[name]}")
         elif name in judged:
             golden = GoldenQuery(name, _clean(text), relevant_docs=tuple(judged[name].values()))
             draft.queries.append(DraftQuery(golden, line))

@@ -81,7 +81,7 @@ def _query_ids(draft: DraftSet) -> None:
             draft.problem(line, f"the query_id {name!r:.80} is not allowed", hint=_ID_HINT)
         elif name in first:
             draft.problem(
-                line, f"the query_id {name!r} stands twice{_first(first[name])}", query_id=name
+                line, f"the query_id {name!r} appears twice{_first(first[name])}", query_id=name
             )
         elif twin is not None:
             draft.problem(

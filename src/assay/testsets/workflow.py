@@ -17,7 +17,7 @@ from assay.model.document import IngestionMode
 from assay.model.testset import GoldenQuery, Judgment, QueryType, SpeakerFilter
 from assay.strict_yaml import MappingNode, Node
 from assay.testsets.draft import DraftQuery, DraftSet
-from assay.testsets.fields import Row, is_null
+from assay.testsets.fields import FieldReader, is_null
 
 SET_KEYS = (
     "dataset_id",
@@ -42,7 +42,7 @@ VERSION = "v1"  # such a file has none
 
 def read_workflow(root: MappingNode, draft: DraftSet) -> None:
     """Fill a draft from a mapping with ``test_queries``."""
-    row = Row(root, draft)
+    row = FieldReader(root, draft)
     row.refuse_unknown(SET_KEYS)
     draft.name = row.text("dataset_id", required=True)
     draft.version = row.text("version") or VERSION
@@ -63,9 +63,9 @@ def read_workflow(root: MappingNode, draft: DraftSet) -> None:
 
 
 def _query(node: MappingNode, draft: DraftSet, number: int) -> DraftQuery:
-    row = Row(node, draft, f"query {number}")
+    row = FieldReader(node, draft, f"query {number}")
     query_id = row.text("query_id", required=True)
-    row = Row(node, draft, query_id or f"query {number}")
+    row = FieldReader(node, draft, query_id or f"query {number}")
     row.refuse_unknown(QUERY_KEYS)
     segments: tuple[Node, ...] = row.items("relevant_segment_ids")
     judgments = tuple(Judgment(name, GRADE) for name in row.texts("relevant_segment_ids"))

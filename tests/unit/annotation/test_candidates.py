@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.annotation.candidates import Candidate, read_candidates
+from assay.annotation.candidates import QueryCandidate, read_candidates
 from assay.errors import AssayError
 
 
@@ -29,8 +29,8 @@ def test_csv_and_json_lines_say_the_same(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     expected = (
-        Candidate("Heart attack, early", 4, 1, 0.4),
-        Candidate("heart attack EARLY", 1, 0, None),
+        QueryCandidate("Heart attack, early", 4, 1, 0.4),
+        QueryCandidate("heart attack EARLY", 1, 0, None),
     )
     assert read_candidates(table) == expected == read_candidates(lines)
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from assay.annotation.candidates import Candidate
+from assay.annotation.candidates import QueryCandidate
 from assay.annotation.draw import Strategy, draw, next_ids, order, wanted
 from assay.errors import InputError, UsageError
 from assay.model.arrays import FloatArray
@@ -31,10 +31,10 @@ def classify(text: str) -> QueryType:
     return {"e": KINDS[0], "p": KINDS[1], "c": KINDS[2]}[text[0].lower()]
 
 
-def candidates(*counts: int) -> list[Candidate]:
+def candidates(*counts: int) -> list[QueryCandidate]:
     letters = "epc"
     return [
-        Candidate(f"{letter}word{at} about{letter}{at}", times=1 + at)
+        QueryCandidate(f"{letter}word{at} about{letter}{at}", times=1 + at)
         for letter, count in zip(letters, counts, strict=True)
         for at in range(count)
     ]
@@ -57,14 +57,14 @@ def test_what_is_missing_of_a_type_is_said_and_not_made_up() -> None:
 @pytest.mark.parametrize("strategy", list(Strategy))
 def test_the_seed_and_the_words_decide_not_the_order_of_the_log(strategy: Strategy) -> None:
     every = [
-        Candidate(one.text, one.times, zero_results=one.times % 2, top_score=1 / one.times)
+        QueryCandidate(one.text, one.times, zero_results=one.times % 2, top_score=1 / one.times)
         for one in candidates(9, 9, 9)
     ]
     assert order(every, strategy, 3) == order(reversed(every), strategy, 3)
 
 
 def test_frequent_wordings_are_drawn_in_proportion() -> None:
-    pair = [Candidate("common", times=9), Candidate("rare", times=1)]
+    pair = [QueryCandidate("common", times=9), QueryCandidate("rare", times=1)]
     first = Counter(order(pair, Strategy.FREQUENCY, seed)[0].text for seed in range(2_000))
     assert first["common"] / 2_000 == pytest.approx(0.9, abs=0.03)
     evenly = Counter(order(pair, Strategy.RANDOM, seed)[0].text for seed in range(2_000))
@@ -73,10 +73,10 @@ def test_frequent_wordings_are_drawn_in_proportion() -> None:
 
 def test_top_zero_result_and_low_confidence() -> None:
     every = [
-        Candidate("a", times=5, zero_results=0, top_score=0.9),
-        Candidate("b", times=2, zero_results=2, top_score=None),
-        Candidate("c", times=9, zero_results=0, top_score=0.1),
-        Candidate("d", times=2, zero_results=1, top_score=0.1),
+        QueryCandidate("a", times=5, zero_results=0, top_score=0.9),
+        QueryCandidate("b", times=2, zero_results=2, top_score=None),
+        QueryCandidate("c", times=9, zero_results=0, top_score=0.1),
+        QueryCandidate("d", times=2, zero_results=1, top_score=0.1),
     ]
     assert [one.text for one in order(every, Strategy.TOP, 1)] == ["c", "a", "b", "d"]
     assert {one.text for one in order(every, Strategy.ZERO_RESULT, 1)} == {"b", "d"}
@@ -86,10 +86,10 @@ def test_top_zero_result_and_low_confidence() -> None:
 def test_near_duplicates_of_the_set_and_of_each_other_are_left_out() -> None:
     there = TestSet("s", "v1", (golden(1, KINDS[0], "elevated potassium in dialysis"),))
     every = [
-        Candidate("Elevated POTASSIUM, dialysis", times=9),
-        Candidate("ecg changes of hyperkalemia", times=8),
-        Candidate("ecg change of the hyperkalemia", times=7),
-        Candidate("embolism after surgery", times=6),
+        QueryCandidate("Elevated POTASSIUM, dialysis", times=9),
+        QueryCandidate("ecg changes of hyperkalemia", times=8),
+        QueryCandidate("ecg change of the hyperkalemia", times=7),
+        QueryCandidate("embolism after surgery", times=6),
     ]
     found = draw(every, there, classify, count=3, strategy=Strategy.TOP)
     assert [query.query_text for query in found.queries] == [every[1].text, every[3].text]
@@ -106,14 +106,14 @@ def test_a_dense_model_finds_what_words_do_not() -> None:
         )
 
     there = TestSet("s", "v1", (golden(1, KINDS[0], "heart attack"),))
-    every = [Candidate("early ami", times=2), Candidate("early migraine")]
+    every = [QueryCandidate("early ami", times=2), QueryCandidate("early migraine")]
     found = draw(every, there, classify, count=1, strategy=Strategy.TOP, encode=encode)
     assert [query.query_text for query in found.queries] == ["early migraine"]
     assert "cosine 1.00 with q001" in found.left_out[0].reason
 
 
 def test_identifiers_are_taken_out_and_named() -> None:
-    every = [Candidate("effects seen by Dr Smith, 555-123-4567"), Candidate("a.b@c.org")]
+    every = [QueryCandidate("effects seen by Dr Smith, 555-123-4567"), QueryCandidate("a.b@c.org")]
     found = draw(every, a_set(1, 0, 0), classify, count=1)
     assert found.queries[0].query_text == "effects seen by [name], [number]"
     assert found.queries[0].scrubbed == ("name", "number")

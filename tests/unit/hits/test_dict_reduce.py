@@ -117,7 +117,7 @@ def test_a_score_beyond_32_bits(score: float) -> None:
     for options in BOTH:
         message = refusal(run, float32=True, **options)
         assert message.startswith("query 'q1', document 'a': the score ")
-        assert "does not fit into 32 bits (leave out float32" in message
+        assert "does not fit into 32 bits (without float32" in message
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_score_beyond_32_bits(score: float) -> None:
         (float("inf"), "the score inf is not a finite number"),
         (np.float32("-inf"), "the score np.float32(-inf) is not a finite number"),
         (10**400, "the score 1000000000000"),
-        (10**5000, "the score of more digits than can be shown is not a finite number"),
+        (10**5000, "the score with too many digits to show is not a finite number"),
     ],
     ids=[str(number) for number in range(16)],
 )

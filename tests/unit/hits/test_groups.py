@@ -84,8 +84,8 @@ def test_neither_a_field_nor_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("q1 a b\n", "1: 3 columns where 2 belong (a line is: query group)"),
-        ("q1,a\nq2\n", "2: 1 columns where 2 belong"),
+        ("q1 a b\n", "1: 3 columns instead of 2 (a line is: query group)"),
+        ("q1,a\nq2\n", "2: 1 columns instead of 2"),
         ("q1,a\nq2,\n", "2: the group '' is not text"),
         ("q1,a\n,b\n", "2: the query '' is not text"),
         ('q1,"a\nq2,b\n', "2: not delimited text: unexpected end of data"),

@@ -165,14 +165,14 @@ def test_a_document_id_that_names_a_chunk(write: Write) -> None:
         ([{"query_id": 5, "doc_id": "a"}], "item 1: the id 5 is not text"),
         ([{"query_id": "q1"}], "item 1: none of these is there: chunk_id, doc_id"),
         ([{"query_id": "q1", "results": "a"}], "item 1: a list belongs here, not 'a'"),
-        ([{"query_id": "q1", "results": ["a"]}] * 2, "item 2: query 'q1' stands twice"),
+        ([{"query_id": "q1", "results": ["a"]}] * 2, "item 2: query 'q1' appears twice"),
         (
             [{"query_id": "q1", "results": ["a"]}, {"query_id": "q1", "doc_id": "b"}],
-            "item 2: query 'q1' stands twice (give each query one row)",
+            "item 2: query 'q1' appears twice (give each query one row)",
         ),
         (
             [{"query_id": "q1", "doc_id": "b"}, {"query_id": "q1", "results": ["a"]}],
-            "item 2: query 'q1' stands twice",
+            "item 2: query 'q1' appears twice",
         ),
     ],
 )
@@ -193,7 +193,7 @@ def test_lines_of_faults_in_json_lines(write: Write) -> None:
     ):
         assert refusal(write, f"{good}\n\n{bad}").startswith(f"a.json:3: {says}")
     message = refusal(write, f'{good}\n{{"qid": "q1", "qid": "q1"}}', DuplicateError)
-    assert message.startswith("a.json:2: the key 'qid' stands twice")
+    assert message.startswith("a.json:2: the key 'qid' appears twice")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_lines_of_faults_in_json_lines(write: Write) -> None:
         ("-Infinity", "a.json:1: -Infinity is not a number"),
         ("1e999", "a.json: query 'q1', document 'a': the score inf is not a finite number"),
         ("9" * 400, "a.json: query 'q1', document 'a': the score 999999"),
-        ("9" * 5000, "a.json:1: a number of too many digits"),
+        ("9" * 5000, "a.json:1: a number with too many digits"),
     ],
 )
 def test_scores_that_are_not_finite(write: Write, score: str, says: str) -> None:
@@ -318,7 +318,7 @@ def test_grades_that_are_no_whole_numbers(write: Write, grade: str, form: str) -
         ({"q1": ["a", "a"]}, "query 'q1': query 'q1' judges document 'a' again"),
         ({"": {"a": 1}}, "query '': the id '' is not text"),
         ({"q1": {"": 1}}, "query 'q1': the id '' is not text"),
-        ([{"query_id": "q1", "relevant_docs": ["a"]}] * 2, "item 2: query 'q1' stands twice"),
+        ([{"query_id": "q1", "relevant_docs": ["a"]}] * 2, "item 2: query 'q1' appears twice"),
         ([{"query_id": "q1", "doc_id": "a"}] * 2, "item 2: query 'q1' judges document 'a' again"),
         ([{"id": "q1", "doc_id": "a"}], "item 1: none of these is there: query_id, qid"),
         ([["q1", "a", 1]], "item 1: a row must be an object"),
@@ -330,9 +330,9 @@ def test_judgments_that_are_refused(write: Write, content: Any, says: str) -> No
 
 def test_a_key_twice_in_judgments(write: Write) -> None:
     message = qrels_refusal(write, '{"q1": {"a": 1},\n"q2": {"x": 1, "x": 2}}', DuplicateError)
-    assert message.startswith("a.json:2: the key 'x' stands twice")
+    assert message.startswith("a.json:2: the key 'x' appears twice")
     message = qrels_refusal(write, '{"q1": {"a": 1},\n\n"q1": {"x": 2}}', DuplicateError)
-    assert message.startswith("a.json:3: the key 'q1' stands twice")
+    assert message.startswith("a.json:3: the key 'q1' appears twice")
 
 
 def test_a_lone_surrogate(write: Write) -> None:

@@ -87,9 +87,9 @@ def test_ordering_changes_nothing() -> None:
 
 def test_what_only_some_results_have() -> None:
     message = refusal([{"id": "a", "score": 1}, {"id": "b"}], InputError)
-    assert message.startswith("query 'q': some results have a score and some have none (give")
+    assert message.startswith("query 'q': some results have a score and some do not (give")
     message = refusal([{"id": "a", "rank": 1}, {"id": "b"}], InputError)
-    assert message.startswith("query 'q': some results have a rank and some have none (give")
+    assert message.startswith("query 'q': some results have a rank and some do not (give")
 
 
 def test_a_repeated_result_keeps_its_place_and_earns_nothing() -> None:
@@ -143,7 +143,7 @@ def test_scores_in_32_bits() -> None:
         (Result("a", spans=((5, 1),)), "a span is [start, end) with 0 <= start < end, not (5, 1)"),
         (("a", float("inf")), "the score inf is not a finite number"),
         (("a", None), "the score None is not a number"),
-        (("a", 10**5000), "the score of more digits than can be shown is not a finite number"),
+        (("a", 10**5000), "the score with too many digits to show is not a finite number"),
         (5, "a result is an id, [id, score] or an object, not 5"),
         (None, "a result is an id, [id, score] or an object, not None"),
         (b"a", "a result is an id, [id, score] or an object, not b'a'"),

@@ -70,7 +70,7 @@ def test_damaged_parquet(write: Write) -> None:
     for content in (b"PAR1", whole[:-1], whole[:40], whole[: len(whole) // 2], b"PAR1" + whole):
         message = refusal(write("a.run", content), FormatError)
         assert "not a readable parquet file" in message
-        assert "fetch it again" in message
+        assert "download the file again" in message
     rng = np.random.default_rng(1)
     for at in rng.choice(np.arange(4, len(whole)), 150, replace=False).tolist():
         damaged = bytearray(whole)

@@ -81,9 +81,9 @@ def test_blanks_beyond_ascii_are_part_of_an_id(write: Write, char: str) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("q2 0 w", "3 columns where 4 belong (a line is: query 0 document grade)"),
-        ("q2 0 w 1 t", "5 columns where 4 belong"),
-        ("q2 Q0 w 1 7.0 t", "6 columns where 4 belong"),
+        ("q2 0 w", "3 columns instead of 4 (a line is: query 0 document grade)"),
+        ("q2 0 w 1 t", "5 columns instead of 4"),
+        ("q2 Q0 w 1 7.0 t", "6 columns instead of 4"),
         ("q2 0 w 1.0", "the grade '1.0' is not a whole number (grades are whole numbers such as"),
         ("q2 0 w true", "the grade 'true' is not a whole number"),
         ("q2 0 w 1_0", "the grade '1_0' is not a whole number"),
@@ -116,9 +116,7 @@ def test_a_bad_line_in_beir_form(write: Write) -> None:
     message = error(FormatError, write, "query-id corpus-id score\nq1 a 1\nq1 b x\n")
     assert message.startswith("a.qrels:3: the grade 'x' is not a whole number")
     message = error(FormatError, write, "query-id corpus-id score\nq1 0 a 1\n")
-    assert message.startswith(
-        "a.qrels:2: 4 columns where 3 belong (a line is: query document grade"
-    )
+    assert message.startswith("a.qrels:2: 4 columns instead of 3 (a line is: query document grade")
 
 
 def test_latin1_and_utf16(write: Write) -> None:
@@ -157,7 +155,7 @@ def test_compressed_data_cut_off_and_bombs(write: Write, monkeypatch: pytest.Mon
         zstandard.ZstdCompressor().compress(QRELS.encode())[:-4],
     ):
         message = error(FormatError, write, packed)
-        assert message.startswith("a.qrels: the compressed data is damaged or cut off")
+        assert message.startswith("a.qrels: the compressed data is damaged or truncated")
     monkeypatch.setattr(limits, "BOMB_FLOOR_BYTES", 1 << 16)
     monkeypatch.setattr(sources, "STEP", 1 << 14)
     for packed in (
@@ -203,7 +201,7 @@ def test_a_query_without_judgments_counts() -> None:
         ({"q": {"a": 2.0}}, "query 'q', document 'a': the grade 2.0 is not a whole number"),
         ({"q": {"a": None}}, "query 'q', document 'a': the grade None is not a whole number"),
         ({"q": {"a": 2**63}}, "the grade 9223372036854775808 is not a whole number up to 1000"),
-        ({"q": {"a": 10**5000}}, "the grade of more digits than can be shown is not a whole"),
+        ({"q": {"a": 10**5000}}, "the grade with too many digits to show is not a whole"),
         ({}, "the qrels hold no judgment"),
     ],
 )

@@ -184,7 +184,7 @@ def test_no_space_to_spool(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(tempfile, "SpooledTemporaryFile", lambda **_: Full())
     stdin(monkeypatch, QRELS)
-    with pytest.raises(InputError, match=r"<stdin> cannot be kept .*No space left on device"):
+    with pytest.raises(InputError, match=r"<stdin> cannot be buffered .*No space left on device"):
         load_qrels("-")
 
 

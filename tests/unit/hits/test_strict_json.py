@@ -46,11 +46,11 @@ def test_values_and_their_lines(text: str, expected: object) -> None:
 
 def test_a_duplicate_key() -> None:
     message = refusal('{"a": {"b": 1},\n "c": {"b": 2,\n\n "d": 1, "\\u0062": 3}}', DuplicateError)
-    assert message == "a.json:4: the key 'b' stands twice in one object (keep one of them)"
+    assert message == "a.json:4: the key 'b' appears twice in one object (keep one of them)"
     message = refusal('{"a": 1}\n{"a": 1, "a": 2}', DuplicateError)
-    assert message.startswith("a.json:2: the key 'a' stands twice")
+    assert message.startswith("a.json:2: the key 'a' appears twice")
     message = refusal('{"\\ud800": 1,\n"\\ud800": 2}', DuplicateError)
-    assert message.startswith("a.json:2: the key '\\ud800' stands twice")
+    assert message.startswith("a.json:2: the key '\\ud800' appears twice")
 
 
 @pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
@@ -79,8 +79,8 @@ def test_a_depth_that_is_allowed() -> None:
 
 def test_a_number_of_thousands_of_digits() -> None:
     message = refusal(f'{{"a": 12,\n"b": {"9" * 5000}}}')
-    assert message == "a.json:2: a number of too many digits"
-    assert refusal(f"[1]\n[-{'9' * 5000}]").startswith("a.json:2: a number of too many digits")
+    assert message == "a.json:2: a number with too many digits"
+    assert refusal(f"[1]\n[-{'9' * 5000}]").startswith("a.json:2: a number with too many digits")
 
 
 def test_digits_without_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

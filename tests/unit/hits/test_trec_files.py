@@ -25,13 +25,13 @@ def test_a_plain_run(reader: Reader) -> None:
 
 def test_five_columns(reader: Reader) -> None:
     message = reader.error(FormatError, RUN + "q2 Q0 w 3 7.0\n")
-    assert message.startswith("a.run:7: 5 columns where 6 belong")
+    assert message.startswith("a.run:7: 5 columns instead of 6")
     assert COLUMN_HINT in message
 
 
 def test_seven_columns(reader: Reader) -> None:
     message = reader.error(FormatError, RUN + "q2 Q0 w 3 7.0 t more\n")
-    assert message.startswith("a.run:7: 7 columns where 6 belong")
+    assert message.startswith("a.run:7: 7 columns instead of 6")
     assert "--extra-columns" in message
 
 
@@ -48,7 +48,7 @@ def test_seven_columns(reader: Reader) -> None:
 )
 def test_one_column_less_here_and_one_more_there(reader: Reader, lines: str, at: str) -> None:
     """The number of blanks is right on the whole, and wrong on each line."""
-    assert reader.error(FormatError, RUN + lines).startswith(f"a.run:{at} where 6 belong")
+    assert reader.error(FormatError, RUN + lines).startswith(f"a.run:{at} instead of 6")
 
 
 def test_seven_columns_where_asked_for(reader: Reader) -> None:
@@ -57,12 +57,12 @@ def test_seven_columns_where_asked_for(reader: Reader) -> None:
 
 def test_five_columns_are_never_enough(reader: Reader) -> None:
     message = reader.error(FormatError, RUN + "q2 Q0 w 3 7.0\n", extra_columns=True)
-    assert message.startswith("a.run:7: 5 columns where 6 belong")
+    assert message.startswith("a.run:7: 5 columns instead of 6")
 
 
 def test_a_qrels_file_in_the_place_of_a_run(reader: Reader) -> None:
     message = reader.error(FormatError, "q1 0 a 1\nq1 0 b 0\n")
-    assert message.startswith("a.run:1: 4 columns where 6 belong")
+    assert message.startswith("a.run:1: 4 columns instead of 6")
     assert "is this a qrels file?" in message
 
 
@@ -210,7 +210,7 @@ def test_a_score_beyond_32_bits(reader: Reader) -> None:
     assert reader.judge(content).top_score.tolist() == [3.0, 1e308]
     message = reader.error(InputError, content, float32=True)
     assert "query 'q2', document 'w': the score 1e+308 does not fit into 32 bits" in message
-    assert "leave out float32" in message
+    assert "without float32" in message
 
 
 # Queries

@@ -90,7 +90,7 @@ def test_scattered_rows_that_are_too_many_to_sort(
     make_stream(monkeypatch)
     monkeypatch.setattr(limits, "SCATTERED_MAX_BYTES", 10_000)
     content = "".join(f"q{n % 300} Q0 d{n} 1 {n} t\n" for n in range(900))
-    with pytest.raises(LimitError, match=r"do not stand together .*sort -s -k1,1"):
+    with pytest.raises(LimitError, match=r"are not together.*sort -s -k1,1"):
         judge(QRELS, write("a", content))
 
 

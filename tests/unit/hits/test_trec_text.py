@@ -228,8 +228,8 @@ def test_zstd_is_told_by_content(reader: Reader, name: str) -> None:
 
 def _damaged(reader: Reader, content: bytes) -> None:
     message = reader.error(FormatError, content)
-    assert message.startswith("a.run: the compressed data is damaged or cut off: ")
-    assert "fetch it again" in message
+    assert message.startswith("a.run: the compressed data is damaged or truncated: ")
+    assert "download the file again" in message
 
 
 @pytest.mark.parametrize("keep", [3, 11, -1, -8, -9, -20])

@@ -11,13 +11,13 @@ import pytest
 
 from assay.app.jobs import Control, Done, Jobs
 from assay.http.edge.logs import service_log
-from assay.store.jobs import ENDED, Job, JobState, JobStore, Task
+from assay.store.jobs import ENDED, ClaimedJob, Job, JobState, JobStore
 
 MakeJobs = Callable[[], Jobs]
 PATIENCE_S = 20.0
 
 
-def endless(job: Task, control: Control) -> Done:
+def endless(job: ClaimedJob, control: Control) -> Done:
     """Work that goes on until it is told to stop."""
     del job
     until = time.monotonic() + PATIENCE_S
@@ -71,7 +71,7 @@ def test_a_cancel_between_taking_and_beginning_counts(
     jobs = make_jobs()
     plain = jobs.store.take
 
-    def take() -> Task | None:
+    def take() -> ClaimedJob | None:
         job = plain()
         if job is not None:
             jobs.cancel(job.job_id)

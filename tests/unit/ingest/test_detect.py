@@ -71,7 +71,7 @@ def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     path.write_text("hello")
     with pytest.raises(FormatError, match="name it: jsonl, beir, jats"):
         detect(path)
-    with pytest.raises(MissingFileError, match="is not there"):
+    with pytest.raises(MissingFileError, match="does not exist"):
         detect(tmp_path / "absent")
     with pytest.raises(UsageError, match=r"there is no corpus format 'pdf' .*known: auto, jsonl"):
         reader_named("pdf")

@@ -40,9 +40,9 @@ def test_metadata_becomes_text() -> None:
     found = fields.metadata(value, HERE, Watch(seen.append))
     assert found == {"a": "1", "b": "true", "c": "x; 2"}
     assert [note.note for note in seen] == [
-        "c: metadata.e is nested and is left out",
-        "c: metadata.g is too long and is left out",
-        "c: metadata.h is nested and is left out",
+        "c: metadata.e is nested and was dropped",
+        "c: metadata.g is too long and was dropped",
+        "c: metadata.h is nested and was dropped",
     ]
 
 

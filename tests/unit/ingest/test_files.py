@@ -55,7 +55,7 @@ def test_zero_padding_after_gzip_is_allowed(tmp_path: Path) -> None:
 def test_cut_off_compression_is_an_error(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "cut"
     path.write_bytes(packed(kind)[:-3])
-    with pytest.raises(FormatError, match=r"cut: the compressed data is damaged or cut off"):
+    with pytest.raises(FormatError, match=r"cut: the compressed data is damaged or truncated"):
         opening.whole(path, Watch(), 100)
 
 

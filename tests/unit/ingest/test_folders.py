@@ -62,7 +62,7 @@ def test_linked_folders_are_left_with_a_note(tmp_path: Path) -> None:
     seen: list[Progress] = []
     watch = Watch(seen.append)
     assert walking.walk(folder, watch) == walking.walk(folder, watch) == [folder / "own.txt"]
-    assert [step.note for step in seen] == [f"{folder / 'linked'}: a link to a folder, left out"]
+    assert [step.note for step in seen] == [f"{folder / 'linked'}: a link to a folder, skipped"]
 
 
 def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_what_the_system_keeps_on_a_disk_does_not_stop_a_corpus(
     close(tmp_path / "lost+found", monkeypatch)
     seen: list[Progress] = []
     assert walking.walk(tmp_path, Watch(seen.append)) == [tmp_path / "a.txt"]
-    assert [step.note.partition(": ")[2] for step in seen] == ["the system's own folder, left out"]
+    assert [step.note.partition(": ")[2] for step in seen] == ["a system folder, skipped"]
 
 
 def test_a_folder_that_cannot_be_listed_is_refused(
@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_listed_is_refused(
 def test_what_is_missing_or_too_much_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(MissingFileError, match="is not there"):
+    with pytest.raises(MissingFileError, match="does not exist"):
         walking.corpus_files(tmp_path / "no", frozenset({".xml"}), Watch())
     with pytest.raises(InputError, match=r"no file here ends in \.xml"):
         walking.corpus_files(tmp_path, frozenset({".xml"}), Watch())

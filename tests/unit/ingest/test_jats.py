@@ -99,7 +99,7 @@ def test_floats_and_appendices_at_the_end_are_read(tmp_path: Path) -> None:
 def test_other_xml_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
     path.write_text("<html/>")
-    with pytest.raises(FormatError, match="a JATS article is expected, and the root is <html>"):
+    with pytest.raises(FormatError, match="a JATS article is expected, but the root is <html>"):
         entries("jats", path)
 
 

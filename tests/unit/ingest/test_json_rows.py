@@ -19,7 +19,7 @@ HERE = FileLocation("c.jsonl", 7)
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'{"a": 1, "a": 2}', "the key 'a' stands twice"),
+        (b'{"a": 1, "a": 2}', "the key 'a' appears twice"),
         (b'{"a": NaN}', "NaN is not a number"),
         (b'{"a": -Infinity}', "is not a number"),
         (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested too deeply"),
@@ -38,7 +38,7 @@ def test_bad_json_names_file_and_line(data: bytes, message: str) -> None:
 def test_a_key_that_stands_twice_among_very_many_is_found_at_once() -> None:
     keys = ", ".join(f'"{number}": 1' for number in range(50_000))
     began = time.process_time()
-    with pytest.raises(FormatError, match="the key '49999' stands twice"):
+    with pytest.raises(FormatError, match="the key '49999' appears twice"):
         parse(f'{{{keys}, "49999": 2}}'.encode(), HERE)
     assert time.process_time() - began < 5
 
@@ -58,7 +58,7 @@ def test_blank_lines_and_byte_order_mark_are_skipped(tmp_path: Path) -> None:
 def test_a_half_written_last_line_is_named_as_such(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     path.write_bytes(b'{"a": 1}\n{"a": 2, "text": "half a sen')
-    with pytest.raises(FormatError, match=r"c\.jsonl:2: the last line is cut off"):
+    with pytest.raises(FormatError, match=r"c\.jsonl:2: the last line is truncated"):
         list(line_rows(path, Watch()))
     path.write_bytes(b'{"a": 1}\n{"a": 2, "text": "half a sen\n')
     with pytest.raises(FormatError, match=r"c\.jsonl:2: not JSON"):
@@ -90,5 +90,5 @@ def test_one_object_is_one_row_however_it_is_laid_out(tmp_path: Path) -> None:
 def test_rows_are_objects(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text("[1]")
-    with pytest.raises(FormatError, match=r"c\.json\[0\]: an object is expected, not int"):
+    with pytest.raises(FormatError, match=r"c\.json\[0\]: expected an object, not int"):
         list(file_rows(path, Watch(), "rows"))

@@ -142,14 +142,14 @@ def test_chunks_that_come_twice(tmp_path: Path) -> None:
     assert len(entry.chunks) == 1
     assert "chunk c1 again" in notes[0]
     write_lines(path, row("c1", "abc"), row("c1", "xyz"))
-    with pytest.raises(DuplicateError, match=r"c\.jsonl:2: the chunk c1 was another one at .*:1"):
+    with pytest.raises(DuplicateError, match=r"c\.jsonl:2: the chunk c1 has other content at .*:1"):
         entries("jsonl", path)
     write_lines(path, row("c1", "abc"), {**row("c1", "abc"), "doc_id": "other"})
-    with pytest.raises(DuplicateError, match="stands in another document"):
+    with pytest.raises(DuplicateError, match="is in another document"):
         list(read_corpus(path))
     other = {**row("c2", "abc"), "doc_id": "other"}
     write_lines(path, row("c1", "abc"), other, row("c3", "def"))
-    with pytest.raises(DuplicateError, match="chunks of PMC1 stand apart"):
+    with pytest.raises(DuplicateError, match="chunks of PMC1 are not together"):
         list(read_corpus(path))
 
 

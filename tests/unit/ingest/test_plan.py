@@ -31,7 +31,7 @@ def test_one_format_is_one_part(tmp_path: Path) -> None:
     put(tmp_path / "a.xml", ARTICLE)
     put(tmp_path / "more" / "b.xml", ARTICLE)
     left_out = (
-        f"{tmp_path}: left out, text beside other formats (assay ingest FILE reads it): README.md"
+        f"{tmp_path}: left out, text next to other formats (use assay ingest FILE): README.md"
     )
     assert planned(tmp_path) == ([("jats", ".")], [left_out])
 
@@ -50,9 +50,9 @@ def test_several_formats_are_parts_by_folder_and_file(tmp_path: Path) -> None:
             ("transcript", "talks"), ("ctgov", "trials"),
         ],
         [
-            f"{tmp_path / 'talks'}: left out, of no corpus format that we know: picture.png",
+            f"{tmp_path / 'talks'}: left out, not in a known corpus format: picture.png",
             f"{tmp_path}: left out, "
-            "text beside other formats (assay ingest FILE reads it): README.md",
+            "text next to other formats (use assay ingest FILE): README.md",
         ],
     )  # fmt: skip
     assert len(list(read_corpus(tmp_path))) == 5
@@ -119,7 +119,7 @@ def test_what_is_left_out_is_not_read_with_the_folder(tmp_path: Path, foreign: s
     put(tmp_path / foreign, "<project/>")
     parts, (note,) = planned(tmp_path)
     assert parts == [("jats", "articles"), ("jats", "more")]
-    assert note.endswith("of no corpus format that we know: build.xml")
+    assert note.endswith("not in a known corpus format: build.xml")
     assert [document.doc_id for document, _ in read_corpus(tmp_path)] == ["PMC77"]
 
 
@@ -144,14 +144,14 @@ def test_ids_are_checked_across_parts(tmp_path: Path) -> None:
     put(tmp_path / "one" / "a.jsonl", '{"id": "PMC7", "text": "other words"}\n')
     put(tmp_path / "two" / "a.xml", ARTICLE)
     put(tmp_path / "two" / "b.jsonl", '{"id": "x", "text": "one"}\n{"id": "x", "text": "two"}\n')
-    with pytest.raises(DuplicateError, match="x has another title or text"):
+    with pytest.raises(DuplicateError, match="x has a different title or text"):
         list(read_corpus(tmp_path))
 
 
 def test_nothing_to_read_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file of a corpus format"):
+    with pytest.raises(InputError, match="no file in a known corpus format"):
         plan(tmp_path, Watch())
-    with pytest.raises(MissingFileError, match="is not there"):
+    with pytest.raises(MissingFileError, match="does not exist"):
         plan(tmp_path / "absent", Watch())
     put(tmp_path / "a.jsonl", '{"id": "a", "text": "x"}\n')
     assert plan(tmp_path / "a.jsonl", Watch()) == [CorpusPart("jsonl", tmp_path / "a.jsonl")]

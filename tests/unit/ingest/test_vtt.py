@@ -42,7 +42,7 @@ def test_a_header_that_contradicts_itself_has_a_line() -> None:
     [
         ("", "v:1: a WebVTT file begins"),
         ("WEBVTTX\n", "v:1"),
-        ("WEBVTT\n\nhello", "v:3: a cue without its times"),
+        ("WEBVTT\n\nhello", "v:3: a cue without times"),
         ("WEBVTT\n\n00:05.000 --> 00:01.000\nx", "v:3: a cue ends before it starts"),
         ("WEBVTT\n\nsoon --> later\nx", "v:3: .* is not a time"),
         ("WEBVTT\n\n00:05.000 -->\nx", "v:3"),

@@ -11,10 +11,10 @@ from assay import limits
 from assay.errors import FormatError, LimitError
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Reading, markup, parse_xml, plain, read_xml
+from assay.ingest.xml_input import ElementRules, markup, parse_xml, plain, read_xml
 
 HERE = FileLocation("a.xml")
-READING = Reading(
+READING = ElementRules(
     skip=frozenset({"skip"}),
     blocks=frozenset({"p", "li"}),
     bullets=frozenset({"li"}),

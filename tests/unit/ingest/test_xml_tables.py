@@ -8,14 +8,14 @@ from assay import limits
 from assay.errors import LimitError
 from assay.ingest.parsed import FileLocation
 from assay.ingest.tables import Table, table_markup, table_text
-from assay.ingest.xml_input import Reading, parse_xml
+from assay.ingest.xml_input import ElementRules, parse_xml
 from assay.ingest.xml_tables import xml_table
 
 HERE = FileLocation("a.xml")
 
 
 def table(xml: str) -> Table:
-    return xml_table(parse_xml(xml.encode(), HERE), Reading(), HERE)
+    return xml_table(parse_xml(xml.encode(), HERE), ElementRules(), HERE)
 
 
 def texts(found: Table) -> list[list[str]]:

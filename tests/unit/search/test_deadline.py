@@ -15,7 +15,7 @@ from assay.app.workspace import Workspace
 from assay.errors import EngineError, SearchUnavailableError
 from assay.render.search import troubles
 from assay.search.breaker import Breaker
-from assay.search.deadline import Failure, Lane, Outcome, Stop, call_all
+from assay.search.deadline import Failure, Lane, CallResult, Stop, call_all
 from assay.search.request import COMPONENTS
 from assay.search.searcher import Searcher, Source
 from tests.unit.search.corpus import filled
@@ -181,7 +181,7 @@ def test_closing_waits_for_late_calls_but_not_for_ever() -> None:
 def test_closing_tells_those_who_wait_behind_others() -> None:
     release = threading.Event()
     lane = Lane("closing", workers=1)
-    seen: dict[str, Outcome[bool]] = {}
+    seen: dict[str, CallResult[bool]] = {}
 
     def ask() -> None:
         work = {"one": (lane, lambda stop: release.wait(60)), "two": (lane, lambda stop: True)}

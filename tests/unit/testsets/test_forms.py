@@ -39,7 +39,7 @@ def test_a_golden_list_has_lines_too() -> None:
     text = GOLDEN_LIST + "- id: g2\n  query: again\n  expected: [x]\n- 5\n"
     found = [(problem.line, problem.message) for problem in read(text).problems]
     assert found == [
-        (11, "the query_id 'g2' stands twice, first on line 8"),
+        (11, "the query_id 'g2' appears twice, first on line 8"),
         (11, "no relevant document"),
         (13, "the key 'expected' is unknown"),
         (14, "query 4 must be a mapping with id and query"),
@@ -118,7 +118,7 @@ def test_a_beir_folder_lists_every_problem(tmp_path: Path) -> None:
     places = [(Path(one.source).name, one.line, one.message) for one in reading.problems]
     assert places == [
         ("test.tsv", 2, "the grade of a is 4"),
-        ("queries.jsonl", 2, "the query '1' stands twice, first on line 1"),
+        ("queries.jsonl", 2, "the query '1' appears twice, first on line 1"),
         ("test.tsv", 4, "b is judged twice"),
     ]
 

@@ -19,7 +19,7 @@ JUDGED = '"relevant_docs": [{"doc_id": "d1", "grade": 1}]'
 
 BAD = {
     "depth 5,000": ("[" * 5000 + "]" * 5000, 1, "deep"),
-    "duplicate key": (dataset('{"query_id": "a",\n"query_id": "b"}'), 4, "stands twice"),
+    "duplicate key": (dataset('{"query_id": "a",\n"query_id": "b"}'), 4, "appears twice"),
     "NaN": (dataset('{"query_id": NaN}'), 3, "NaN"),
     "lone surrogate": (dataset('{"query_id": "q1",\n"query_text": "\\ud800"}'), 4, "surrogate"),
     "NUL": (dataset('{"query_id": "q1",\n"query_text": "a\\u0000b", ' + JUDGED + "}"), 4, "U+0000"),

@@ -61,7 +61,7 @@ def two(first: str, second: str) -> str:
 BAD: dict[str, tuple[str | bytes, int | None, str]] = {
     "alias bomb": (query(group="&a [x]") + "    forbidden: [*a, *a]\n", 7, "anchor"),
     "alias in itself": (query(forbidden="&a [*a]"), 7, "anchor &a"),
-    "duplicate key": (query() + "    query_id: q2\n", 7, "'query_id' stands twice"),
+    "duplicate key": (query() + "    query_id: q2\n", 7, "'query_id' appears twice"),
     "null id": (query(query_id="~"), 4, "query_id is missing"),
     "empty id": (query(query_id='""'), 4, "query_id is missing"),
     "nan id": (query(query_id=".nan"), 4, "query_id '.nan' is not allowed"),
@@ -116,7 +116,7 @@ BAD: dict[str, tuple[str | bytes, int | None, str]] = {
     "blank in judged id": (query(relevant_docs='[{doc_id: "d 1", grade: 1}]'), 6, "blanks"),
     "non-breaking space": (query(relevant_docs='[{doc_id: "d\\u00a01", grade: 1}]'), 6, "blanks"),
     "long judged id": (query(relevant_docs=f"[{{doc_id: {'d' * 600}, grade: 1}}]"), 6, "longer"),
-    "duplicate ids": (two("q1", "q1"), 9, "'q1' stands twice, first on line 4"),
+    "duplicate ids": (two("q1", "q1"), 9, "'q1' appears twice, first on line 4"),
     "case twins": (two("q1", "Q1"), 9, "differ in case only, first on line 4"),
     "empty text": (query(query_text='""'), 5, "query_text is missing"),
     "blank text": (query(query_text='"  "'), 5, "blank"),

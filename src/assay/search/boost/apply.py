@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeAlias, overload
 from assay.ingest.sections import LABELS, label_of
 from assay.search.boost.detect import TABLE_RULE, Detected
 from assay.search.boost.lexicon import Lexicon
-from assay.search.fusion.fused import Fused, Pool
+from assay.search.fusion.fused import Fused, FusedPool
 from assay.search.response import Boost
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
@@ -51,7 +51,7 @@ class Order(Sequence[Boosted]):
 
     def __init__(
         self,
-        candidates: Pool,
+        candidates: FusedPool,
         scores: Sequence[float],
         matches: Sequence[_Matches],
     ) -> None:
@@ -77,7 +77,7 @@ class Order(Sequence[Boosted]):
 
 
 def apply_boosts(
-    candidates: Pool,
+    candidates: FusedPool,
     traits: Callable[[int], Traits],
     detected: Sequence[Detected],
     lexicon: Lexicon,

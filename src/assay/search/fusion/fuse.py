@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from assay.errors import InputError
 from assay.model.query import Hit
 from assay.model.testset import QueryType
-from assay.search.fusion.fused import Column, Pool
+from assay.search.fusion.fused import ComponentScores, FusedPool
 from assay.search.fusion.rrf import reciprocal_ranks
 from assay.search.fusion.weighted import normalized_scores
 from assay.search.fusion.weights import effective_weights
@@ -25,7 +25,7 @@ def fuse(
     lists: Mapping[str, Sequence[Hit]],
     options: SearchOptions,
     query_type: QueryType | None = None,
-) -> Pool:
+) -> FusedPool:
     """All candidates of all lists, best first; a candidate is known by its key."""
     names = _in_order(lists)
     weights = effective_weights(options, names, query_type)
@@ -44,10 +44,12 @@ def fuse(
     primary = len(columns[0].ranks) if names[:1] == (PRIMARY,) else 0
     keys[primary:] = sorted(keys[primary:], key=ids.__getitem__)
     keys.sort(key=scores.__getitem__, reverse=True)  # stable: what ties stays as it is
-    return Pool(keys, scores, ids, tuple(columns))
+    return FusedPool(keys, scores, ids, tuple(columns))
 
 
-def _column(name: str, given: Sequence[Hit], options: SearchOptions, weight: float) -> Column:
+def _column(
+    name: str, given: Sequence[Hit], options: SearchOptions, weight: float
+) -> ComponentScores:
     """What every hit of a list is worth; the first occurrence of a candidate counts."""
     keys, _, scores = zip(*given, strict=True) if given else ((), (), ())
     if len(set(keys)) < len(keys):
@@ -59,7 +61,7 @@ def _column(name: str, given: Sequence[Hit], options: SearchOptions, weight: flo
         raise InputError(f"{name} gave {bad.chunk_id} the score {bad.score}, which has no order")
     values = worth(scores, options)
     ranks = dict(zip(keys, range(1, len(keys) + 1), strict=True))
-    return Column(name, ranks, scores, values, tuple([weight * value for value in values]))
+    return ComponentScores(name, ranks, scores, values, tuple([weight * value for value in values]))
 
 
 def worth(scores: Sequence[float], options: SearchOptions) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, overload
 Value = TypeVar("Value")
 
 
-class Column(NamedTuple):
+class ComponentScores(NamedTuple):
     """One component's list, by rank: its scores, what they are worth, and that times its weight.
 
     In reciprocal rank fusion a rank is worth 1 / (k + rank). ``ranks`` has the rank of each key,
@@ -32,7 +32,7 @@ class Fused(NamedTuple):
     key: int
     chunk_id: str
     score: float
-    columns: tuple[Column, ...]
+    columns: tuple[ComponentScores, ...]
     places: tuple[int, ...]
 
     @property
@@ -60,14 +60,14 @@ class Fused(NamedTuple):
         """Component to its share of the score."""
         return self._found(lambda column, at: column.contributions[at])
 
-    def _found(self, value: Callable[[Column, int], Value]) -> dict[str, Value | None]:
+    def _found(self, value: Callable[[ComponentScores, int], Value]) -> dict[str, Value | None]:
         return {
             column.component: value(column, place - 1) if place else None
             for column, place in zip(self.columns, self.places, strict=True)
         }
 
 
-class Pool(Sequence[Fused]):
+class FusedPool(Sequence[Fused]):
     """Candidates in the order of their fused scores, made when they are looked at.
 
     There are hundreds for each query, of which few are ever shown.
@@ -78,7 +78,7 @@ class Pool(Sequence[Fused]):
         keys: Sequence[int],
         scores: Mapping[int, float],
         chunk_ids: Mapping[int, str],
-        columns: tuple[Column, ...],
+        columns: tuple[ComponentScores, ...],
     ) -> None:
         self.keys = keys
         self._scores = scores

@@ -71,7 +71,7 @@ def test_every_problem_of_a_pasted_set_has_its_line(pages: TestClient) -> None:
     answer = pages.post("/ui/validate", content=urlencode({"text": text}), headers=FORM)
     assert answer.status_code == 200
     assert "line 7" in answer.text
-    assert "stands twice" in answer.text
+    assert "appears twice" in answer.text
     sound = "name: m\nversion: v1\nqueries:\n  - {query_id: q, query_text: x, "
     sound += "relevant_docs: [{doc_id: a, grade: 3}]}\n"
     answer = pages.post("/ui/validate", content=urlencode({"text": sound}), headers=FORM)

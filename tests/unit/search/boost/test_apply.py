@@ -9,14 +9,14 @@ import pytest
 from assay.model.document import Chunk
 from assay.model.query import Hit
 from assay.search.boost import Boosted, apply_boosts, default_lexicon, detect
-from assay.search.fusion import Pool, fuse
+from assay.search.fusion import FusedPool, fuse
 from assay.search.request import SearchOptions
 from assay.search.response import Boost
 
 PLAIN = Chunk("p", "p", "text", section_label="introduction")
 
 
-def fused(count: int) -> Pool:
+def fused(count: int) -> FusedPool:
     hits = [Hit(key, f"doc{key}", 100.0 - key) for key in range(count)]
     return fuse({"bm25": hits}, SearchOptions())
 
@@ -101,7 +101,7 @@ def test_the_larger_factor_holds_and_both_rules_are_named() -> None:
 
 def test_equal_scores_keep_their_fused_order() -> None:
     keys = (5, 3, 4)
-    same = Pool(keys, dict.fromkeys(keys, 0.5), {key: f"doc{key}" for key in keys}, ())
+    same = FusedPool(keys, dict.fromkeys(keys, 0.5), {key: f"doc{key}" for key in keys}, ())
     lexicon = default_lexicon()
     rows = apply_boosts(same, traits({}), detect("eligibility", lexicon), lexicon)
     assert [row.fused.key for row in rows] == [5, 3, 4]
