@@ -77,7 +77,7 @@ def update_index(
                 graph_from_rows=workspace.settings.graph_from,
             )
         from assay.index.lock import write_lock
-        from assay.index.manifest import Manifest, FileSet
+        from assay.index.manifest import FileSet, Manifest
 
         cluster, dense = workspace.cluster, workspace.dense_encoder
         stack.enter_context(write_lock(workspace.layout.index))

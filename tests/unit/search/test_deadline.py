@@ -15,7 +15,7 @@ from assay.app.workspace import Workspace
 from assay.errors import EngineError, SearchUnavailableError
 from assay.render.search import troubles
 from assay.search.breaker import Breaker
-from assay.search.deadline import Failure, Lane, CallResult, Stop, call_all
+from assay.search.deadline import CallResult, Failure, Lane, Stop, call_all
 from assay.search.request import COMPONENTS
 from assay.search.searcher import Searcher, Source
 from tests.unit.search.corpus import filled
