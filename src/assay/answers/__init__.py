@@ -1,4 +1,5 @@
-"""Here are a question and chunks that were found: what is the answer, and what does it rest on?
+"""Given a question and retrieved chunks: what is the answer, and what is it based on?
 
-Every answerer keeps the port of ``model/answers.py``: it cites chunks, or refuses and says why.
+Every answerer implements the protocol of ``model/answers.py``: it cites chunks, or declines to
+answer and says why.
 """

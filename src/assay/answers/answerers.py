@@ -1,6 +1,6 @@
 """Which answerer does a setting name?
 
-``extractive``, the address of an OpenAI-compatible service, or ``module:function``.
+``extractive``, the URL of an OpenAI-compatible service, or ``module:function``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def open_answerer(
 
 
 def _function(spec: str) -> Callable[..., Any]:
-    """The function that ``module:function`` names; modules of the working folder are found, too."""
+    """The function that ``module:function`` names; the working folder is searched, too."""
     module_name, colon, name = spec.partition(":")
     if not colon or not module_name or not name.isidentifier():
         raise UsageError(f"there is no answerer {spec!r:.80}", hint=f"give {_HINT}")
@@ -50,7 +50,7 @@ def _function(spec: str) -> Callable[..., Any]:
         sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(module_name), name, None)
-    except Exception as problem:  # importing runs foreign code
+    except Exception as problem:  # importing runs the user's code
         said = f"{type(problem).__name__}: {problem}"
         raise UsageError(f"{module_name} cannot be imported: {said:.200}") from problem
     if not callable(found):

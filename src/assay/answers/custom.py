@@ -21,26 +21,26 @@ _KEYS = ("text", "citations", "grounded", "refusal_reason")
 
 @dataclass(frozen=True, slots=True)
 class CallableAnswerer:
-    """Asks a function; what it returns is checked."""
+    """Calls a function, and checks what it returns."""
 
     function: Callable[[str, Sequence[Passage]], Any]
     label: str = ""
 
     @property
     def name(self) -> str:
-        """The function's own name, or the label that it was given."""
+        """The function's own name, or a given label."""
         module = getattr(self.function, "__module__", "?")
         return self.label or f"{module}:{getattr(self.function, '__qualname__', '?')}"
 
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
-        """What the function says; where it fails, that is its failure and not ours."""
+        """The function's answer; its exceptions become an error that names it."""
         try:
             said = self.function(question, passages)
             if inspect.isawaitable(said):
                 said = _wait(said)
         except AssayError:
             raise
-        except Exception as problem:  # foreign code
+        except Exception as problem:  # user code
             raise AnswererError(
                 f"{self.name} failed: {type(problem).__name__}: {problem!s:.200}",
                 hint="it gets the question and the passages; ASSAY_DEBUG=1 shows where it failed",
@@ -53,7 +53,7 @@ def _wait(value: Awaitable[Any]) -> Any:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(_awaited(value))
-    with ThreadPoolExecutor(1) as aside:  # this thread runs a loop already, as notebooks do
+    with ThreadPoolExecutor(1) as aside:  # this thread already runs an event loop, as in notebooks
         return aside.submit(asyncio.run, _awaited(value)).result()
 
 
@@ -62,7 +62,7 @@ async def _awaited(value: Awaitable[Any]) -> Any:
 
 
 def read_answer(said: Any, who: str) -> Answer:
-    """An answer from what a function or a service returned."""
+    """Build an answer from what a function or service returned."""
     if isinstance(said, Answer):
         return said
     if isinstance(said, str):

@@ -1,9 +1,9 @@
 """Which sentences of the best passages answer the question?
 
-A sentence scores by the key words of the question that it holds, the rare ones more, by half where
-only its heading or title holds them, and a little by the rank of its passage. Sentences are taken
-one after the other; words that the answer has already count half. No model runs and nothing is
-random: the same passages give the same answer. Whether to answer at all is ``gate.py``'s to say.
+A sentence scores by the key words of the question that it contains, rare ones more, half if only
+its heading or title contains them, and a little by the rank of its passage. Sentences are picked
+one after the other; words that the answer already contains count half. No model runs and nothing is
+random: the same passages give the same answer. ``gate.py`` decides whether to answer at all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay.model.answers import Answer, Passage
 
 PASSAGES = 8
 SENTENCES = 3
-_CONTEXT = 0.5  # a word in the heading is worth this much of one in the sentence
+_CONTEXT = 0.5  # the value of a word in the heading, relative to one in the sentence
 _RANK = 0.1
 _REPEATED = 0.5
 
@@ -34,7 +34,7 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveAnswerer:
-    """Answers with sentences as they stand, each with its source; refuses below ``gate``.
+    """Answers with literal sentences, each with its source; declines below ``gate``.
 
     ``dense_model`` is the model behind the passages' dense scores, which decides how they are read.
     """
@@ -45,7 +45,7 @@ class ExtractiveAnswerer:
 
     @property
     def name(self) -> str:
-        """Names everything that changes an answer."""
+        """Identifies everything that affects an answer."""
         return f"extractive(gate={self.gate:g},sentences={self.most},dense={self.dense_model})"
 
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
@@ -56,7 +56,7 @@ class ExtractiveAnswerer:
         sure = confidence(signals(question, best), self.dense_model)
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
-            reason = f"what was found does not seem to answer this ({odds})"
+            reason = f"the results do not seem to answer this ({odds})"
             return Answer("", grounded=False, refusal_reason=reason)
         chosen = _chosen(question, best, self.most)
         ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
@@ -98,7 +98,7 @@ def _greedy(
             )
 
         best = max(candidates, key=worth)
-        if chosen and not best.held:  # nothing of the question is in it
+        if chosen and not best.held:  # it contains nothing of the question
             break
         chosen.append(best)
         candidates.remove(best)

@@ -1,10 +1,10 @@
-"""Do these passages answer the question at all, or should the answer be that we do not know?
+"""Do these passages answer the question at all, or should we say that we do not know?
 
-Three signals, all between 0 and 1: how close the nearest passage is in meaning (``closeness``, the
-cosine of the dense component), and what share of the question's key words stands in the best
-passage (``covered``) and in all passages together (``known``). A logistic model joins them; its
-weights come from ``bench/answer_gate.py`` (design/036). Cosines mean nothing across models, so each
-dense model has weights of its own, and a model without any is judged by words alone.
+There are three signals, all between 0 and 1: how close the nearest passage is in meaning
+(``closeness``, the cosine of the dense component), and what share of the question's key words is in
+the best passage (``covered``) and in all passages together (``known``). A logistic model combines
+them; its weights come from ``bench/answer_gate.py`` (design/036). Cosines are not comparable across
+models, so each dense model has its own weights; without any, only the words count.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENOUGH = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What speaks for an answer; ``closeness`` is None where no dense component looked."""
+    """The evidence for an answer; ``closeness`` is None without a dense component."""
 
     closeness: float | None
     covered: float
@@ -45,7 +45,7 @@ BY_MODEL: Mapping[str, Weights] = {
 
 
 def signals(question: str, passages: Sequence[Passage]) -> Signals:
-    """Read the signals of one question."""
+    """Compute the signals of one question."""
     wanted = key_words(question)
     texts = [words(f"{passage.chunk.title} {passage.chunk.text}") for passage in passages]
     everything = frozenset[str]().union(*texts)

@@ -1,8 +1,8 @@
-"""How is a language model asked to answer from sources, and how is its answer read back?
+"""How is a language model prompted to answer from sources, and how is its reply parsed?
 
-Sources are numbered; the model cites ``[1]`` and says a fixed phrase when they hold no answer. A
-number that no source has is kept as a citation that resolves to nothing, so that citation coverage
-sees what was made up. Models that prefer JSON may answer ``{"answer", "citations", "refused"}``.
+Sources are numbered; the model cites ``[1]`` and uses a fixed phrase if they hold no answer. A
+number without a source is kept as a citation that resolves to nothing, so that citation coverage
+shows what was made up. Models that prefer JSON may reply ``{"answer", "citations", "refused"}``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SYSTEM = (
 )
 _CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;-]\s*\d{1,4})*)\]")
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
-_WIDEST = 50  # sources that one range may name
+_WIDEST = 50  # sources per range such as [2-4]
 
 
 def messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
-    """The conversation to send: as many whole sources as fit."""
+    """The messages to send, with as many whole sources as fit."""
     parts: list[str] = []
     room = limits.MAX_PROMPT_CHARS
     for number, passage in enumerate(passages, 1):
@@ -48,7 +48,7 @@ def messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]
 
 
 def parse(reply: str, passages: Sequence[Passage]) -> Answer:
-    """What a model replied, with its numbers turned into chunk ids."""
+    """A model's reply as an answer, with numbers turned into chunk ids."""
     mapped = _as_json(reply)
     if mapped is not None:
         return _from_json(mapped, passages)

@@ -1,9 +1,9 @@
-"""How is a language model behind an OpenAI-compatible address asked for an answer?
+"""How does an OpenAI-compatible service answer a question?
 
-``POST {url}/chat/completions``, temperature 0. The whole call has one deadline: attempts, waits and
-reading the reply all happen within it. What may pass (429, 5xx, a broken connection) is tried
-again; what will not (400, 401, 404) is told at once. The key comes from an environment variable and
-is never shown.
+``POST {url}/chat/completions``, temperature 0. The whole call has one deadline, which includes
+attempts, waits and reading the reply. Transient failures (429, 5xx, a broken connection) are
+retried; permanent ones (400, 401, 404) are reported at once. The key comes from an environment
+variable and is never shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class _TryAgainError(Exception):
-    """What may pass; ``wait`` is what the service asked for."""
+    """A transient failure; ``wait`` is the delay that the service requested."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RemoteAnswerer:
-    """Asks ``model`` at ``url``; ``key_variable`` names the variable that holds the key."""
+    """Calls ``model`` at ``url``; ``key_variable`` names the variable with the key."""
 
     url: str
     model: str
@@ -51,7 +51,7 @@ class RemoteAnswerer:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise UsageError(
-                f"{self.url!r:.100} is no address", hint="such as http://127.0.0.1:11434/v1"
+                f"{self.url!r:.100} is not a URL", hint="such as http://127.0.0.1:11434/v1"
             )
         if parts.username or parts.password or parts.query:
             raise UsageError(
@@ -60,11 +60,11 @@ class RemoteAnswerer:
 
     @property
     def name(self) -> str:
-        """Names everything that changes an answer, as far as it is known."""
+        """Identifies everything known to affect an answer."""
         return f"{self.model}@{self.url}(prompt={prompt.VERSION},passages={self.passages})"
 
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
-        """What the model says of the best passages; without any it is not asked."""
+        """The model's answer from the best passages; without any it is not called."""
         shown = passages[: self.passages]
         if not shown:
             return Answer("", grounded=False, refusal_reason="nothing was found")
@@ -134,7 +134,7 @@ def _hint(status: int, answerer: RemoteAnswerer) -> str | None:
 
 
 def _seconds(header: str | None) -> float | None:
-    """The seconds of Retry-After; its dates are passed over."""
+    """The seconds of Retry-After; dates are ignored."""
     return float(header) if header is not None and header.isascii() and header.isdigit() else None
 
 

@@ -1,7 +1,7 @@
-"""Which sentences does a passage have, and under which heading does each stand?
+"""Which sentences does a passage have, and under which heading is each?
 
 Lines are kept apart, so a row of a table is a sentence. A short line without a full stop is a
-heading: it answers nothing itself and says what the sentences below it are about.
+heading: it is no answer itself but says what the sentences below it are about.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _ENDED = (".", "!", "?", ":", ";", "%")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence; ``context`` is the title and heading that it stands under."""
+    """One sentence; ``context`` is its title and heading."""
 
     text: str
     context: str
 
 
 def sentences(chunk: Chunk) -> list[Sentence]:
-    """The sentences of a chunk; all of its text where nothing else can be made out."""
+    """The sentences of a chunk; its whole text if there are none."""
     found: list[Sentence] = []
     context = chunk.title
     for line in filter(None, map(str.strip, chunk.text.splitlines())):

@@ -1,7 +1,7 @@
-"""Which words of a question carry its meaning, and are they the words of a passage?
+"""Which words of a question carry its meaning, and does a passage contain them?
 
-Words are compared without case, accents and common English endings. The stemmer is small on
-purpose: it need not find roots, only bring ``infection``, ``infections`` and the like together.
+Words are compared without case, accents and common English endings. The stemmer is deliberately
+small: it need not find roots, only map ``infection``, ``infections`` and the like to one form.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def key_words(question: str) -> tuple[str, ...]:
-    """The stems of a question that carry meaning, in order, each once; all where none does."""
+    """The meaningful stems of a question, in order, each once; all of them if none is."""
     found = _plain_words(question)
     kept = [word for word in found if word not in STOP_WORDS]
     return tuple(dict.fromkeys(map(_stem, kept or found)))

@@ -1,13 +1,13 @@
-"""How does a BERT in safetensors become a model for onnxruntime, without torch?
+"""How does a BERT model in safetensors become a model for onnxruntime, without torch?
 
 Devlin et al. 2019, post-norm transformer; SPLADE's head is Formal et al. 2021,
-``log(1 + relu(logits))`` with the maximum over all tokens, special ones included. A row runs by
-itself, so there is no padding and no mask. The graph does less than the usual export:
+``log(1 + relu(logits))`` with the maximum over all tokens, special ones included. Each row runs
+alone, so there is no padding and no mask. The graph does less work than the usual export:
 
 - query, key and value are one product;
-- the maximum over tokens is taken before bias, relu and logarithm, which all keep the order;
-- the vocabulary is cut into pieces whose products stay in the processor's cache, tokens last, so
-  that the maximum runs along memory.
+- the maximum over tokens is taken before bias, relu and logarithm, which are all monotonic;
+- the vocabulary is split into pieces whose products stay in the CPU cache, with tokens as the last
+  axis, so that the maximum runs along memory.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BertShape:
 
 
 def bert_shape(config: dict[str, Any], source: str) -> BertShape:
-    """The sizes of a model that can be built here; another kind is refused."""
+    """The sizes of a model that can be built here; an error for other kinds."""
     wanted = {
         "model_type": "bert",
         "hidden_act": "gelu",
@@ -83,7 +83,7 @@ def build_bert(tensors: Tensors, shape: BertShape, role: Role, source: str) -> b
 
 
 class _Builder:
-    """Weights by the names of the transformers library, operations in the order they run."""
+    """Builds the graph from weights named as in the transformers library."""
 
     def __init__(self, tensors: Tensors, shape: BertShape, source: str) -> None:
         self.graph = Graph()
@@ -95,7 +95,7 @@ class _Builder:
         }
 
     def transformer(self) -> str:
-        """Hidden states, one line per token."""
+        """Hidden states, one row per token."""
         state = self._embedding()
         for layer in range(self.shape.layers):
             state = self._layer(f"encoder.layer.{layer}.", state)

@@ -1,9 +1,9 @@
 """Which texts were encoded before, and what came out?
 
-One SQLite file per model keeps vectors under the SHA-256 of their text and the kind (query or
+One SQLite file per model stores vectors by the SHA-256 of their text and the kind (query or
 passage). A batch is one commit that is on disk before the next begins, so an interrupted encoding
-goes on where it stopped. Every row carries a checksum over its key and its bytes: a damaged row
-counts as missing and is written anew. The file is derived; deleting it costs time and nothing else.
+resumes where it stopped. Every row has a checksum over its key and bytes: a damaged row counts as
+missing and is written again. The file is derived; deleting it costs nothing but time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from assay.errors import CacheUnavailableError, CorruptCacheError, InputError
 from assay.model.vectors import Kind
 
 FORMAT = 1
-_APPLICATION = 0x41535659  # "ASVY", so that no other program's file is taken for ours
+_APPLICATION = 0x41535659  # "ASVY", so that no other program's file is mistaken for ours
 _KINDS: dict[Kind, int] = {"query": 0, "passage": 1}
 _AT_ONCE = 500
 _WAIT_SECONDS = 60.0
@@ -42,17 +42,17 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 
 def text_key(text: str, kind: Kind) -> bytes:
-    """What a text is filed under: one byte for the kind, then the SHA-256 of the text."""
+    """The key of a text: one byte for the kind, then the SHA-256 of the text."""
     try:
         encoded = text.encode()
     except UnicodeEncodeError:
-        clipped(text)  # says where the text is broken, if a model would look there at all
+        clipped(text)  # reports where the text is broken, unless a model would never read that far
         encoded = text.encode(errors="surrogatepass")
     return bytes([_KINDS[kind]]) + hashlib.sha256(encoded).digest()
 
 
 class VectorCache:
-    """Vectors of one model as bytes; ``with`` closes it. Threads may share one."""
+    """Vectors of one model as bytes; a context manager that threads may share."""
 
     def __init__(self, folder: Path, model_id: str) -> None:
         self.path = folder / f"{_file_name(model_id)}.db"
@@ -83,17 +83,17 @@ class VectorCache:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def count(self) -> int:
-        """How many vectors are kept; rows are never removed, so the last number tells."""
+        """The number of stored vectors; rows are never removed, so the last row number says it."""
         with self._lock, self._guarded():
             found = self._db.execute("SELECT coalesce(max(number), 0) FROM vectors").fetchone()
         return int(found[0])
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """What is known under these keys; damaged rows are left out and counted."""
+        """The vectors stored under these keys; damaged rows are left out and counted."""
         found: dict[bytes, bytes] = {}
         for at in range(0, len(keys), _AT_ONCE):
             part = keys[at : at + _AT_ONCE]
@@ -109,7 +109,7 @@ class VectorCache:
         return found
 
     def put(self, rows: Mapping[bytes, bytes]) -> None:
-        """Keep vectors in one commit; beyond the cap they are not kept."""
+        """Store vectors in one commit; above the size limit they are not stored."""
         if self.count() + len(rows) > limits.MAX_CACHED_VECTORS:
             return
         values = [(key, data, _checksum(key, data)) for key, data in rows.items()]
@@ -122,10 +122,10 @@ class VectorCache:
 
     def _prepare(self) -> None:
         db = self._db
-        db.execute("PRAGMA page_size = 16384")  # a vector takes 1.5 kB: less is lost at page ends
+        db.execute("PRAGMA page_size = 16384")  # a vector takes 1.5 kB: less is wasted at page ends
         keep_log(db, _WAIT_SECONDS)
         db.execute("PRAGMA synchronous = FULL")
-        with _transaction(db):  # others may be at the same file, which is new
+        with _transaction(db):  # other processes may be creating the same file
             found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _STAMPS]
             if found not in ([0, 0], [_APPLICATION, FORMAT]):
                 raise self._unusable("it was written by another program or version")
@@ -140,23 +140,26 @@ class VectorCache:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Say in our own words what SQLite complains of."""
+        """Turn SQLite's errors into ours."""
         try:
             yield
         except sqlite3.OperationalError as error:  # disk full, read-only, locked for too long
             raise CacheUnavailableError(f"{self.path} cannot be used now: {error}") from error
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are quoted as they are
+        except (
+            sqlite3.Error,
+            UnicodeDecodeError,
+        ) as error:  # messages quote damaged names as they are
             raise self._unusable(str(error)) from error
 
     def _unusable(self, reason: str) -> CorruptCacheError:
         return CorruptCacheError(
             f"{self.path} cannot be used: {reason}",
-            hint="delete or move it: vectors are made anew from the texts",
+            hint="delete or move it: the vectors can be computed again",
         )
 
 
 def damage(path: Path) -> str:
-    """What is wrong with a file of vectors, in words; nothing where every row is sound."""
+    """What is wrong with a file of vectors; an empty text if every row is intact."""
     try:
         with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS)) as db:
             (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
@@ -178,14 +181,14 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if db.in_transaction:  # a full disk has ended it already
+        if db.in_transaction:  # a full disk has already ended it
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
 
 
 def keys_of(texts: Iterable[str], kind: Kind) -> list[bytes]:
-    """The key of every text; a text that cannot be encoded is named by its place."""
+    """The key of every text; the error for an invalid text gives its position."""
     keys = []
     for at, text in enumerate(texts):
         try:
@@ -200,7 +203,7 @@ def _checksum(key: bytes, data: bytes) -> int:
 
 
 def _file_name(model_id: str) -> str:
-    """A name that any file system takes, and that no two models share."""
+    """A name that any file system accepts, unique to the model."""
     digest = hashlib.sha256(model_id.encode()).hexdigest()[:12]
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", model_id.split(":", maxsplit=1)[0])[:60].strip(".-")
     return f"{readable}-{digest}"

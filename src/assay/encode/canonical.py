@@ -1,8 +1,8 @@
-"""Does a model on this machine still say what it said when its card was written?
+"""Does a model on this machine still produce the output recorded with its card?
 
-One fixed sentence, and the first numbers of the answer: the start of a dense vector, the ten
-heaviest terms of a sparse one, or a score. Models in 8 bits round differently on processors with
-other instructions, so their tolerance is wider.
+The check is one fixed sentence and the first numbers of the output: the start of a dense vector,
+the ten heaviest terms of a sparse one, or a score. 8-bit models round differently on processors
+with other instructions, so their tolerance is wider.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXACT, QUANTISED = 2e-4, 5e-3
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """What a model says; ``terms`` are ids of the vocabulary."""
+    """The expected output of a model; ``terms`` are ids of the vocabulary."""
 
     numbers: tuple[float, ...]
     terms: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ CANONICAL: dict[str, Canonical] = {
 
 
 def answer(name: str, shelf: Shelf) -> Canonical:
-    """What the model says here."""
+    """The output of the model on this machine."""
     role = shelf.require(name).card.role
     if role == "dense":
         row = open_dense(name, shelf, threads=1).encode([SENTENCE], "passage")[0]
@@ -62,7 +62,7 @@ def answer(name: str, shelf: Shelf) -> Canonical:
 
 
 def differences(name: str, said: Canonical) -> list[str]:
-    """Where an answer is not the one of the card, in words; nothing where no card tells."""
+    """How an output differs from the recorded one; empty if none was recorded."""
     wanted = CANONICAL.get(name)
     if wanted is None:
         return []
@@ -75,7 +75,7 @@ def differences(name: str, said: Canonical) -> list[str]:
 
 
 def check(found: FoundModel, shelf: Shelf) -> list[str]:
-    """Everything that is wrong with a model on this machine: its files, then its answer."""
+    """Everything that is wrong with a model on this machine: its files, then its output."""
     wrong = faults(found.folder, found.card.files)
     if wrong or found.card.requires_gpu or found.card.runtime == "torch":
         return wrong

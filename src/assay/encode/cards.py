@@ -1,8 +1,8 @@
 """Which models are known, what does each turn text into, and where does it come from?
 
-A card says everything that changes a vector, so its ``recipe`` and the checksums of its files name
-the vectors of a model for good. The first source of every model is a folder on this machine; the
-card lists where it can be fetched from after that.
+A card holds everything that affects a vector, so its ``recipe`` and the checksums of its files
+identify the vectors of a model permanently. A model is looked for in folders on this machine first;
+the card lists where else it can be fetched from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ POOLINGS: tuple[Pooling, ...] = ("cls", "mean", "max", "none")
 RUNTIMES: tuple[Runtime, ...] = ("onnx", "bert", "torch")
 
 DEFAULT_MAX_TOKENS = 256
-ARITHMETIC = 1  # goes up when our own code turns the same weights into other numbers
+ARITHMETIC = 1  # increase it when our own code computes other numbers from the same weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class WheelSource:
 
 @dataclass(frozen=True, slots=True)
 class HubSource:
-    """A repository of the model hub; its files are pinned by the first pull."""
+    """A repository of the model hub; the first pull pins its files."""
 
     repository: str
     revision: str = "main"
@@ -62,7 +62,7 @@ Source: TypeAlias = WheelSource | HubSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """One model. ``files`` is empty where only the first pull can tell the checksums."""
+    """One model. ``files`` is empty if the checksums are only known after the first pull."""
 
     name: str
     role: Role
@@ -82,20 +82,20 @@ class ModelCard:
 
     @property
     def folder(self) -> str:
-        """The name of the model's folder; a hub's name has a slash in it."""
+        """The name of the model's folder, without the slash of a hub name."""
         return self.name.replace("/", "--")
 
     @property
     def size(self) -> int:
-        """Bytes on disk, 0 where unknown before the first pull."""
+        """Bytes on disk; 0 if unknown before the first pull."""
         return sum(file.size for file in self.files)
 
     def prefix(self, kind: str) -> str:
-        """What the model wants to read before a query or a passage."""
+        """The prefix that the model expects before a query or a passage."""
         return self.query_prefix if kind == "query" else self.passage_prefix
 
     def identity(self, files: tuple[ModelFile, ...], max_tokens: int) -> str:
-        """Name, tokens and a digest of weights and recipe: the same for the same vectors only."""
+        """Name, token limit and a digest of weights and recipe; equal only for equal vectors."""
         recipe = {
             "arithmetic": ARITHMETIC,
             "files": sorted([file.name, file.sha256] for file in files),

@@ -1,7 +1,7 @@
 """Which cards ship with the program?
 
-The packages named here carry the weights as plain files; nothing of their code is ever imported.
-Names with a slash are repositories of the model hub and are fetched only when asked for by name.
+The packages named here contain the weights as plain files; none of their code is ever imported.
+Names with a slash are repositories of the model hub and are fetched only when requested by name.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ DEFAULTS: dict[Role, str] = {
 
 
 def card_named(name: str) -> ModelCard:
-    """The card of that name; an unknown one is answered with the known ones."""
+    """The card of that name; the error for an unknown one lists the known ones."""
     if name in CARDS:
         return CARDS[name]
     from difflib import get_close_matches
@@ -231,5 +231,5 @@ def card_named(name: str) -> ModelCard:
 
 
 def requires_gpu(model: str) -> bool:
-    """Whether a model that we know cannot be used without one."""
+    """Whether this is a known model that cannot run without a GPU."""
     return model in CARDS and CARDS[model].requires_gpu

@@ -1,7 +1,7 @@
 """How are many texts encoded, without encoding any of them twice?
 
-Texts that were encoded before come out of the cache. The others are encoded batch by batch; a batch
-is kept before the next begins, so that an interruption costs one batch at most.
+Texts that were encoded before come from the cache. The others are encoded in batches; each batch is
+stored before the next begins, so an interruption costs one batch at most.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Vector = TypeVar("Vector")
 
 @dataclass(frozen=True, slots=True)
 class EncodeProgress:
-    """How far an encoding is: ``done`` of ``total`` texts, of which ``known`` cost nothing."""
+    """Progress of an encoding: ``done`` of ``total`` texts, ``known`` of them from the cache."""
 
     done: int
     total: int
@@ -38,7 +38,7 @@ Progress: TypeAlias = Callable[[EncodeProgress], None]
 
 
 class _Codec(Protocol[Vector]):
-    """Between vectors and the bytes that are kept of them."""
+    """Converts between vectors and the bytes stored for them."""
 
     def encode(self, texts: list[str]) -> list[Vector]: ...
     def pack(self, vector: Vector) -> bytes: ...
@@ -59,7 +59,7 @@ class _Dense:
     def unpack(self, data: bytes) -> DenseMatrix:
         vector = np.frombuffer(data, _WEIGHT).astype(np.float32)
         if len(vector) != self.encoder.dimension:
-            raise CorruptCacheError(f"a kept vector has {len(vector)} numbers")
+            raise CorruptCacheError(f"a stored vector has {len(vector)} numbers")
         return vector
 
 
@@ -158,6 +158,6 @@ class _Job(Generic[Vector]):
 
 
 def _batches(keys: list[bytes]) -> list[list[bytes]]:
-    """Enough texts for every thread to have several, few enough to lose little."""
+    """Batches with several texts per thread, small enough to lose little work."""
     size = max(_BATCH, _BATCH_PER_THREAD * thread_count(0))
     return [keys[at : at + size] for at in range(0, len(keys), size)]

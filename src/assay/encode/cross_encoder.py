@@ -1,8 +1,8 @@
 """How well does a passage answer a query, read together?
 
-A cross-encoder reads query and passage as one text. It costs about a hundred times what comparing
-two vectors costs, so it runs on the best few only. Where both do not fit, the longer one is cut,
-which is the passage unless the query is half of all.
+A cross-encoder reads query and passage as one text. It costs about a hundred times as much as
+comparing two vectors, so it runs on the best few candidates only. If both do not fit, the longer
+one is truncated, which is nearly always the passage.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BATCH = 32
 
 
 class OnnxReranker:
-    """A cross-encoder on the processor; a score depends on its pair alone."""
+    """A cross-encoder on the CPU; a score depends on its pair alone."""
 
     def __init__(self, running: Running, threads: int = 0) -> None:
         self._running = running
@@ -29,7 +29,7 @@ class OnnxReranker:
 
     @property
     def model_id(self) -> str:
-        """Names the weights and everything else that changes a score."""
+        """Identifies the weights and everything else that affects a score."""
         return self._running.model_id
 
     def score(
@@ -37,8 +37,8 @@ class OnnxReranker:
     ) -> NDArray[np.float32]:
         """One score per passage, in order; higher is better.
 
-        ``stop`` is asked before every pair. Once it says yes, the rest is not computed and
-        ``TimeoutError`` is raised, so that work nobody waits for does not pile up.
+        ``stop`` is called before every pair. Once it returns true, ``TimeoutError`` is raised, so
+        that work nobody is waiting for does not pile up.
         """
         if len(passages) > limits.MAX_RERANK_PASSAGES:
             raise LimitError(

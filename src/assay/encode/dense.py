@@ -44,7 +44,7 @@ POOL: dict[Pooling, Callable[[_Row], _Row]] = {
 
 
 class OnnxDense:
-    """A dense encoder on the processor; a vector depends on its text alone."""
+    """A dense encoder on the CPU; a vector depends on its text alone."""
 
     def __init__(self, running: Running, threads: int = 0) -> None:
         self._running = running
@@ -53,12 +53,12 @@ class OnnxDense:
 
     @property
     def model_id(self) -> str:
-        """Names the weights and everything else that changes a vector."""
+        """Identifies the weights and everything else that affects a vector."""
         return self._running.model_id
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """The length of a vector."""
         return self._running.card.dimension
 
     def encode(self, texts: list[str], kind: Kind) -> DenseMatrix:

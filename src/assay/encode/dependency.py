@@ -1,4 +1,4 @@
-"""How is a package loaded that only some uses of the program need?"""
+"""How is an optional package imported?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.errors import MissingDependencyError
 
 
 def needed(package: str, extra: str | None = None) -> Any:
-    """Import a package, or say how to install it; ``extra`` is the extra that brings it."""
+    """Import a package, or say how to install it; ``extra`` is the extra that contains it."""
     try:
         return import_module(package)
     except ImportError as error:

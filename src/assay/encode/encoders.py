@@ -1,7 +1,7 @@
-"""Which encoder stands behind a name?
+"""Which encoder does this model name open?
 
-``threads`` is how many texts run at the same time, 0 for one per core; it changes no result.
-``gpu`` asks for the GPU; models that cannot do without ask by themselves.
+``threads`` is the number of texts encoded in parallel, 0 for one per core; it changes no result.
+``gpu`` requests the GPU; models that need one use it anyway.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def open_reranker(
 
 
 def _found(name: str, shelf: Shelf) -> FoundModel:
-    """The model on this machine; one that needs a GPU is refused before anything is looked up."""
+    """The model on this machine; without the GPU it needs, an error before any lookup."""
     from assay.encode.catalog import CARDS
 
     if name in CARDS and CARDS[name].requires_gpu:

@@ -1,7 +1,7 @@
-"""What kind of model lies in this folder?
+"""What kind of model is in this folder?
 
-A folder describes itself by ``assay-model.json`` (the fields of a card), or by the layout of
-sentence-transformers: ``config.json``, ``modules.json`` and a pooling module beside the weights.
+A folder is described by ``assay-model.json`` (the fields of a card), or by the layout of
+sentence-transformers: ``config.json``, ``modules.json`` and a pooling module next to the weights.
 Nothing in it is executed: weights are ONNX or safetensors, the rest is JSON.
 """
 
@@ -45,7 +45,7 @@ def card_of_folder(folder: Path) -> ModelCard:
 
 
 def pinned_files(folder: Path) -> tuple[ModelFile, ...]:
-    """The checksums that a description holds, none where there is no description."""
+    """The checksums in the folder's description; none if it has no description."""
     return _described(folder).files if (folder / DESCRIPTION).is_file() else ()
 
 
@@ -63,7 +63,7 @@ def _digest(values: dict[str, Any]) -> str:
 def _described(folder: Path) -> ModelCard:
     path = folder / DESCRIPTION
     values = read_json(path)
-    stated = values.pop(SEAL, None)  # a description that a person wrote has none
+    stated = values.pop(SEAL, None)  # a description written by hand has none
     if stated is not None and stated != _digest(values):
         raise CorruptModelError(
             f"{path} is not what was written when the model was pulled",
@@ -89,7 +89,7 @@ def _described(folder: Path) -> ModelCard:
 
 
 def _checked(path: Path, name: str, value: object) -> object:
-    """One value of a description, if its type and range are right."""
+    """One value of a description, if its type and range are valid."""
     if name == "files":
         return _files(path, value)
     if name in _CHOICES:
@@ -173,7 +173,7 @@ def _dimension(folder: Path, config: dict[str, Any], role: Role) -> int:
 
 
 def _pooling(folder: Path, role: Role) -> Pooling:
-    """What the pooling module says; sentence-transformers takes the mean where there is none."""
+    """The pooling of the model; the mean if it has no pooling module."""
     if role != "dense":
         return "max" if role == "splade" else "none"
     path = folder / "1_Pooling" / "config.json"
@@ -187,7 +187,7 @@ def _pooling(folder: Path, role: Role) -> Pooling:
 
 
 def _prompts(folder: Path) -> tuple[str, str]:
-    """What the model wants to read before a query and before a passage."""
+    """The prefixes that the model expects before queries and passages."""
     path = folder / "config_sentence_transformers.json"
     prompts = read_json(path).get("prompts") if path.is_file() else None
     if not isinstance(prompts, dict):

@@ -1,7 +1,7 @@
-"""How does a model come from the model hub, when someone asks for it by name?
+"""How is a model fetched from the model hub?
 
-Only files that cannot run code are taken. The hub can change what a name stands for, so the first
-pull writes down the checksum of every file and later checks compare with those.
+Only files that cannot run code are fetched. The hub can change what a name refers to, so the first
+pull records the checksum of every file, and later checks compare with those.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _fetch(hub: Any, source: HubSource, name: str, folder: Path) -> None:
         raise PullError(
             f"the hub did not give {name} of {source.repository}: "
             f"{type(error).__name__}: {error!s:.200}",
-            hint="some models ask for consent on the hub's page, and a login, first",
+            hint="some models require consent on the hub's page and a login first",
         ) from error
     if Path(cached).stat().st_size > limits.MAX_MODEL_FILE_BYTES:
         raise PullError(f"{name} of {source.repository} is too large")

@@ -1,4 +1,4 @@
-"""How is a model written down for onnxruntime without the tools that usually do it?
+"""How is a model serialised for onnxruntime without the package onnx?
 
 An ONNX model is one protocol buffer. The few messages and fields that a transformer needs are
 written here by hand; the numbers are the field numbers of ``onnx.proto``.

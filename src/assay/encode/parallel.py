@@ -1,9 +1,8 @@
-"""How do many texts use all cores without changing any result?
+"""How are many texts encoded on all cores without changing any result?
 
-Every text runs through the model by itself, on one thread. Quantised models scale their activations
-by the largest value in a batch, so a neighbour in a batch would change a vector; alone, a vector
-depends on its text and nothing else. Cores are used by running several texts at the same time,
-longest first so that the last threads finish together.
+Every text runs through the model alone, on one thread. Quantised models scale their activations by
+the largest value in a batch, so another text in the batch would change a vector. All cores are used
+by running several texts in parallel, longest first so that the threads finish together.
 """
 
 from __future__ import annotations

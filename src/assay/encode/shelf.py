@@ -1,8 +1,8 @@
 """Where is a model on this machine, and is it intact?
 
-A name is looked up in the workspace's own ``models`` folder, then in the folder that all workspaces
-of a user share. A path to a folder is taken as it is. Weights are read once, checked and handed on
-from memory, so what was checked is what runs.
+A name is looked up in the workspace's own ``models`` folder, then in the folder shared by all of a
+user's workspaces. A path to a folder is used as it is. Weights are read once, verified and loaded
+from memory, so what was verified is what runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FoundModel:
-    """A model whose files are on this machine; checksums are in ``card.files`` once known."""
+    """A model whose files are on this machine; ``card.files`` has checksums once known."""
 
     card: ModelCard
     folder: Path
@@ -34,7 +34,7 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model's small files and weights in memory, under the checksums that they had."""
+    """A model's files in memory, with the checksums they had when read."""
 
     card: ModelCard
     folder: Path
@@ -42,7 +42,7 @@ class LoadedModel:
     files: tuple[ModelFile, ...]
 
     def identity(self, max_tokens: int) -> str:
-        """What names the vectors of this model."""
+        """The id of this model's vectors."""
         return self.card.identity(self.files, max_tokens)
 
 
@@ -61,7 +61,7 @@ class Shelf:
             yield "shared", self.shared
 
     def find(self, card: ModelCard) -> FoundModel | None:
-        """The first folder that holds the model, whether intact or not; nothing in it is read."""
+        """The first folder for the model, intact or not; its files are not read."""
         for place, root in self.places():
             folder = root / card.folder
             if folder.is_dir():
@@ -69,7 +69,7 @@ class Shelf:
         return None
 
     def require(self, name: str) -> FoundModel:
-        """The model of that name or in that folder; it must be there."""
+        """The model of that name or in that folder; an error if it is missing."""
         from assay.encode.folders import card_of_folder
 
         if name not in CARDS:
@@ -88,7 +88,7 @@ class Shelf:
         return replace(found, card=_with_files(card, found.folder))
 
     def _pulled_from_hub(self, name: str) -> FoundModel | None:
-        """A repository without a card that was pulled by name; its folder describes itself."""
+        """A repository without a card that was pulled by name; its folder has a description."""
         from assay.encode.folders import card_of_folder
 
         if name.count("/") != 1 or name.startswith((".", "/", "~")):
@@ -113,7 +113,7 @@ def shelf(
 
 
 def user_folder(environ: Mapping[str, str]) -> Path | None:
-    """Where this user's caches live, if the machine knows a home."""
+    """The user's cache folder; None if there is no home folder."""
     for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
         if os.path.isabs(environ.get(variable, "")):
             return Path(environ[variable]) / "assay" / "models"
@@ -129,7 +129,7 @@ def looks_like_path(name: str) -> bool:
 
 
 def checksum(path: Path) -> ModelFile:
-    """Size and SHA-256 of one file, read in pieces."""
+    """The size and SHA-256 of one file, read in blocks."""
     digest, size = hashlib.sha256(), 0
     try:
         with path.open("rb") as stream:
@@ -142,7 +142,7 @@ def checksum(path: Path) -> ModelFile:
 
 
 def faults(folder: Path, files: tuple[ModelFile, ...]) -> list[str]:
-    """What is wrong with the files of a folder, in words; nothing where it is intact."""
+    """What is wrong with the files of a folder; empty if it is intact."""
     found = []
     for file in files:
         path = folder / file.name
@@ -184,7 +184,7 @@ def _read(path: Path) -> bytes:
 
 
 def _with_files(card: ModelCard, folder: Path) -> ModelCard:
-    """A card without checksums takes those that its first pull wrote down."""
+    """A card without checksums gets those that the first pull recorded."""
     from assay.encode.folders import pinned_files
 
     return card if card.files else replace(card, files=pinned_files(folder))

@@ -1,8 +1,8 @@
 """How does text become weights of vocabulary terms?
 
-SPLADE reads every token's opinion on every term of the vocabulary and keeps
-``max over tokens of log(1 + relu(logit))``; terms without weight are left out. Special tokens take
-part, as they did when the models here were trained.
+SPLADE computes a logit for every token and every term of the vocabulary; a term's weight is
+``max over tokens of log(1 + relu(logit))``, and terms without weight are left out. Special tokens
+are included, as they were when the models here were trained.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.model.vectors import Kind, SparseVector
 
 
 class OnnxSplade:
-    """A sparse encoder on the processor; a vector depends on its text alone."""
+    """A sparse encoder on the CPU; a vector depends on its text alone."""
 
     def __init__(self, running: Running, threads: int = 0) -> None:
         self._running = running
@@ -24,16 +24,16 @@ class OnnxSplade:
 
     @property
     def model_id(self) -> str:
-        """Names the weights and everything else that changes a vector."""
+        """Identifies the weights and everything else that affects a vector."""
         return self._running.model_id
 
     @property
     def vocabulary(self) -> int:
-        """How many terms there are."""
+        """The number of terms."""
         return self._running.card.dimension
 
     def terms(self) -> list[str]:
-        """The vocabulary, to show what a vector says."""
+        """The vocabulary, for showing vectors."""
         return self._running.tokenizer.terms()
 
     def encode(self, texts: list[str], kind: Kind) -> list[SparseVector]:

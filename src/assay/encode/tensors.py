@@ -1,7 +1,7 @@
 """Which arrays does a safetensors file hold?
 
-The format is eight bytes with the length of a JSON header, the header (name, type, shape and place
-of every array) and the bytes of the arrays. Nothing in it can run code.
+The format is eight bytes with the length of a JSON header, the header (name, type, shape and
+offsets of every array) and the bytes of the arrays. Nothing in it can run code.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _tensor(
     kind = np.dtype(_TYPES[entry["dtype"]])
     shape, place = _sizes(entry.get("shape")), _sizes(entry.get("data_offsets"))
     if shape is None or place is None or len(place) != 2:
-        raise FormatError(f"{name!r:.80} has no shape or no place", source=source)
+        raise FormatError(f"{name!r:.80} has no shape or no offsets", source=source)
     begin, end = (start + offset for offset in place)
     count = math.prod(shape)
     if not start <= begin <= end <= len(data) or end - begin != count * kind.itemsize:
@@ -67,6 +67,6 @@ def _tensor(
 
 
 def _sizes(value: object) -> list[int] | None:
-    """The value, if it is a list of whole numbers that are not negative."""
+    """The value, if it is a list of non-negative integers."""
     right = isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
     return value if isinstance(value, list) and right else None

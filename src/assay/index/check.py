@@ -1,4 +1,4 @@
-"""Is the index sound, and what is in it?"""
+"""Is the index intact, and what does it hold?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEPTH = 100
 
 
 def card(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """Sizes, models and, where dense search is approximate, its measured recall."""
+    """Sizes, models and, if dense search is approximate, its measured recall."""
     parts = {
         "bm25": [manifest.bm25] if manifest.bm25 else [],
         "segments": list(manifest.segments),
@@ -33,7 +33,7 @@ def card(folder: Path, manifest: Manifest) -> dict[str, Any]:
     }
     graphs = sum(GRAPH in part.files for part in manifest.segments)
     if graphs:
-        verify_once(folder, manifest)  # faiss asks for any amount of memory that a file names
+        verify_once(folder, manifest)  # faiss allocates whatever amount of memory a file specifies
     return {
         "indexed_rows": sum(part.rows for part in manifest.segments),
         "dead_rows": manifest.dead.rows if manifest.dead else 0,
@@ -46,7 +46,7 @@ def card(folder: Path, manifest: Manifest) -> dict[str, Any]:
 
 
 def measured_recall(folder: Path, manifest: Manifest, seed: int = 42) -> float:
-    """Share of the true nearest 100 that the graphs propose, for vectors of the index itself."""
+    """The share of the true nearest 100 that the graphs find, for vectors of the index itself."""
     rng = np.random.default_rng(seed)
     found = wanted = 0
     for part in manifest.segments:
@@ -64,7 +64,7 @@ def measured_recall(folder: Path, manifest: Manifest, seed: int = 42) -> float:
 
 
 def problems(folder: Path, chunks: int, store: Origin) -> list[str]:
-    """Every damage that can be found: checksums, row counts, lag behind the store."""
+    """All detectable problems: checksums, row counts, lag behind the store."""
     try:
         manifest = manifests.load(folder)
     except StorageError as problem:

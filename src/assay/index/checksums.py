@@ -1,4 +1,4 @@
-"""Is a file still what was written?"""
+"""Does a file still have the content that was written?"""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from assay.errors import CorruptError
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def describe(folder: Path, but: Collection[str] = ()) -> dict[str, list[int | str]]:
-    """Size and SHA-256 of each other file in a folder; lock files are nobody's content."""
+    """The size and SHA-256 of every file in a folder, except ``but`` and lock files."""
     return {
         path.name: [path.stat().st_size, digest(path)]
         for path in sorted(folder.iterdir())
@@ -25,7 +25,7 @@ def describe(folder: Path, but: Collection[str] = ()) -> dict[str, list[int | st
 
 
 def fingerprint(path: Path, checksum: int | str) -> str:
-    """What changes whenever somebody writes to a file, and what its content should be."""
+    """A fingerprint that changes whenever a file is written, and its expected checksum."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -34,7 +34,7 @@ def fingerprint(path: Path, checksum: int | str) -> str:
 
 
 def verify(path: Path, size: int | str, checksum: int | str) -> None:
-    """Refuse, by name, a file that is not what the manifest says."""
+    """Raise an error that names the file if it does not match the manifest."""
     try:
         sound = path.stat().st_size == size and digest(path) == checksum
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Which chunks of a segment pass a filter, and what are they about?
 
-Each field is a column of small numbers and a dictionary of the values they stand for, so that a
-filter is a lookup in the dictionary and one comparison over the column.
+Each field is a column of small integer codes and a dictionary of values, so that a filter is a
+dictionary lookup and one comparison over the column.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.model.query import Filters, filter_values
 DICTIONARY = "columns.json"
 CODES = "columns.npy"
 KEYS = "keys.npy"
-HINT = "intent_hint"  # no filter asks for it, but boosts do
+HINT = "intent_hint"  # not used by filters, but by boosts
 LABELS = ("section_label", HINT, "is_table")
 
 
@@ -42,7 +42,7 @@ def write_columns(folder: Path, rows: Sequence[KeyedChunk]) -> None:
 
 
 class Columns:
-    """The keys, chunk ids and filter columns of a segment that was written."""
+    """The keys, chunk ids and filter columns of a stored segment."""
 
     def __init__(self, folder: Path) -> None:
         content = json.loads((folder / DICTIONARY).read_text(encoding="utf-8"))
@@ -58,7 +58,7 @@ class Columns:
         self._kinds: dict[tuple[int, ...], ChunkLabels] = {}
 
     def passing(self, filters: Filters) -> BoolArray | None:
-        """The rows that pass; None where every row does."""
+        """The rows that pass; None if every row does."""
         mask: BoolArray | None = None
         for name, allowed in filters.active().items():
             known = self._known[name]
@@ -67,9 +67,9 @@ class Columns:
         return mask
 
     def labels(self, keys: NDArray[np.int64]) -> dict[int, ChunkLabels]:
-        """What those of the keys that are here are about.
+        """The labels of those keys that are in this segment.
 
-        Nothing where the segment was written before ``intent_hint`` was a column of it.
+        Empty if the segment was written before it had an ``intent_hint`` column.
         """
         if HINT not in self._at or not len(self.keys):
             return {}
@@ -80,7 +80,9 @@ class Columns:
         for kind in {*kinds} - self._kinds.keys():
             section, hint, table = map(self._value, LABELS, kind)
             self._kinds[kind] = ChunkLabels(section, hint, table == str(True))
-        shared = map(self._kinds.__getitem__, kinds)  # a value for all that are about the same
+        shared = map(
+            self._kinds.__getitem__, kinds
+        )  # one value shared by all chunks with the same labels
         return dict(zip(self.keys[rows].tolist(), shared, strict=True))
 
     def _value(self, name: str, code: int) -> str:
@@ -88,12 +90,12 @@ class Columns:
 
 
 def _mapped(path: Path) -> NDArray[Any]:
-    """An array that stays on the disk; as a plain one, since a ``memmap`` is slow to index."""
+    """A memory-mapped array as a plain one, since a ``memmap`` is slow to index."""
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def _one_of(codes: NDArray[np.int32], wanted: list[int]) -> BoolArray:
-    """Which codes are among those that are wanted; one is compared with faster than looked up."""
+    """Which codes are wanted; comparing with a single one is faster than a lookup."""
     if len(wanted) == 1:
         return np.asarray(codes == wanted[0])
     return np.isin(codes, wanted)

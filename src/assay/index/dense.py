@@ -1,13 +1,13 @@
-"""Which chunks mean what the query means?
+"""Which chunks are closest in meaning to the query?
 
-Vectors of unit length, so that the inner product is the cosine. A segment is searched exactly
-unless it has an HNSW graph (Malkov and Yashunin, 2018): that proposes candidates by vectors of one
-byte a number, whose scores are then computed from the vectors themselves, and the index card says
-which share of the true best 100 it finds.
+Vectors have unit length, so the inner product is the cosine. A segment is searched exactly unless
+it has an HNSW graph (Malkov and Yashunin, 2018): the graph proposes candidates by vectors quantised
+to one byte per number, whose scores are then computed from the full vectors, and the index card
+reports the share of the true best 100 that it finds.
 
-Exact search in a large segment also looks at one byte a number first. How far such a score can be
-from the true one is known, so that every row that may be among the best is then looked at in full:
-the answer is the same, in less than half of the time.
+Exact search in a large segment also scans quantised vectors first. The error of such a score is
+bounded, so every row that may be among the best is then scored in full: the result is the same, in
+less than half of the time.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ GRAPH = "dense.hnsw"
 SCAN, ERRORS = "dense.sq8", "dense_errors.npy"
 SCAN_FROM_ROWS = 20_000
 BLOCK = 8_192
-ROUNDING = 1e-5  # of sums of products of unit vectors in single precision
+ROUNDING = 1e-5  # rounding error of inner products of unit vectors in single precision
 GRAPH_LINKS, BUILD_EFFORT = 32, 100
 LEAST_EFFORT, EFFORT_PER_RESULT = 130, 1.3  # measured: see design/007
-MORE = 4  # times as many rows are proposed as asked for
+MORE = 4  # times as many rows are proposed as requested
 # A filter that lets a share s through makes a walk 1/s times as long, and an exact search s times
 # as short: below this many rows, times all rows over rows that pass, exact is the faster one.
 EXACT_BELOW = 3_000
@@ -42,7 +42,7 @@ Rows: TypeAlias = NDArray[np.int64]
 
 
 def write_dense(folder: Path, vectors: DenseMatrix, *, graph: bool) -> None:
-    """The vectors of a segment, and a graph over them where one is wanted."""
+    """Write the vectors of a segment, and a graph over them if requested."""
     vectors = np.ascontiguousarray(vectors, dtype=np.float32)
     np.save(folder / VECTORS, vectors, allow_pickle=False)
     faiss = _faiss()
@@ -68,7 +68,7 @@ def write_dense(folder: Path, vectors: DenseMatrix, *, graph: bool) -> None:
 
 
 def _largest_errors(scan: Any, vectors: DenseMatrix) -> Vector:
-    """How far a number of a vector is from what one byte says, at most, by dimension."""
+    """The largest quantisation error of each dimension."""
     worst = np.zeros(vectors.shape[1], dtype=np.float32)
     for start in range(0, len(vectors), BLOCK):
         part = vectors[start : start + BLOCK]
@@ -78,7 +78,7 @@ def _largest_errors(scan: Any, vectors: DenseMatrix) -> Vector:
 
 
 def _faiss() -> Any:
-    """The library, imported where it is used; its stubs lack half of what it has."""
+    """The library, imported lazily; its type stubs are incomplete."""
     import faiss
 
     return faiss
@@ -86,9 +86,9 @@ def _faiss() -> Any:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One query is work for one thread; others would only spin beside it, where bm25 is at work.
+    """Use one thread per query; others would only spin and slow down the other components.
 
-    What is set here holds for the calling thread alone.
+    The setting applies to the calling thread alone.
     """
     faiss = _faiss()
     before = faiss.omp_get_max_threads()
@@ -119,7 +119,7 @@ class Vectors:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector."""
+        """The length of a vector."""
         return int(self._vectors.shape[1])
 
     def row(self, at: int) -> Vector:
@@ -129,16 +129,16 @@ class Vectors:
     def nearest(
         self, query: Vector, k: int, allowed: BoolArray | None = None
     ) -> tuple[Rows, Vector]:
-        """The k rows that are nearest, of those that are allowed, and their cosines.
+        """The k nearest of the allowed rows, and their cosines.
 
-        Exactly so without a graph, and where few rows are allowed, since that is faster, too.
+        Exact without a graph, and where few rows are allowed, since that is also faster.
         """
         if self._graph is None or (allowed is not None and self._few(allowed)):
             return self.exact(query, k, allowed)
         return self._best_of(self._proposed(query, k, allowed), query, k)
 
     def exact(self, query: Vector, k: int, allowed: BoolArray | None = None) -> tuple[Rows, Vector]:
-        """The same, by looking at every row that is allowed."""
+        """The same, by scoring every allowed row."""
         if allowed is not None:
             return self._best_of(np.flatnonzero(allowed), query, k)
         if self._scan is not None and MORE * MORE * k < len(self._vectors):
@@ -148,7 +148,7 @@ class Vectors:
         return rows, products[rows]
 
     def _possible(self, query: Vector, k: int) -> Rows:
-        """Every row that may be among the k nearest, by one byte a number.
+        """Every row that may be among the k nearest, judged by quantised vectors.
 
         With an error of e at most, the k-th largest of these scores is at most e above the k-th
         true one, and a row that is among the true best is at most e below its true score.
@@ -184,7 +184,7 @@ class Vectors:
         return np.sort(found[0][found[0] >= 0].astype(np.int64))
 
     def _products(self, query: Vector) -> Vector:
-        """One product a row; BLAS would sum in another order with another number of threads."""
+        """One product per row; with BLAS, the order of summation would depend on the threads."""
         faiss = _faiss()
         products = np.empty(len(self._vectors), dtype=np.float32)
         if len(products):
@@ -198,7 +198,7 @@ class Vectors:
         return products
 
     def _products_of(self, rows: Rows, query: Vector) -> Vector:
-        """The same products, of some rows."""
+        """The same products, for some rows."""
         faiss = _faiss()
         products = np.empty(len(rows), dtype=np.float32)
         if len(rows):

@@ -1,7 +1,7 @@
 """Who may write to the index right now?
 
-One process at a time, told by an advisory lock that the system releases when the process ends,
-however it ends. The lock file says who holds it, for the message that the second one gets.
+One process at a time, by an advisory lock that the system releases when the process ends, however
+it ends. The lock file names its holder, for the error message of a second process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.errors import BusyError
 
 @contextmanager
 def write_lock(folder: Path) -> Iterator[None]:
-    """Hold the folder's write lock, or refuse naming the process that does."""
+    """Hold the folder's write lock; an error names the process that holds it already."""
     make_folder(folder)
     path = folder / "WRITER"
     with storing(path):
@@ -31,7 +31,7 @@ def write_lock(folder: Path) -> Iterator[None]:
             _take(file, folder)
             holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
             file.truncate(0)
-            os.write(file.fileno(), holder.encode())  # at once, so that closing has nothing to do
+            os.write(file.fileno(), holder.encode())  # at once, so that closing writes nothing
         yield
 
 

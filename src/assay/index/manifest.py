@@ -1,7 +1,7 @@
 """Which files make up the index, and up to which change of the store?
 
-The manifest is the only file that is ever replaced. Everything it names is immutable; what it does
-not name does not exist.
+The manifest is the only file that is ever replaced. Everything it lists is immutable; files it does
+not list are ignored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FileSet:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One generation. ``applied`` is the store's change up to which it is complete."""
+    """One generation. ``applied`` is the last change of the store that it includes."""
 
     generation: int = 0
     applied: int = 0
@@ -45,7 +45,7 @@ class Manifest:
 
     @property
     def parts(self) -> tuple[FileSet, ...]:
-        """Every folder that the generation is made of."""
+        """Every folder of the generation."""
         return tuple(part for part in (self.bm25, *self.segments, self.dead) if part is not None)
 
     def next(self, **changes: Any) -> Manifest:
@@ -54,21 +54,21 @@ class Manifest:
 
 
 def save(folder: Path, manifest: Manifest) -> None:
-    """Make this the current generation, in one step."""
+    """Make this the current generation, atomically."""
     content = {"format": FORMAT, **asdict(manifest)}
     text = json.dumps({**content, "checksum": _checksum(content)}, indent=1)
     write_atomically(folder / NAME, text.encode())
 
 
 def load(folder: Path) -> Manifest:
-    """The current generation; an empty one where nothing was indexed yet."""
+    """The current generation; an empty one if nothing was indexed yet."""
     path = folder / NAME
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
         if is_new(folder):
             return Manifest()
-        if path.exists():  # the first writer wrote it between two looks of ours
+        if path.exists():  # the first writer wrote it between our two checks
             return load(folder)
         raise CorruptError(f"{path} is missing", hint="assay index rebuild") from None
     except OSError as problem:
@@ -83,7 +83,11 @@ def load(folder: Path) -> Manifest:
         raise StorageError(f"{path} has another format than {FORMAT}", hint="assay index rebuild")
     try:
         return _manifest(content)
-    except (KeyError, TypeError, AttributeError):  # sealed, and still not what we write
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+    ):  # the checksum fits, but the content is not what we write
         raise CorruptError(f"{path} is no manifest", hint="assay index rebuild") from None
 
 
@@ -112,12 +116,12 @@ def _manifest(content: dict[str, Any]) -> Manifest:
 
 
 def is_new(folder: Path) -> bool:
-    """Whether nothing was ever written here: the first thing that a writer writes is a manifest."""
+    """Whether nothing was ever written here: a writer writes a manifest first."""
     return not (folder / NAME).exists() and not any(part_folders(folder))
 
 
 def part_folders(folder: Path) -> list[Path]:
-    """Every folder that is or was part of a generation, or was going to be."""
+    """Every folder that is, was, or was going to be part of a generation."""
     return [
         path
         for kind in ("seg", "dead", "bm25")

@@ -1,8 +1,8 @@
-"""Was this index made of this store?
+"""Was this index built from this store?
 
-The number of changes tells an index that is ahead. A database that was lost, or put back from a
-copy, may reach the same number with other documents: then the mark is another one, or the last
-changes are of other documents, or of another text.
+An index with more changes than the store was not. A database that was lost or restored from a copy
+may reach the same number of changes with other documents: then its mark differs, or its last
+changes are to other documents or other text.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from assay.model.document import LoggedChange
 MARK = "made_of"
 NEWEST = "newest_changes"
 FOREIGN = "the index was made of another database"
-BEHIND = "behind the store"  # how the only complaint ends that an update mends
+BEHIND = "behind the store"  # the end of the one complaint that an update fixes
 
 
 class Origin(Protocol):
-    """What tells one store from another."""
+    """What distinguishes one store from another."""
 
     def last_change(self) -> int:
         """The number of the newest change."""
 
     def mark(self, seq: int) -> str:
-        """What the store was like at change ``seq``, in few letters; the same for ever."""
+        """A short digest of the store at change ``seq``, which never changes."""
 
     def newest(self, seq: int) -> list[LoggedChange]:
         """The last changes up to ``seq``; a document that was changed since has no digest."""
 
 
 def origin_of(store: Origin, seq: int) -> dict[str, Any]:
-    """What an index that is complete up to ``seq`` keeps of its store."""
+    """What an index that includes changes up to ``seq`` records about its store."""
     return {MARK: store.mark(seq), NEWEST: [list(one) for one in store.newest(seq)]}
 
 
 def is_foreign(applied: int, kept: Mapping[str, Any], store: Origin) -> bool:
-    """Whether an index that is complete up to ``applied`` knows of what never was in this store.
+    """Whether an index with changes up to ``applied`` was built from another store.
 
-    ``kept`` is what it kept of its own store; older indexes lack some of it.
+    ``kept`` is what it recorded about its own store; older indexes lack some of it.
     """
     if applied > store.last_change():
         return True
@@ -50,7 +50,7 @@ def is_foreign(applied: int, kept: Mapping[str, Any], store: Origin) -> bool:
 
 
 def _differ(written: Sequence[Sequence[Any]], found: Sequence[LoggedChange]) -> bool:
-    """Whether these are other changes; a digest that one side no longer knows says nothing."""
+    """Whether these changes differ; a digest missing on one side is ignored."""
     if len(written) != len(found):
         return True
     return any(

@@ -1,7 +1,7 @@
-"""Here is an index folder: open its current generation and search it.
+"""How is the current generation of an index opened and searched?
 
-A reader holds one generation and is never disturbed: its files stay until it lets go, whatever a
-writer does meanwhile. ``refresh`` moves on to the newest one.
+A reader holds one generation and is never disturbed: its files stay until it closes them, whatever
+a writer does meanwhile.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from assay.model.vectors import DenseEncoder, SparseEncoder
 DEAD = "dead.npy"
 VERIFIED = ".verified.json"
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]  # rows and their scores
-TRIES = 100  # a writer that replaces the generation while it is opened means trying again
+TRIES = 100  # attempts, in case a writer replaces the generation while it is being opened
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment, opened; ``alive`` is None where nothing of it was deleted."""
+    """One open segment; ``alive`` is None if nothing in it was deleted."""
 
     columns: Columns
     postings: Postings | None
@@ -48,7 +48,7 @@ class Segment:
     alive: BoolArray | None
 
     def allowed(self, filters: Filters) -> BoolArray | None:
-        """The rows that may be found; None where all may."""
+        """The rows that may be returned; None if all may."""
         passing = self.columns.passing(filters)
         if passing is None or self.alive is None:
             return self.alive if passing is None else passing
@@ -74,25 +74,25 @@ class Generation:
         )
 
     def bm25(self) -> Component:
-        """The component that finds words."""
+        """The component that matches words."""
         return self._bm25 or Nothing("bm25")
 
     def splade(self, encoder: SparseEncoder) -> Component:
-        """The component that finds weighted terms."""
+        """The component that matches weighted terms."""
         self._check_model("splade", encoder.model_id)
         return SparseSearch(self, encoder)
 
     def dense(self, encoder: DenseEncoder) -> Component:
-        """The component that finds meaning."""
+        """The component that matches meaning."""
         self._check_model("dense", encoder.model_id)
         return DenseSearch(self, encoder)
 
     def labels(
         self, keys: Sequence[int], older: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
     ) -> dict[int, ChunkLabels]:
-        """What the chunks with these keys are about.
+        """The labels of the chunks with these keys.
 
-        ``older`` answers for segments that were written before this was kept in them.
+        ``older`` provides them for segments that were written without labels.
         """
         wanted = np.array(keys, dtype=np.int64)
         found: dict[int, ChunkLabels] = {}
@@ -113,7 +113,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """The component of an index that holds nothing."""
+    """The component of an empty index."""
 
     name: str
 
@@ -132,7 +132,7 @@ class SparseSearch:
         self._encoder = encoder
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
-        """The k best chunks; a chunk that shares no term with the query is none of them."""
+        """The k best chunks; only chunks that share a term with the query."""
         if k < 1 or not query.strip() or not self._generation.segments:
             return []
         encoded = self._encoder.encode([query], "query")
@@ -144,7 +144,7 @@ class SparseSearch:
                 return None
             scores = segment.postings.scores(vector)
             if allowed is not None:
-                scores *= allowed  # what may not be found shares nothing with the query
+                scores *= allowed  # as if they shared nothing with the query
             rows = best_rows(scores, k, floor=0.0)
             return rows, scores[rows]
 
@@ -169,7 +169,7 @@ class DenseSearch:
     def search_vector(
         self, vector: NDArray[np.float32], k: int, filters: Filters | None = None
     ) -> list[Hit]:
-        """The k nearest chunks to a vector that is already there."""
+        """The k chunks nearest to a vector."""
 
         def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
             if segment.vectors is None:
@@ -186,7 +186,7 @@ def _merge(
     filters: Filters | None,
     find: Callable[[Segment, BoolArray | None], Found | None],
 ) -> list[Hit]:
-    """The k best rows of all segments, by score descending and chunk id ascending."""
+    """The k best rows of all segments, by score descending, then chunk id."""
     wanted = filters or Filters()
     hits: list[Hit] = []
     for segment in generation.segments:
@@ -204,7 +204,7 @@ def _merge(
 
 
 def open_generation(folder: Path, *, verified: bool = True) -> Generation:
-    """The current generation; where a writer replaced it meanwhile, the newer one."""
+    """The current generation, or the newer one if a writer replaces it meanwhile."""
     for attempt in range(TRIES):
         manifest = manifests.load(folder)
         try:
@@ -220,9 +220,9 @@ def open_generation(folder: Path, *, verified: bool = True) -> Generation:
 
 
 def _refuse_removed(folder: Path, manifest: Manifest) -> None:
-    """Were all files there until the last was opened?
+    """Check that all files still existed when the last one was opened.
 
-    tantivy opens a segment without its positions as one that has none, and fails in the search.
+    tantivy opens a segment whose position file is missing as one without positions and fails later.
     """
     for part in manifest.parts:
         for name, (_, checksum) in part.files.items():
@@ -230,7 +230,7 @@ def _refuse_removed(folder: Path, manifest: Manifest) -> None:
 
 
 def verify_once(folder: Path, manifest: Manifest) -> None:
-    """Check the checksum of every file that somebody wrote to since it was last checked."""
+    """Verify the checksum of every file that was written since it was last verified."""
     stamp = folder / VERIFIED
     known = _verified(stamp)
     now = []
@@ -241,13 +241,13 @@ def verify_once(folder: Path, manifest: Manifest) -> None:
             if now[-1] not in known:
                 verify(path, size, checksum)
     if known != {*now}:
-        # a folder that cannot be written to is checked each time
+        # a read-only folder is verified each time
         with contextlib.suppress(StorageError):
             write_atomically(stamp, json.dumps(now).encode())
 
 
 def _verified(stamp: Path) -> frozenset[str]:
-    """The fingerprints of files that were found sound; none where that cannot be read."""
+    """The fingerprints of verified files; empty if they cannot be read."""
     try:
         found = json.loads(stamp.read_bytes())
         return frozenset(found if isinstance(found, list) else ())

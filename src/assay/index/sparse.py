@@ -1,9 +1,8 @@
 """Which chunks share weighted terms with the query?
 
-Impact postings in columns: for each term of the vocabulary the rows that have it and their
-weights, which is a sparse matrix by columns. A query adds up the columns of its terms per row,
-exactly. Arrays are mapped from the disk, so opening costs nothing and processes share
-memory.
+Impact postings by column: for each term of the vocabulary, the rows that have it and their weights,
+as a sparse matrix in column order. A query adds up the columns of its terms, exactly. Arrays are
+memory-mapped, so opening costs nothing and processes share memory.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from assay import compiled
 from assay.errors import CorruptError, LimitError
 from assay.model.vectors import SparseVector
 
-REBUILD = "assay index check names what is wrong, assay index rebuild makes it anew"
-MOST_POSTINGS = 2**31 - 1  # what a 32-bit number counts
+REBUILD = "assay index check names what is wrong, assay index rebuild builds it again"
+MOST_POSTINGS = 2**31 - 1  # the range of a 32-bit number
 STARTS, ROWS, WEIGHTS = "sparse_starts.npy", "sparse_rows.npy", "sparse_weights.npy"
 
 
@@ -29,7 +28,7 @@ Starts: TypeAlias = NDArray[np.int32]
 
 
 def write_sparse(folder: Path, vectors: Sequence[SparseVector], vocabulary: int) -> None:
-    """The postings of a segment's vectors, terms ascending, rows ascending within a term."""
+    """Write the postings of a segment's vectors: terms ascending, rows ascending within a term."""
     terms = np.concatenate([np.zeros(0, dtype=np.int32), *(v.terms for v in vectors)])
     weights = np.concatenate([np.zeros(0, dtype=np.float32), *(v.weights for v in vectors)])
     weights = weights.astype(np.float32, copy=False)
@@ -56,11 +55,11 @@ class Postings:
         self._plain = kinds == (np.int32, np.float32) and len(self._rows) == len(self._weights)
 
     def scores(self, query: SparseVector) -> NDArray[np.float32]:
-        """The dot product of the query with every row, summed in the order of terms."""
+        """The dot product of the query with every row, summed in term order."""
         scores = np.zeros(self._count, dtype=np.float32)
         weights = np.ascontiguousarray(query.weights, dtype=np.float32)
         if (library := compiled.library()) is not None and self._plain:
-            # one call: whoever runs Python meanwhile would be waited for after each
+            # one call: with several, each would wait for the GIL again
             terms = np.ascontiguousarray(query.terms, dtype=np.int32)
             outside = library.assay_add_columns(
                 self._starts.ctypes.data, len(self._starts) - 1,
@@ -77,17 +76,19 @@ class Postings:
             if add is not None:
                 add(self._count, 1, ends, self._rows, self._weights, factor, scores)
             else:
-                part = slice(ends[0], ends[1])  # a row has a term once at most, so this adds all
+                part = slice(
+                    ends[0], ends[1]
+                )  # a row has a term at most once, so no addition is lost
                 scores[self._rows[part]] += self._weights[part] * factor
         return scores
 
 
 @cache
 def _column_adder() -> Any:
-    """SciPy's product of a sparse matrix by columns with a vector, added to another vector.
+    """SciPy's in-place product of a column-ordered sparse matrix with a vector.
 
     Its public form would first copy the columns, which takes twice as long as the sum itself. None
-    where this version of SciPy has it no more: then numpy does the same in four times as long.
+    if this version of SciPy no longer has it; numpy then takes four times as long.
     """
     try:
         from scipy.sparse._sparsetools import csc_matvec

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from assay import compiled
 
 GROUPS = 64
-TIES = 1_000  # more of them than this and the k are left to arrays
+TIES = 1_000  # with more ties than this, array operations do it
 
 
 def best_rows(scores: NDArray[Any], k: int, floor: float = -np.inf) -> NDArray[np.int64]:
-    """The rows of the k largest scores above ``floor``, with all that tie with the last of them."""
+    """The rows of the k largest scores above ``floor``, and all rows that tie with the last."""
     found = _compiled(scores, k, floor)
     return _by_arrays(scores, k, floor) if found is None else found
 
 
 def _compiled(scores: NDArray[Any], k: int, floor: float) -> NDArray[np.int64] | None:
-    """One call that lets other threads go on; None where it is not there or too much ties."""
+    """The same in one compiled call without the GIL; None if not compiled or too many rows tie."""
     library = compiled.library()
     if library is None or scores.dtype != np.float32 or not scores.flags.c_contiguous or k < 1:
         return None
@@ -36,8 +36,8 @@ def _compiled(scores: NDArray[Any], k: int, floor: float) -> NDArray[np.int64] |
 def _by_arrays(scores: NDArray[Any], k: int, floor: float) -> NDArray[np.int64]:
     """The same by array operations.
 
-    Rows are dealt out into columns of 64. The k-th largest of the columns' maxima is no larger than
-    the k-th largest score, so that two quick passes leave little to look at more closely.
+    Rows are arranged in columns of 64. The k-th largest of the columns' maxima is no larger than
+    the k-th largest score, so two quick passes leave few candidates.
     """
     whole = len(scores) - len(scores) % GROUPS
     bound = floor

@@ -1,7 +1,7 @@
 """Are these the vectors that an encoder promised?
 
-Vectors come from models, which may be anybody's. What is wrong with one is said here, before it is
-written or compared: a number that is none would make every ranking wrong without a word.
+Vectors come from models, which may be anybody's. They are checked before they are stored or
+compared: a NaN would silently make every ranking wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.model.vectors import DenseMatrix, SparseVector
 
 
 def sound_matrix(vectors: DenseMatrix, rows: int, model: str) -> DenseMatrix:
-    """The vectors of so many texts, if they are that."""
+    """The vectors, if they are valid vectors for this number of texts."""
     if vectors.ndim != 2 or len(vectors) != rows or not vectors.shape[1]:
         raise _wrong(model, f"an array of shape {vectors.shape} for {rows} texts")
     _check_lengths(np.linalg.norm(vectors, axis=1), model)
@@ -34,7 +34,7 @@ def sound_query(vector: NDArray[np.float32], dimension: int, model: str) -> NDAr
 def sound_sparse(
     vectors: Sequence[SparseVector], rows: int, vocabulary: int, model: str
 ) -> Sequence[SparseVector]:
-    """The weights of so many texts over a vocabulary of this size, if they are that."""
+    """The sparse vectors, if they are valid for this number of texts and this vocabulary."""
     if len(vectors) != rows:
         raise _wrong(model, f"{len(vectors)} vectors for {rows} texts")
     for vector in vectors:
@@ -52,7 +52,7 @@ def sound_sparse(
 
 def _check_lengths(lengths: NDArray[np.floating], model: str) -> None:
     if not np.isfinite(lengths).all():
-        raise _wrong(model, "a vector with numbers that are none, or infinite")
+        raise _wrong(model, "a vector with NaN or infinite numbers")
     if not lengths.all():
         raise _wrong(model, "a vector of length zero")
 

@@ -1,9 +1,8 @@
 """How does the index catch up with the store?
 
-The store is the truth and numbers its changes. A writer asks for what came after the change that
-the current generation is complete up to, writes new files, makes them durable, and only then names
-them in the manifest. A crash before that leaves files that nobody names; the next writer removes
-them.
+The store is the source of truth and numbers its changes. A writer asks for the changes after those
+in the current generation, writes new files, makes them durable, and only then lists them in the
+manifest. A crash before that leaves files that no manifest lists; the next writer removes them.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
 
 SEGMENT_ROWS = 100_000
-GRAPH_FROM_ROWS = 200_000  # up to this many chunks in all, dense search is exact
+GRAPH_FROM_ROWS = 200_000  # up to this many chunks in total, dense search is exact
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all
 
@@ -45,15 +44,15 @@ class ChunkSource(Origin, Protocol):
     """What the index needs of the store."""
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
-        """Chunks that came after ``seq``, up to ``until``, and are still there."""
+        """Chunks added after change ``seq``, up to ``until``, that still exist."""
 
     def removed_since(self, seq: int, until: int) -> list[int]:
-        """Keys that were there at ``seq`` and are gone at ``until``."""
+        """Keys that existed at ``seq`` and are gone at ``until``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoders:
-    """Text to vectors, with the models' names; None leaves a component out."""
+    """The encoders with the names of their models; None leaves a component out."""
 
     dense: Callable[[list[str]], DenseMatrix] | None = None
     sparse: Callable[[list[str]], list[SparseVector]] | None = None
@@ -73,7 +72,7 @@ class Encoders:
 
 
 def passage(chunk: Chunk) -> str:
-    """The text that models see."""
+    """The text of a chunk as models see it."""
     return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
 
 
@@ -86,14 +85,14 @@ def update(
     progress: Progress | None = None,
     graph_from_rows: int = GRAPH_FROM_ROWS,
 ) -> Manifest:
-    """Bring the index up to the store's last change; ``fresh`` writes all of it anew."""
+    """Bring the index up to the store's last change; ``fresh`` builds it from scratch."""
     with write_lock(folder), _tidied(folder):
         if manifests.is_new(folder):
-            # an empty generation first: from now on a manifest that is not there is a lost one
+            # an empty generation first: from now on a missing manifest means a lost one
             manifests.save(folder, Manifest())
         current = _base(folder, encoders, source, fresh)
         until = source.last_change()
-        verify_once(folder, current)  # what is damaged must not live on under new checksums
+        verify_once(folder, current)  # damaged files must not survive under new checksums
         if until == current.applied and not fresh:
             return current
         removed = source.removed_since(current.applied, until)
@@ -106,20 +105,22 @@ def update(
 
 @contextmanager
 def _tidied(folder: Path) -> Iterator[None]:
-    """Remove what no generation needs, also where writing failed: that may be a full disk."""
+    """Remove unneeded files, also if writing failed: the disk may be full."""
     try:
         yield
     finally:
-        with contextlib.suppress(StorageError, OSError):  # nothing goes where nothing is known
+        with contextlib.suppress(
+            StorageError, OSError
+        ):  # without a readable manifest, remove nothing
             _sweep(folder, manifests.load(folder))
 
 
 def _base(folder: Path, encoders: Encoders, source: ChunkSource, fresh: bool) -> Manifest:
-    """The generation to build on: an empty one where models changed or all is written anew."""
+    """The generation to build on: an empty one if models changed or all is rebuilt."""
     if fresh:
         try:
             return Manifest(generation=manifests.load(folder).generation)
-        except StorageError:  # rebuilding is what one does with a broken index
+        except StorageError:  # a broken index is what rebuilding is for
             return Manifest(generation=_largest_number(folder))
     current = manifests.load(folder)
     changed = current.segments and dict(current.models) != encoders.models
@@ -154,7 +155,7 @@ class _Work:
     def write(
         self, added: list[KeyedChunk], removed: list[int], until: int, origin: dict[str, Any]
     ) -> Manifest:
-        """The next generation's files, durable, and the manifest that names them."""
+        """Write the next generation's files durably, and return the manifest that lists them."""
         rows = sum(part.rows for part in self._current.segments) + len(added)
         segments = list(self._current.segments)
         for start in range(0, len(added), SEGMENT_ROWS):
@@ -221,10 +222,10 @@ class _Work:
 
 
 def _finished(folder: Path, rows: int, before: FileSet | None = None) -> FileSet:
-    """The part that the files of a folder make up, durable.
+    """The file set of a folder, made durable.
 
-    A file that it shares with the part before keeps the checksum of then: computed anew, damage
-    that came since would pass for the truth.
+    A file shared with the previous file set keeps its checksum: computing it again would accept
+    damage that happened since.
     """
     with storing(folder):
         shared = {} if before is None else _shared(folder, before)
@@ -235,7 +236,7 @@ def _finished(folder: Path, rows: int, before: FileSet | None = None) -> FileSet
 
 
 def _shared(folder: Path, before: FileSet) -> Files:
-    """The files that a folder has from the part before, as links or as copies."""
+    """The files that a folder shares with the previous file set, as links or copies."""
     base = folder.parent / before.folder
     return {
         name: stated
@@ -250,7 +251,7 @@ def _same(path: Path, other: Path) -> bool:
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Say in our own words what goes wrong; tantivy raises ValueError, faiss RuntimeError."""
+    """Turn write errors into ours; tantivy raises ValueError, faiss RuntimeError."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as problem:
@@ -258,11 +259,11 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path, manifest: Manifest) -> None:
-    """Remove what the manifest does not name; a reader that maps it keeps it until it lets go."""
+    """Remove what the manifest does not list; readers keep mapped files until they close them."""
     named = {part.folder for part in manifest.parts}
     for path in manifests.part_folders(folder):
         if path.name not in named:
             shutil.rmtree(path, ignore_errors=True)
     for path in folder.iterdir():
-        if is_unfinished(path.name):  # of a process that was killed
+        if is_unfinished(path.name):  # left by a process that was killed
             path.unlink(missing_ok=True)

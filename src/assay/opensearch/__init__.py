@@ -1,9 +1,9 @@
 """How does search run on an OpenSearch cluster?
 
-node          how is one node asked?
-transport     who speaks HTTP with the cluster, within which time?
+node          requests to one node
+transport     requests to any node of the cluster, with deadlines
 mapping       which fields does an index have?
 components    bm25, splade and dense as queries
-loading       how do chunks get there, also after an interruption?
+bulk          how are chunks loaded, also after an interruption?
 cluster       one workspace's indexes behind an alias: current, update, check
 """

@@ -1,8 +1,8 @@
-"""How do chunks get to the cluster, whole and in bounded memory?
+"""How are chunks loaded into the cluster, completely and in bounded memory?
 
 Chunks are read page by page, encoded, and sent in parts of a few megabytes. A chunk is written
-under its key, so sending it again changes nothing; what a busy cluster turns away is sent again
-after a pause. Nothing counts as loaded before the cluster said so for every single chunk.
+under its key, so sending it again changes nothing; what a busy cluster rejects is sent again after
+a pause. Nothing counts as loaded before the cluster has confirmed every single chunk.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def load_chunks(
     encoders: Encoders,
     done: Callable[[int, int], None],
 ) -> int:
-    """Write every chunk; ``done`` hears, page by page, the last key and how many there were."""
+    """Write every chunk; ``done`` is called after each page with its last key and size."""
     count = 0
     for page in pages:
         if not page:
@@ -49,12 +49,12 @@ def load_chunks(
 
 
 def delete_chunks(transport: Transport, index: str, keys: Sequence[int]) -> None:
-    """Remove chunks; one that is not there is removed already."""
+    """Remove chunks; missing ones are ignored."""
     send(transport, ((str(key), _line("delete", index, str(key))) for key in keys))
 
 
 def send(transport: Transport, actions: Iterable[Action]) -> None:
-    """Have every action carried out, in parts."""
+    """Send all actions, in parts."""
     part: list[Action] = []
     size = 0
     for action in actions:
@@ -68,7 +68,7 @@ def send(transport: Transport, actions: Iterable[Action]) -> None:
 
 
 def _carry_out(transport: Transport, part: list[Action]) -> None:
-    """One part, sending again what the cluster had no room for."""
+    """Send one part, and resend what the cluster had no room for."""
     until = time.monotonic() + PATIENCE_SECONDS
     pause = FIRST_PAUSE_SECONDS
     while part:
@@ -86,7 +86,7 @@ def _carry_out(transport: Transport, part: list[Action]) -> None:
             raise EngineError(
                 f"OpenSearch did not take {counted(len(again), 'chunk')} "
                 f"within {PATIENCE_SECONDS:.0f} s: {reason}",
-                hint="run it again later: it goes on where it stopped",
+                hint="run it again later: it resumes where it stopped",
             )
         part = again
         if part:

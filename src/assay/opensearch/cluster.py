@@ -1,12 +1,11 @@
 """Which index on the cluster is the current one, and how does it catch up with the store?
 
 A generation is an index of its own, ``PREFIX-000007``, behind the alias ``PREFIX``. The index's
-``_meta`` says which models made it, of which store, and up to which change it is complete. New
-chunks and deletes go into the current index; a rebuild, or other models, fill a new index, which
-the alias moves to in one step when all of it is there; the one before stays until the next, for
-searches that are still in it. An interrupted load goes on where it stopped. An index of another
-store, whose workspace has the same prefix, is never written to or searched; only a rebuild takes
-its place.
+``_meta`` records which models and which store it was built from, and its last change. New chunks
+and deletes go into the current index; a rebuild, or other models, fill a new index, to which the
+alias moves atomically once it is complete; the previous one stays until the next rebuild, for
+searches that still use it. An interrupted load resumes where it stopped. An index of another store,
+whose workspace has the same prefix, is never written or searched; only a rebuild replaces it.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ class Shape:
 class Current:
     """The index behind the alias; ``generation`` 0 means that there is none yet.
 
-    ``begun`` is the last change that may be in it in part, from a load that was cut off;
-    ``origin`` is what it kept of its store, as it was at ``applied``.
+    ``begun`` is the last change that an interrupted load may have applied in part; ``origin`` is
+    what it recorded about its store at ``applied``.
     """
 
     index: str = ""
@@ -66,7 +65,7 @@ class Current:
 
     @property
     def name(self) -> str:
-        """What an answer and a run call it: it changes with every change of what is searched."""
+        """The name for responses and runs; it changes whenever the searched content does."""
         return f"{self.index}@{self.applied}"
 
 
@@ -78,9 +77,9 @@ class Cluster:
         self._shape = shape
 
     def current(self) -> Current:
-        """What the alias points at.
+        """The index that the alias points to.
 
-        One request, answered by the node that gets it (``local``): searches go on while the
+        One request, answered by the node that receives it (``local``): searches work while the
         cluster has no manager.
         """
         found = self.transport.ask(
@@ -99,7 +98,7 @@ class Cluster:
         sparse: SparseEncoder | None,
         dense: DenseEncoder | None,
     ) -> Component | None:
-        """One component over an index; None where the configuration has no model for it."""
+        """One component over an index; None if the configuration has no model for it."""
         if name == "bm25":
             return Bm25(self.transport, current.index)
         encoder = sparse if name == "splade" else dense
@@ -140,7 +139,7 @@ class Cluster:
             return self._fill(index, source, encoders, after or 0, old=current, progress=progress)
         if until == current.applied:
             return current
-        # a load that was cut off may have brought chunks that are gone since
+        # an interrupted load may have added chunks that are gone since
         gone = {
             key
             for seq in {current.applied, current.begun}
@@ -156,7 +155,7 @@ class Cluster:
         return self._mark(current.index, {"applied": until, **origin_of(source, until)})
 
     def _create(self, index: str, dimension: int, generation: int, plan: dict[str, Any]) -> None:
-        """An empty index, in the place of one that was begun for another plan."""
+        """Create an empty index, replacing one that was begun for another plan."""
         self._clear(index)
         body = index_body(
             shards=self._shape.shards,
@@ -177,7 +176,7 @@ class Cluster:
         old: Current,
         progress: Progress,
     ) -> Current:
-        """A new index with everything, and the alias moved to it when it is whole."""
+        """Fill a new index with everything, then move the alias to it."""
         plan = self._meta(index)["plan"]
         until = plan["until"]
 
@@ -188,18 +187,18 @@ class Cluster:
         pages = _after(source.added_since(0, until), after)
         load_chunks(self.transport, index, pages, encoders, done)
         self._finish(index)
-        # the plan stays: where the alias cannot be moved now, the next time finds all of it there
+        # the plan stays: if the alias cannot be moved now, the next attempt finds everything loaded
         known = {"models": encoders.models, **_origin(plan)}
         new = self._mark(index, {"applied": until, "begun": until, **known})
         self._swap(old.index, index)
         return new
 
     def _begun(self, index: str, plan: dict[str, Any], store: Origin | None) -> int | None:
-        """The last key that an interrupted load of the same plan had brought there.
+        """The last key that an interrupted load of the same plan had written.
 
-        None where there was none, or where a shard of it is gone with its node: an index that is
-        being filled has no copies yet, and is filled anew. What another store's workspace has begun
-        is refused, unless ``store`` is None.
+        None if there was none, or if a shard was lost with its node: an index that is being filled
+        has no copies yet, and is filled again. An index begun by another store's workspace is an
+        error, unless ``store`` is None.
         """
         meta = self._meta(index)
         begun = meta.get("plan")
@@ -210,7 +209,7 @@ class Cluster:
         return int(meta.get("loaded", 0))
 
     def _finish(self, index: str) -> None:
-        """Merged while it has no copies, then copied, then searchable."""
+        """Merge the index while it has no copies, then copy it, then make it searchable."""
         self._refresh(index)
         self.transport.ask(
             "POST", f"/{index}/_forcemerge?max_num_segments=1", timeout=MERGE_SECONDS
@@ -227,17 +226,17 @@ class Cluster:
         if self._status(index, wait="green", seconds=COPY_SECONDS) == "red":
             raise EngineError(
                 f"shards of {index} were lost while it was filled",
-                hint="run it again: the index before goes on serving meanwhile",
+                hint="run it again: the previous index keeps serving meanwhile",
             )
 
     def _status(self, index: str, *, wait: str = "yellow", seconds: int = LOST_SECONDS) -> str:
-        """green, yellow or red, after waiting for something better for so long."""
+        """green, yellow or red, after waiting up to ``seconds`` for ``wait``."""
         path = f"/_cluster/health/{index}?wait_for_status={wait}&timeout={seconds}s"
         found = self.transport.ask("GET", path, late=True, timeout=seconds + 30.0)
         return str(found["status"])
 
     def _swap(self, old: str, new: str) -> None:
-        """Move the alias in one step; what it left stays for those who still search it."""
+        """Move the alias atomically; the old index stays for searches that still use it."""
         alias = self._shape.prefix
         actions: list[dict[str, Any]] = [{"add": {"index": new, "alias": alias}}]
         if old:
@@ -250,23 +249,23 @@ class Cluster:
                 self._clear(name)
 
     def _clear(self, index: str) -> None:
-        """Delete an index of ours, if there is one; what somebody else made is left alone."""
+        """Delete an index of ours, if it exists; others' indexes are left alone."""
         found = self.transport.ask("GET", f"/{index}/_mapping", missing=True)
         if found:
             _current(index, found[index]["mappings"].get("_meta", {}))
             self.transport.ask("DELETE", f"/{index}", missing=True)
 
     def _refresh(self, index: str) -> None:
-        """Make everything searchable that was loaded; what is said of it must hold."""
+        """Make everything that was loaded searchable; an error if a shard fails."""
         said = self.transport.ask("POST", f"/{index}/_refresh", timeout=120.0)
         if failed := said.get("_shards", {}).get("failed"):
             raise EngineError(
                 f"{counted(failed, 'shard')} of {index} could not be refreshed",
-                hint="run it again: it goes on where it stopped",
+                hint="run it again: it resumes where it stopped",
             )
 
     def _mark(self, index: str, changes: dict[str, Any]) -> Current:
-        """Write what is known of an index into its ``_meta``, and read it back."""
+        """Update the ``_meta`` of an index, and read it back."""
         meta = {**self._meta(index), **changes}
         self.transport.ask("PUT", f"/{index}/_mapping", {"_meta": meta})
         return _current(index, meta)
@@ -277,24 +276,24 @@ class Cluster:
         return meta
 
     def count(self, index: str) -> int:
-        """How many chunks an index has, in shards that are alive."""
+        """The number of chunks of an index, in live shards."""
         return int(self.transport.ask("GET", f"/{index}/_count")["count"])
 
     def keys(self, index: str, keys: Sequence[int]) -> set[int]:
-        """Which of these chunks an index has."""
+        """Those of the keys that an index has."""
         body = {"ids": [str(key) for key in keys]}
         found = self.transport.ask("POST", f"/{index}/_mget?_source=false", body)
         return {int(doc["_id"]) for doc in found["docs"] if doc.get("found")}
 
     def engine(self) -> str:
-        """The engine and its version, as a run keeps it."""
+        """The engine and its version, as recorded in a run."""
         return f"opensearch {self.transport.ask('GET', '/')['version']['number']}"
 
     def card(self, current: Current) -> dict[str, Any]:
-        """The engine, the cluster's health and what the index takes."""
+        """The engine, the cluster's health and the size of the index."""
         health = self.transport.ask("GET", "/_cluster/health")
         primaries: dict[str, Any] = {}
-        if current.index:  # without a name the whole cluster would be meant
+        if current.index:  # without a name, the request would cover the whole cluster
             stats = self.transport.ask("GET", f"/{current.index}/_stats/store", missing=True)
             primaries = stats.get("_all", {}).get("primaries", {})
         return {
@@ -313,7 +312,7 @@ class Cluster:
         }
 
     def problems(self, chunks: int, store: Origin) -> list[str]:
-        """What is wrong, in words; nothing where the list is empty."""
+        """A list of problems; empty if there are none."""
         current = self.current()
         if not current.generation:
             told = counted(store.last_change(), "change")
@@ -346,7 +345,7 @@ class Cluster:
         return found
 
     def unfit(self) -> list[tuple[str, str]]:
-        """What nodes lack that our indexes need, each with what to do."""
+        """What nodes lack for our indexes, each with what to do about it."""
         found = []
         for node in self.transport.ask("GET", "/_nodes/plugins")["nodes"].values():
             version = tuple(map(int, re.findall(r"\d+", node["version"])[:2]))
@@ -362,7 +361,7 @@ class Cluster:
 
 
 def refuse_foreign(current: Current, source: Origin) -> None:
-    """Refuse an index that was made of another store than this."""
+    """Raise an error if an index was built from another store."""
     if is_foreign(current.applied, current.origin, source):
         raise EngineError(
             f"{current.index}: {FOREIGN}",
@@ -392,7 +391,7 @@ def _origin(kept: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after(pages: Iterator[list[KeyedChunk]], last_key: int) -> Iterator[list[KeyedChunk]]:
-    """The pages without what was loaded before."""
+    """The pages without what was already loaded."""
     for page in pages:
         kept = list(itertools.dropwhile(lambda row: row.key <= last_key, page))
         if kept:

@@ -1,8 +1,8 @@
-"""How are bm25, splade and dense asked of the cluster?
+"""How do bm25, splade and dense query the cluster?
 
 Each component is one request that returns keys and scores in our order: score descending, then
-chunk id. Filters are part of the query, so they apply before ranking. What comes back while shards
-are missing is a ``PartialAnswerError`` that holds it: a part must not pass for the whole.
+chunk id. Filters are part of the query, so they apply before ranking. If shards are missing, a
+``PartialAnswerError`` carries what was found: a part must not pass for the whole.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assay.model.vectors import DenseEncoder, SparseEncoder
 from assay.opensearch.mapping import VECTOR, WEIGHTS, short
 from assay.opensearch.transport import Transport
 
-MAX_CLAUSES = 500  # of the 1,024 that Lucene allows in one query, with two fields
+MAX_CLAUSES = 500  # two fields each, of the 1,024 clauses that Lucene allows per query
 MAX_HITS = 10_000  # as deep as OpenSearch looks (index.max_result_window)
 SEARCH_SECONDS = 10.0
 WANTED = "filter_path=timed_out,_shards,hits.hits.sort"
@@ -43,11 +43,11 @@ class ClusterComponent:
         kind: str = "",
         score_of: Callable[[float], float] = float,
     ) -> list[Hit]:
-        """The k best; ``score_of`` makes our score of the cluster's."""
+        """The k best; ``score_of`` converts the cluster's score into ours."""
         body = {
             "size": min(k, MAX_HITS),
             "query": query,
-            # all that is wanted of a hit is what it is sorted by: nothing stored is read, which
+            # only the sort values of a hit are needed: no stored field is read, which
             # would take longer than the search
             "sort": [{"_score": "desc"}, {"chunk_id": "asc"}, {"key": "asc"}],
             "stored_fields": "_none_",
@@ -66,7 +66,7 @@ class ClusterComponent:
 
 
 class Bm25(ClusterComponent):
-    """Words, weighed by statistics of the whole index and not of each shard."""
+    """Words, weighted by statistics of the whole index rather than of each shard."""
 
     name = "bm25"
 
@@ -121,7 +121,7 @@ class Splade(ClusterComponent):
 
 
 class Dense(ClusterComponent):
-    """Nearest vectors in Lucene's graph; approximate, and exact where a filter leaves few."""
+    """Nearest vectors in Lucene's graph; approximate, but exact if a filter leaves few."""
 
     name = "dense"
 
@@ -152,12 +152,12 @@ def filter_clauses(filters: Filters | None) -> list[dict[str, Any]]:
 
 
 def _missing(answer: dict[str, Any]) -> str:
-    """What an answer lacks, in words; empty where it is whole."""
+    """What an answer lacks; empty if it is complete."""
     shards = answer["_shards"]
-    # one without a living copy counts as neither successful nor failed
+    # a shard without a live copy counts as neither successful nor failed
     missing = shards["total"] - shards["successful"]
     if not missing:
-        return "the cluster stopped before the end" if answer.get("timed_out") else ""
+        return "the cluster stopped early" if answer.get("timed_out") else ""
     reasons = [failure.get("reason", {}).get("reason") for failure in shards.get("failures", [])]
-    why = next((str(reason)[:200] for reason in reasons if reason), "they have no living copy")
+    why = next((str(reason)[:200] for reason in reasons if reason), "they have no live copy")
     return f"{missing} of {shards['total']} shards did not answer: {why}"

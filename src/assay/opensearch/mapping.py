@@ -1,8 +1,8 @@
 """Which fields does an index on the cluster have?
 
-Words are cut as in the embedded index: at everything that is neither letter nor digit, lower-cased,
-folded to ASCII, without the same 33 stop words, stemmed by Snowball. SPLADE's weights are
-``rank_features``, which keep nine bits of each. Vectors go into Lucene's HNSW graph.
+Words are analysed as in the embedded index: split at everything that is neither letter nor digit,
+lower-cased, folded to ASCII, without the same 33 stop words, stemmed by Snowball. SPLADE's weights
+are ``rank_features``, which keep nine bits of each. Vectors go into Lucene's HNSW graph.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from assay.model.vectors import SparseVector
 FORMAT = 1
 WEIGHTS = "splade"
 VECTOR = "dense"
-DIGITS = {VECTOR: 8, WEIGHTS: 5}  # as many as the cluster keeps; more only make requests longer
-SMALLEST = 1.0e-4  # rank_features refuses what is no normal, positive number
+DIGITS = {
+    VECTOR: 8,
+    WEIGHTS: 5,
+}  # as many as the cluster keeps; more would only make requests longer
+SMALLEST = 1.0e-4  # rank_features rejects numbers that are not positive and normal
 
 
 def index_body(
     *, shards: int, replicas: int, refresh: str, dimension: int, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Settings and mapping of a new index; ``dimension`` 0 leaves dense vectors out."""
+    """The settings and mapping of a new index; ``dimension`` 0 leaves dense vectors out."""
     settings: dict[str, Any] = {
         "number_of_shards": shards,
         "number_of_replicas": replicas,
@@ -92,7 +95,7 @@ _ANALYSIS = {
 def row_of(
     row: KeyedChunk, weights: SparseVector | None, vector: NDArray[np.float32] | None
 ) -> dict[str, Any]:
-    """One chunk as the cluster keeps it."""
+    """One chunk as the cluster stores it."""
     chunk = row.chunk
     fields: dict[str, Any] = {
         "key": row.key,
@@ -115,6 +118,6 @@ def row_of(
 
 
 def short(numbers: NDArray[np.float32], field: str) -> list[float]:
-    """Numbers of a field with as many digits as the cluster keeps."""
+    """The numbers of a field with as many digits as the cluster keeps."""
     found: list[float] = np.round(numbers.astype(np.float64), DIGITS[field]).tolist()
     return found

@@ -1,8 +1,8 @@
-"""How is one node of a cluster asked?
+"""How are requests sent to one node of a cluster?
 
 By the standard library's HTTP client over connections that are kept open: a search makes three
-requests at once, and a general client costs more of them than everything else here together
-(design/040). Connections that the node has closed meanwhile are opened anew.
+requests at once, and a general-purpose client would take longer than everything else together
+(design/040). Connections that the node has closed meanwhile are reopened.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
 CONNECT_SECONDS = 2.0
-MAX_IDLE = 32  # connections to a node that wait for the next request
+MAX_IDLE = 32  # idle connections kept per node
 
 
 class UnreachableError(Exception):
@@ -22,11 +22,11 @@ class UnreachableError(Exception):
 
 
 class LateError(Exception):
-    """The node took the request and did not answer in time."""
+    """The node accepted the request and did not answer in time."""
 
 
 class Node:
-    """One node; threads may ask it at the same time."""
+    """One node; safe for use by several threads."""
 
     def __init__(self, url: str, headers: Mapping[str, str], tls: ssl.SSLContext | None) -> None:
         parts = urlsplit(url)
@@ -35,17 +35,17 @@ class Node:
         self._headers = dict(headers)
         self._tls = tls
         self._idle: deque[HTTPConnection] = deque()
-        self._under_way: deque[None] = deque()  # threads add and take at the same time
+        self._under_way: deque[None] = deque()  # shared between threads
 
     @property
     def load(self) -> int:
-        """How many requests it has not answered yet."""
+        """The number of unanswered requests."""
         return len(self._under_way)
 
     def request(
         self, method: str, path: str, content: bytes | None, seconds: float
     ) -> tuple[int, bytes]:
-        """Status and body of the answer."""
+        """The status and body of the response."""
         self._under_way.append(None)
         try:
             return self._answer(method, path, content, seconds)
@@ -67,7 +67,7 @@ class Node:
                     raise self._unreachable(broken) from broken
 
     def close(self) -> None:
-        """Let go of all connections that nobody uses."""
+        """Close all idle connections."""
         while self._idle:
             self._idle.pop().close()
 
@@ -90,7 +90,7 @@ class Node:
         return connection
 
     def _unreachable(self, problem: Exception) -> UnreachableError:
-        # what a stranger answered is not repeated
+        # the response of an unknown service is not repeated
         said = f": {problem!s:.200}" if isinstance(problem, OSError) else ""
         return UnreachableError(f"{self.url}: {type(problem).__name__}{said}")
 

@@ -33,8 +33,8 @@ BUSY = frozenset({429, 502, 503, 504})
 PATIENCE_SECONDS = 120.0
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 10.0
-REST_SECONDS = 10.0  # how long a node that failed is asked last
-BULK = "/_bulk?timeout=10s"  # how long the cluster itself waits for a shard that is away
+REST_SECONDS = 10.0  # how long a failed node is tried last
+BULK = "/_bulk?timeout=10s"  # how long the cluster itself waits for a missing shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Transport:
         self._resting: dict[str, float] = {}  # node to when it may be asked first again
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for node in self._nodes:
             node.close()
 
@@ -97,10 +97,10 @@ class Transport:
         late: bool = False,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """The answer as JSON.
+        """The response as JSON.
 
-        With ``missing`` an absent thing is an empty answer; with ``late`` what the cluster says
-        after waiting in vain (408) is an answer too.
+        With ``missing``, 404 is an empty response; with ``late``, the cluster's own timeout (408)
+        is a response, too.
         """
         content = None if body is None else json.dumps(body).encode()
         status, answer = self._any_node(method, path, content, timeout)
@@ -111,7 +111,7 @@ class Transport:
         return answer
 
     def bulk(self, lines: bytes, timeout: float = 120.0) -> dict[str, Any]:
-        """Many writes at once; a cluster that is busy or away is given time, and asked again."""
+        """Send many writes at once; retry while the cluster is busy or unreachable."""
         until = time.monotonic() + PATIENCE_SECONDS
         pause = FIRST_PAUSE_SECONDS
         while True:
@@ -132,14 +132,14 @@ class Transport:
     def _any_node(
         self, method: str, path: str, content: bytes | None, timeout: float | None
     ) -> tuple[int, dict[str, Any]]:
-        """The first answer that a node gives, beginning with the one whose turn it is."""
+        """The first response of any node, in order of preference."""
         seconds = self._timeout if timeout is None else timeout
         problem: Exception | None = None
         for node in self._in_turn():
             try:
                 status, answer = node.request(method, path, content, seconds)
                 return status, _json(status, answer)
-            except LateError as late:  # it may still be at work on it: the others are not asked
+            except LateError as late:  # it may still be working on it: do not try the others
                 self._resting[node.url] = time.monotonic() + REST_SECONDS
                 raise EngineError("OpenSearch did not answer in time") from late
             except UnreachableError as failed:
@@ -151,7 +151,7 @@ class Transport:
         ) from problem
 
     def _in_turn(self) -> list[Node]:
-        """All nodes, the least busy first, those that failed of late at the end."""
+        """All nodes, the least busy first, recently failed ones last."""
         first = next(self._turn) % len(self._nodes)
         nodes = self._nodes[first:] + self._nodes[:first]
         now = time.monotonic()
@@ -162,12 +162,12 @@ def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, or an address with one bracket
+    except ValueError:  # a port that is not a number, or an unbalanced bracket
         return False
 
 
 def _is_open(url: str) -> bool:
-    """Whether what is sent there can be read on its way."""
+    """Whether traffic to this URL is unencrypted."""
     parts = urlsplit(url)
     return parts.scheme == "http" and parts.hostname not in LOOPBACK
 
@@ -207,7 +207,7 @@ def _json(status: int, content: bytes) -> dict[str, Any]:
         if status >= 300:
             return {}
         raise EngineError(
-            "OpenSearch answered with something that is no JSON",
+            "OpenSearch did not answer with JSON",
             hint="does the setting opensearch_url name a node of OpenSearch?",
         ) from None
     return value if isinstance(value, dict) else {"value": value}
