@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 
 def now() -> str:
-    """The present moment in UTC, to the microsecond."""
+    """The current time in UTC, to the microsecond."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def days_ago(days: float) -> str:
-    """The moment that many days before now; negative days lie ahead."""
+    """The time this many days ago; negative days are in the future."""
     return (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

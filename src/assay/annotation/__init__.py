@@ -1,1 +1,1 @@
-"""Here is a golden set and what people really ask: which set comes next, and can it be trusted?"""
+"""How does a test set follow what people really ask, and can its judgments be trusted?"""

@@ -1,8 +1,8 @@
-"""What counts where the annotators differ?
+"""Which grade counts if the annotators differ?
 
-A third person decides, or one of the rules below; both are recorded. What neither has decided
-stays open, and a query with an open item enters no test set. Where an annotator could not judge an
-item, a rule leaves it without a grade; only a person may give it one.
+A third person decides, or one of the rules below; both are recorded. Undecided items stay open, and
+a query with an open item enters no test set. If an annotator could not judge an item, a rule leaves
+it without a grade; only a person may give it one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RULES: Mapping[str, Callable[[int, int], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The grades that count; ``open`` waits for a decision or a grade, ``without`` has none."""
+    """The final grades; ``open`` items await a decision or a grade, ``without`` get none."""
 
     grades: Mapping[ItemKey, int]
     open: tuple[ItemKey, ...]
@@ -33,7 +33,7 @@ class Settled:
 def settle(
     held: Round, items: Sequence[Item], grades: Iterable[Grade], decisions: Iterable[Decision]
 ) -> Settled:
-    """The grade of every item: what both said, else what was decided."""
+    """The grade of every item: what both agreed on, else what was decided."""
     said = by_annotator(grades)
     first, second = (said.get(name, {}) for name in held.annotators)
     decided = {one.key: one for one in decisions}
@@ -61,7 +61,7 @@ def settle(
 def by_rule(
     differences: Iterable[Difference], rule: str, by: str, *, at: str = ""
 ) -> tuple[Decision, ...]:
-    """A decision on every difference; ``by`` is who chose the rule."""
+    """A decision on every difference; ``by`` is the person who chose the rule."""
     if rule not in RULES:
         raise UsageError(
             f"there is no rule {rule!r:.40}", hint=f"it is one of {', '.join(sorted(RULES))}"

@@ -1,8 +1,8 @@
-"""Do the two annotators of a round agree enough to build on what they say?
+"""Do the two annotators of a round agree well enough to use their grades?
 
-Cohen's kappa, plain and quadratic-weighted, over the passages that both graded. The interval draws
-whole queries, since the passages of one query are judged alike. The gate is plain kappa above 0.6;
-where kappa is undefined there is no agreement to speak of, and the gate stays shut.
+Cohen's kappa, plain and quadratic-weighted, over the passages that both graded. The interval
+resamples whole queries, since passages of one query are not independent. The gate is plain kappa
+above 0.6; if kappa is undefined, the gate stays closed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CATEGORIES = tuple(range(limits.MAX_GOLDEN_GRADE + 1))
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An item on which the annotators differ; None: that one could not judge it."""
+    """An item on which the annotators differ; None means that one could not judge it."""
 
     query_id: str
     chunk_id: str
@@ -40,7 +40,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class QueryAgreement:
-    """How far the annotators agree on one query; few items say little."""
+    """The agreement on one query; unreliable if there are few items."""
 
     query_id: str
     n: int
@@ -51,7 +51,7 @@ class QueryAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """What one annotator did: how much, how strictly, how much of it in doubt."""
+    """What one annotator did: how much, how strictly, and with how much doubt."""
 
     name: str
     done: int
@@ -63,7 +63,7 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Everything that is known about the agreement of a round."""
+    """The agreement of the annotators in a round."""
 
     round_id: str
     items: int
@@ -88,7 +88,7 @@ class Agreement:
 
     @property
     def verdict(self) -> str:
-        """One sentence that says whether the grades can be built upon."""
+        """One sentence that says whether the grades can be used."""
         value = self.plain.value
         if value is None:
             return f"kappa is undefined: {self.plain.reason}"
@@ -147,7 +147,7 @@ class Agreement:
 
 
 def kappa_dict(kappa: Kappa, interval: Interval) -> dict[str, Any]:
-    """Kappa with its interval and where that comes from."""
+    """Kappa with its interval and how that was computed."""
     return {
         "value": rounded(kappa.value),
         "reason": kappa.reason if kappa.value is None else None,
@@ -168,7 +168,7 @@ def kappa_dict(kappa: Kappa, interval: Interval) -> dict[str, Any]:
 def agreement(
     held: Round, items: Sequence[Item], grades: Iterable[Grade], *, seed: int = DEFAULT_SEED
 ) -> Agreement:
-    """How far the annotators of a round agree, as far as they have got."""
+    """The agreement of the annotators on what both have graded so far."""
     said = by_annotator(grades)
     first, second = (said.get(name, {}) for name in held.annotators)
     both = [item.key for item in items if item.key in first and item.key in second]

@@ -1,9 +1,9 @@
 """What did people ask, how often, and how did it go?
 
 Candidates come from the query log or from a file: CSV with a header, or JSON lines. ``query`` is
-needed; ``times``, ``zero_results``, ``top_score`` and ``degraded`` are used where they are given.
-Rows with the same words are counted together, and degraded ones are left out: what a broken search
-answered says nothing about the question.
+required; ``times``, ``zero_results``, ``top_score`` and ``degraded`` are optional. Rows with the
+same words are counted together, and degraded ones are left out: the results of a broken search say
+nothing about the question.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TRUE, FALSE = frozenset({"1", "true", "yes"}), frozenset({"", "0", "false", "no"
 
 @dataclass(frozen=True, slots=True)
 class QueryCandidate:
-    """One wording: how often it was asked, and how often without any result."""
+    """One wording: how often it was searched, and how often without any result."""
 
     text: str
     times: int = 1
@@ -33,7 +33,7 @@ class QueryCandidate:
     top_score: float | None = None
 
     def plus(self, other: QueryCandidate) -> QueryCandidate:
-        """Both together; scores are averaged by how often each was asked."""
+        """Both combined; scores are averaged, weighted by frequency."""
         scores = [(one.top_score, one.times) for one in (self, other) if one.top_score is not None]
         total = sum(times for _, times in scores)
         return QueryCandidate(
@@ -45,7 +45,7 @@ class QueryCandidate:
 
 
 def gathered(candidates: Iterable[QueryCandidate]) -> tuple[QueryCandidate, ...]:
-    """Candidates with the same words (but for case and blanks) as one, in order of first use."""
+    """Candidates merged by words, ignoring case and blanks, in order of first use."""
     found: dict[str, QueryCandidate] = {}
     for one in candidates:
         key = " ".join(one.text.casefold().split())
@@ -90,7 +90,7 @@ def _jsonl(data: bytes, source: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
 
 
 def _candidate(row: Mapping[str, Any], source: str, line: int) -> QueryCandidate | None:
-    """A row as a candidate; None where it was answered by a degraded search."""
+    """A row as a candidate; None if the search was degraded."""
     text = next((row[key] for key in TEXT_KEYS if key in row), None)
     if not isinstance(text, str):
         raise FormatError(

@@ -13,7 +13,7 @@ from assay.errors import FormatError
 def csv_rows(
     data: bytes, source: str, needed: frozenset[str] = frozenset()
 ) -> Iterator[tuple[int, Mapping[Any, Any]]]:
-    """Rows by their header, with the line each ends on; a file without a needed column is refused.
+    """Rows as mappings, with the line each ends on; an error if a needed column is missing.
 
     A row with too many cells has the key None, one with too few has None for a value.
     """

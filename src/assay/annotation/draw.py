@@ -1,4 +1,4 @@
-"""Which of the things people ask become queries of the next test set?
+"""Which of the queries that people ask go into the next test set?
 
     random          every wording has the same chance
     frequency       chance in proportion to how often it was asked, without replacement (PPTSS)
@@ -7,9 +7,9 @@
     low-confidence  the lowest mean score of the best result first
 
 The draw without replacement orders wordings by ``u^(1/weight)`` with u a hash of seed and words
-(Efraimidis and Spirakis 2006): neither the order of the log nor the machine matters. Each type of
-query gets its share of the present set. What resembles a query that is there already is left out,
-and so is what consists of identifiers only.
+(Efraimidis and Spirakis 2006): neither the order of the log nor the machine matters. Each query
+type keeps its share of the current set. Wordings that resemble an existing query, or consist of
+identifiers only, are left out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DrawnQuery:
-    """A query of the sample; ``scrubbed`` names the kinds of identifiers that were taken out."""
+    """A query of the sample; ``scrubbed`` names the kinds of identifiers that were removed."""
 
     query_id: str
     query_text: str
@@ -57,7 +57,7 @@ class DrawnQuery:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A wording that was drawn and not taken, and why."""
+    """A wording that was drawn but not used, and why."""
 
     query_text: str
     reason: str
@@ -65,7 +65,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was drawn; ``wanted`` is how many of each type there should be."""
+    """The drawn queries; ``wanted`` is the number needed of each type."""
 
     strategy: Strategy
     seed: int
@@ -76,7 +76,7 @@ class Sample:
 
     @property
     def missing(self) -> dict[QueryType, int]:
-        """How many queries of each type could not be found."""
+        """The number of queries still missing of each type."""
         found = Counter(query.query_type for query in self.queries)
         return {kind: n - found[kind] for kind, n in self.wanted.items() if n > found[kind]}
 
@@ -92,7 +92,7 @@ def draw(
     encode: Encode | None = None,
     taken: Collection[str] = (),
 ) -> Sample:
-    """Draw ``count`` queries that the set does not have; ``taken`` are ids that are not free."""
+    """Draw ``count`` queries that the set does not have; ``taken`` are ids in use."""
     if count < 1:
         raise UsageError("a sample has at least one query")
     cleaned, kinds, left_out = _cleaned(candidates)
@@ -100,7 +100,7 @@ def draw(
     if not ordered:
         raise InputError(
             f"no query to draw by {strategy}",
-            hint="is the setting query_log text, and did anybody search?",
+            hint="is the setting query_log set to text, and did anybody search?",
         )
     quotas = wanted(test_set, count)
     known = Known(encode)
@@ -143,7 +143,7 @@ def order(
 
 
 def wanted(test_set: TestSet, count: int) -> dict[QueryType, int]:
-    """How many queries of each type keep the proportions of the set."""
+    """The number of queries of each type that keeps the set's proportions."""
     kinds = Counter(
         query.query_type
         for query in test_set.queries
@@ -161,7 +161,7 @@ def wanted(test_set: TestSet, count: int) -> dict[QueryType, int]:
 
 
 def next_ids(test_set: TestSet, count: int, taken: Collection[str] = ()) -> list[str]:
-    """Ids that neither the set nor any version before it has used."""
+    """Ids that neither the set nor an earlier version has used."""
     used = {*test_set.by_id, *taken, *earlier_ids(test_set)}
     numbers = [int(found[1]) for name in used if (found := _NUMBERED.fullmatch(name))]
     first = max(numbers, default=0) + 1
@@ -169,7 +169,7 @@ def next_ids(test_set: TestSet, count: int, taken: Collection[str] = ()) -> list
 
 
 def earlier_ids(test_set: TestSet) -> tuple[str, ...]:
-    """The ids of queries that were retired on the way to this set."""
+    """The ids of queries that were retired in earlier versions."""
     listed = test_set.provenance.get("retired_before", ())
     return tuple(str(one) for one in listed) if isinstance(listed, (list, tuple)) else ()
 
@@ -177,7 +177,7 @@ def earlier_ids(test_set: TestSet) -> tuple[str, ...]:
 def _cleaned(
     candidates: Iterable[QueryCandidate],
 ) -> tuple[tuple[QueryCandidate, ...], dict[str, tuple[str, ...]], list[LeftOut]]:
-    """Candidates without identifiers, what was taken out, and what nothing is left of."""
+    """Candidates without identifiers, what was removed, and candidates that nothing is left of."""
     kinds: dict[str, tuple[str, ...]] = {}
     kept: list[QueryCandidate] = []
     left_out: list[LeftOut] = []

@@ -1,7 +1,7 @@
 """When should a test set be refreshed next?
 
-Every quarter: what people ask changes, and systems learn the questions they are measured by. The
-date is the one that the set's provenance names (``refreshed_at``, else ``created_at``).
+Every quarter: what people ask changes, and systems get tuned to the queries they are measured by.
+The date comes from the set's provenance (``refreshed_at``, else ``created_at``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MONTHS = 3
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When a set was last refreshed and when it is due again; None where it does not say."""
+    """When a set was last refreshed and when it is due again; None if unknown."""
 
     name: str
     last: date | None
@@ -32,7 +32,7 @@ class Due:
 
 
 def refresh_due(test_set: TestSet, today: date) -> Due:
-    """When the set is due, three months after it was made."""
+    """When the set is due: three months after its last refresh."""
     last = _date(test_set)
     if last is None:
         return Due(test_set.name, None, None, overdue=False)
@@ -51,6 +51,6 @@ def _date(test_set: TestSet) -> date | None:
 
 
 def _later(day: date, months: int) -> date:
-    """The same day of a later month, or its last day where that month is shorter."""
+    """The same day of a later month, or the last day of a shorter one."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

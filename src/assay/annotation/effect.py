@@ -1,9 +1,9 @@
 """How do stored runs look under the old and the new version of a test set?
 
-Figures of two versions cannot be compared directly: they are answers to different questions. What
-can be compared is each run on the queries that stayed, on those that went and, where it was run on
-them, on all queries of the new version; and whether runs change places. The held-out part is left
-alone.
+Scores on two versions cannot be compared directly: they measure different queries. What can be
+compared is each run on the queries that stayed, on those that were removed and, if it was run on
+them, on all queries of the new version; and whether the order of runs changes. The held-out part is
+not used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PARTS = ("before", "kept", "retired", "after")
 
 @dataclass(frozen=True, slots=True)
 class RunEffect:
-    """One run: its mean by part, and over how many queries; None where it was not run on them."""
+    """One run: its mean per part and the number of queries; None if it was not run on them."""
 
     run_id: str
     name: str
@@ -34,7 +34,7 @@ class RunEffect:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What the change of version does to the figures of stored runs."""
+    """How the scores of stored runs change with the version."""
 
     measure: str
     sizes: Mapping[str, int]
@@ -64,7 +64,7 @@ class Effect:
 def effect(
     before: TestSet, after: TestSet, runs: Sequence[StoredRun], measure: str = MEASURE
 ) -> Effect:
-    """Stored runs under both versions, by the judgments of each."""
+    """Stored runs scored under both versions, by the judgments of each."""
     old, new = before.evaluation_queries, after.evaluation_queries
     staying = {query.query_id for query in new} & {query.query_id for query in old}
     parts: dict[str, tuple[GoldenQuery, ...]] = {
@@ -88,7 +88,7 @@ def effect(
 def query_values(
     runs: Sequence[StoredRun], queries: Sequence[GoldenQuery]
 ) -> dict[str, list[float]]:
-    """What each query scored in each run that has it: who scores full everywhere is saturated."""
+    """The score of each query in each run that has it, to find saturated queries."""
     found: dict[str, list[float]] = {}
     for run in runs:
         done = [query for query in queries if query.query_id in run.by_query and query.judged]

@@ -1,8 +1,8 @@
-"""What did an annotator say who worked in another tool: a spreadsheet, or Label Studio?
+"""Which grades did an annotator give in another tool: a spreadsheet, or Label Studio?
 
 CSV has the columns ``query_id, chunk_id, grade, comment``; others are ignored. Label Studio exports
 JSON: a list of tasks with ``data`` as we wrote it and ``annotations`` with a choice (or a rating)
-named ``grade`` and a text named ``comment``. Rows without a grade are work that is not done.
+named ``grade`` and a text named ``comment``. Rows without a grade are not done yet.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DEFUSED = ("'=", "'+", "'-", "'@", "'\t", "'\r")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One grade from a file; None: cannot be judged."""
+    """One grade from a file; None means that it cannot be judged."""
 
     query_id: str
     chunk_id: str
@@ -79,7 +79,7 @@ def _csv(data: bytes, source: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _restored(cell: str) -> str:
-    """A cell without the quote that kept a spreadsheet from taking it for a formula."""
+    """A cell without the quote that protects it from being read as a formula."""
     return cell[1:] if cell.startswith(_DEFUSED) else cell
 
 

@@ -1,10 +1,10 @@
-"""Did a system get better, or only better at the queries it was worked on with?
+"""Did a system get better, or only better at the queries it was tuned on?
 
 Two runs of one system, before and after, are compared on both sides of the split: on the evaluation
-queries and on the held-out ones. When the first improve and the second do not, or by clearly less,
-the system may have been fitted to the questions. Ten held-out queries show large differences only,
-so the answer tells apart what is likely (the gains differ by more than chance, Welch 1947) from
-what is possible. Gains without any spread leave nothing to chance: their sign decides.
+queries and on the held-out ones. If the former improve and the latter do not, or clearly less, the
+system may be overfitted. Ten held-out queries show only large differences, so the result
+distinguishes likely overfitting (the gains differ by more than chance, Welch 1947) from possible
+overfitting. If the gains have no spread, their sign decides.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_SPREAD = 1e-12
 
 
 class Fit(StrEnum):
-    """What the two sides of the split say together."""
+    """What the two sides of the split show together."""
 
     NO_GAIN = "no_gain"
     GENERAL = "general"
@@ -78,7 +78,7 @@ def overfitting(
     *,
     alpha: float = DEFAULT_ALPHA,
 ) -> Overfitting:
-    """Hold the gain on held-out queries against that on the others; pairs are (before, after)."""
+    """Compare the gain on held-out queries with that on the others; pairs are (before, after)."""
     open_side = _paired(evaluation, alpha)
     kept_side = _paired(held_out, alpha)
     gains = [_differences(side) for side in (evaluation, held_out)]
@@ -102,7 +102,7 @@ def overfitting(
 
 
 def _fit(open_side: PairedT, kept_side: PairedT, ahead: bool) -> Fit:
-    """What follows; ``ahead`` says whether the gain on evaluation queries is clearly larger."""
+    """The conclusion; ``ahead`` says whether the gain on evaluation queries is clearly larger."""
     constant = open_side.significant is None and open_side.sd == 0.0
     if not _rose(open_side) or not (open_side.significant or constant):
         return Fit.NO_GAIN
@@ -116,7 +116,7 @@ def _rose(side: PairedT) -> bool:
 
 
 def _ahead(gap: float | None, interval: Interval, p: float | None, alpha: float) -> bool:
-    """Whether the gap is positive and more than chance; without spread its sign decides."""
+    """Whether the gap is positive beyond chance; without spread, its sign decides."""
     if gap is None or gap <= NO_SPREAD:
         return False
     return p < alpha if p is not None else interval.defined
@@ -131,7 +131,7 @@ def _differences(side: Mapping[str, tuple[float, float]]) -> list[float]:
 
 
 def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, Interval, float | None]:
-    """The difference of two means, with interval and p; both may vary by different amounts."""
+    """Welch's test: the difference of two means with unequal variances, with interval and p."""
     from scipy.special import stdtr, stdtrit
 
     blank = Interval(
@@ -143,7 +143,7 @@ def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, Interv
     gap = float(np.mean(a) - np.mean(b))
     parts = [float(np.var(side, ddof=1)) / len(side) for side in (a, b)]
     error = math.sqrt(sum(parts))
-    if error < NO_SPREAD:  # on either side every query moved by the same amount
+    if error < NO_SPREAD:  # on each side, every query changed by the same amount
         return gap, replace(blank, low=gap, high=gap, reason="the gains have no spread"), None
     df = sum(parts) ** 2 / sum(
         part**2 / (len(side) - 1) for part, side in zip(parts, (a, b), strict=True)

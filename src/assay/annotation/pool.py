@@ -1,8 +1,8 @@
-"""Which passages should be judged, so that no system is favoured?
+"""Which passages should be judged so that no system is favoured?
 
 The best results of every list (each component, their fusion, stored runs) are pooled to the same
-depth. ``holes`` are what is in the pool of a judged query and was never judged; ``Judged@10`` of
-each list says how large they are.
+depth. ``holes`` are passages in the pool of a judged query that were never judged; ``Judged@10`` of
+each list shows how many there are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOLES_MEASURE = "Judged@10"
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """What each list brought for one query, best first, by chunk id."""
+    """What each list returned for one query: chunk ids, best first."""
 
     query_id: str
     lists: Mapping[str, Sequence[str]]
@@ -31,7 +31,7 @@ class Lists:
 def pooled(
     lists: Mapping[str, Sequence[str]], depth: int = DEFAULT_DEPTH
 ) -> dict[str, dict[str, int]]:
-    """Every chunk among the best ``depth`` of any list, with its rank in each that has it."""
+    """Every chunk among the best ``depth`` of any list, with its rank in each."""
     check_depth(depth)
     found: dict[str, dict[str, int]] = {}
     for name in sorted(lists):
@@ -43,7 +43,7 @@ def pooled(
 
 
 def check_depth(depth: int) -> None:
-    """Refuse a depth that makes no sense."""
+    """Raise an error for an impossible depth."""
     if not 1 <= depth <= MAX_POOL_DEPTH:
         raise UsageError(f"a depth of {depth} is not possible", hint=f"1 to {MAX_POOL_DEPTH}")
 
@@ -51,7 +51,7 @@ def check_depth(depth: int) -> None:
 def holes(
     query: GoldenQuery, lists: Mapping[str, Sequence[str]], depth: int = DEFAULT_DEPTH
 ) -> dict[str, dict[str, int]]:
-    """What is in the pool of a judged query and was never judged."""
+    """The passages in the pool of a judged query that were never judged."""
     judged = {one.id for one in query.relevant_docs}
     whole = {one.id for one in query.relevant_docs if not one.spans}
     return {

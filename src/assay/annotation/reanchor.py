@@ -1,13 +1,12 @@
-"""Documents were cut anew: which chunks hold now what was judged?
+"""After documents were chunked again: which chunks now hold what was judged?
 
-A judgment stands on characters of a document: those it names, else those of the judged chunk as it
-was archived. The chunk that holds at least half of them carries the judgment on; where no single
-one does, the fewest that do so together. Whatever did not stay exactly where it was is listed for a
-person to look at.
+A judgment refers to characters of a document: its own spans, else those of the judged chunk as
+archived. The chunk that holds at least half of them inherits the judgment; if no single one does,
+the fewest that do so together. Whatever did not stay exactly where it was is listed for review.
 
     kept     the same chunk still holds it
     moved    another chunk holds it
-    split    several chunks hold it together; each carries the grade
+    split    several chunks hold it together; each inherits the grade
     merged   two judgments fell on one chunk; the higher grade counts
     unknown  its characters are not known; the id still exists and is kept
     lost     the document, the passage or the chunk is gone; the judgment is dropped
@@ -23,11 +22,11 @@ from assay.evaluation.match import ENOUGH_COVERED, Place, place_of
 from assay.model.judgments import Span
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
-UNKNOWN = "nobody knows where it stood; the id may mean another passage now"
+UNKNOWN = "its original position is unknown; the id may mean another passage now"
 
 
 class Fate(StrEnum):
-    """What became of a judgment."""
+    """What happened to a judgment."""
 
     KEPT = "kept"
     MOVED = "moved"
@@ -39,7 +38,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewChunk:
-    """A chunk of today: its id and the characters of its document that it holds."""
+    """A current chunk: its id and its spans in the document."""
 
     chunk_id: str
     spans: tuple[Span, ...]
@@ -47,7 +46,7 @@ class NewChunk:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One judgment before and after; ``why`` says what happened to it."""
+    """One judgment before and after; ``why`` explains the change."""
 
     query_id: str
     before: str
@@ -59,7 +58,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Reanchored:
-    """The set with its judgments carried over, and what became of each."""
+    """The set with its judgments carried over, and what happened to each."""
 
     test_set: TestSet
     anchors: tuple[Anchor, ...]
@@ -67,7 +66,7 @@ class Reanchored:
 
     @property
     def review(self) -> tuple[Anchor, ...]:
-        """What a person should look at."""
+        """The judgments to be reviewed."""
         return tuple(one for one in self.anchors if one.fate is not Fate.KEPT)
 
 
@@ -76,10 +75,10 @@ def reanchor(
     chunks: Mapping[str, Sequence[NewChunk]],
     archive: Mapping[str, Place],
 ) -> Reanchored:
-    """Carry every judgment to the chunks of today.
+    """Carry every judgment over to the current chunks.
 
-    ``chunks`` are those of each document, in order; a document that is not in it is gone.
-    ``archive`` says where chunks stood that were judged without naming characters.
+    ``chunks`` are those of each document, in order; a document that is missing is gone.
+    ``archive`` holds the positions of chunks that were judged without spans.
     """
     anchors: list[Anchor] = []
     queries: list[GoldenQuery] = []
@@ -116,7 +115,7 @@ def _carried(
 
     if place.doc_id not in chunks:
         return (), anchor((), Fate.LOST, f"the document {place.doc_id} is gone")
-    if one.id == place.doc_id:  # the whole document, or spans of it: no chunk is named
+    if one.id == place.doc_id:  # the whole document, or spans of it, but no chunk
         return (one,), anchor((one.id,), Fate.KEPT)
     today = chunks[place.doc_id]
     if not place.spans:
@@ -164,7 +163,7 @@ def _shared(judged: Sequence[Span], spans: Sequence[Span]) -> int:
 
 
 def _part(one: Judgment, chunk: NewChunk, place: Place) -> Judgment:
-    """The judgment on one of several chunks, with the characters that this one holds of it."""
+    """The judgment on one of several chunks, with the characters in that chunk."""
     inside = tuple(
         (max(start, low), min(end, high))
         for start, end in place.spans

@@ -1,12 +1,12 @@
-"""Which queries of a test set should make room for new ones, and why?
+"""Which queries of a test set should be replaced, and why?
 
     redundant  another query asks nearly the same, or has nearly the same relevant passages
-    saturated  every stored run answers it almost perfectly, so it tells no system from another
+    saturated  every stored run answers it almost perfectly, so it does not separate systems
     oldest     it has been in the set since the earliest version
 
-A query with more of these reasons goes first; a hash of the seed breaks ties. How many go is fixed
-for each type of query and, within it, for the held-out part and the rest, so that the strata keep
-their shares and no query changes sides. Results on the held-out part are not looked at.
+Queries with more of these reasons are retired first; a hash of the seed breaks ties. The number to
+retire is fixed for each query type and, within it, for the held-out part and the rest, so that the
+strata keep their shares and no query changes sides. Results on the held-out part are not used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Stratum: TypeAlias = tuple[str, bool]  # query type, held out
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """A query that goes, with its stratum and the reasons; none: the draw chose it."""
+    """A retired query with its stratum and the reasons; none if it was drawn at random."""
 
     query_id: str
     stratum: Stratum
@@ -40,19 +40,19 @@ class Retirement:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a query's use: its values in stored runs, the version it came with."""
+    """What is known about a query: its scores in stored runs, and its first version."""
 
     values: Mapping[str, Sequence[float]]
     entered: Mapping[str, int]
 
 
 def stratum_of(test_set: TestSet, query: GoldenQuery) -> Stratum:
-    """Where a query belongs: its type, and whether it is held out."""
+    """The stratum of a query: its type, and whether it is held out."""
     return str(query.query_type or ""), query.query_id in test_set.held_out_ids
 
 
 def quotas(test_set: TestSet, replace: int) -> dict[Stratum, int]:
-    """How many queries of each stratum go, in proportion to its size."""
+    """The number of queries to retire per stratum, in proportion to its size."""
     sizes: dict[Stratum, int] = {}
     for query in test_set.queries:
         if query.expect is Expect.EVIDENCE:
@@ -72,7 +72,7 @@ def quotas(test_set: TestSet, replace: int) -> dict[Stratum, int]:
 def retire(
     test_set: TestSet, counts: Mapping[Stratum, int], evidence: Evidence, *, seed: int
 ) -> tuple[Retirement, ...]:
-    """The queries that go, in the order of the set."""
+    """The queries to retire, in the order of the set."""
     twins = _twins(test_set)
     ranked: dict[Stratum, list[tuple[int, bytes, Retirement]]] = {}
     for query in test_set.queries:
@@ -92,7 +92,7 @@ def retire(
 
 
 def entered(test_set: TestSet) -> dict[str, int]:
-    """How many versions before this one each query came: 0 is the newest."""
+    """How many versions ago each query was added; 0 is the newest."""
     history = test_set.provenance.get("entered", {})
     steps = list(history.values()) if isinstance(history, Mapping) else []
     ages: dict[str, int] = dict.fromkeys(test_set.by_id, len(steps))
@@ -118,7 +118,7 @@ def _reasons(
 
 
 def _twins(test_set: TestSet) -> dict[str, str]:
-    """For a query with a twin, which one and how; of a pair only the later one is redundant."""
+    """For each redundant query, its twin and why; of a pair, the later one is redundant."""
     found: dict[str, str] = {}
     before: list[tuple[str, frozenset[str], frozenset[str]]] = []
     for query in test_set.queries:

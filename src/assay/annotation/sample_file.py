@@ -1,7 +1,7 @@
-"""How does a sample read in a file that a person looks through before anybody judges it?
+"""How is a sample written to a file that a person reviews before judging starts?
 
-JSON lines, one query each: delete a line to drop a query, change the words or the type where the
-classifier erred.
+JSON lines, one query each: delete a line to drop a query; correct the words, or the type if the
+classifier was wrong.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def sample_lines(sample: Sample) -> str:
 
 
 def sample_row(query: DrawnQuery, sample: Sample) -> dict[str, Any]:
-    """One query with what is known of it."""
+    """One query with its details, as a row."""
     return {
         "query_id": query.query_id,
         "query_text": query.query_text,
@@ -44,7 +44,7 @@ def sample_row(query: DrawnQuery, sample: Sample) -> dict[str, Any]:
 
 
 def read_sample(data: bytes, source: str) -> tuple[RoundQuery, ...]:
-    """The queries of a sample's file; everything that is wrong is listed at once."""
+    """The queries of a sample file; all problems are listed at once."""
     found: dict[str, RoundQuery] = {}
     problems: list[Problem] = []
     for line, row in values(data, source):

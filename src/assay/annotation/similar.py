@@ -1,8 +1,8 @@
-"""Is this query the same question as one we have?
+"""Is this query the same question as an existing one?
 
-Two queries are near duplicates when they hold the same words, when most of their words are the same
-(Jaccard), or, where a dense model is at hand, when their vectors point the same way (cosine). Case,
-order, small words and plural endings do not tell questions apart.
+Two queries are near duplicates if they have the same words, if most of their words are the same
+(Jaccard), or, if a dense model is available, if their vectors are close (cosine). Case, order,
+small words and plural endings are ignored.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Likeness:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words that make a question what it is."""
+    """The significant words of a question."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = [_singular(word) for word in _WORD.findall(folded)]
     return frozenset(word for word in words if word not in _SMALL) or frozenset(words)
 
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """Shared words over all words; two empty texts are alike."""
+    """Shared words over all words; two empty texts are equal."""
     every = len(a | b)
     return len(a & b) / every if every else 1.0
 
@@ -59,7 +59,7 @@ def _singular(word: str) -> str:
 
 
 class Known:
-    """Queries that are there already; each new one is held against all of them."""
+    """The existing queries, with which each new one is compared."""
 
     def __init__(
         self, encode: Encode | None = None, *, least: float = JACCARD, cosine: float = COSINE
@@ -71,14 +71,14 @@ class Known:
         self._vectors: list[FloatArray] = []
 
     def add(self, name: str, text: str) -> None:
-        """Remember a query."""
+        """Add a query."""
         self._names.append(name)
         self._words.append(words_of(text))
         if self._encode is not None:
             self._vectors.append(self._vector(text))
 
     def like(self, text: str) -> Likeness | None:
-        """The nearest query that is too near; None where the text is a question of its own."""
+        """The most similar query, if it is too similar; None otherwise."""
         if not self._names:
             return None
         words = words_of(text)

@@ -1,9 +1,8 @@
 """What does the next version of a test set look like?
 
 Kept queries stay as they are and on their side of the held-out split: a query that anybody tuned on
-never becomes held out. New queries take the places of those that go, type by type and side by side.
-The old set is not touched; the new one says who judged it, when, how well they agreed and which set
-it came from.
+never becomes held out. New queries replace retired ones within the same type and side. The old set
+is not changed; the new one records who judged it, when, how well they agreed, and its parent.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Who goes and who comes, in numbers that the round can fill."""
+    """Which queries are replaced and by which, in numbers that the round can fill."""
 
     counts: Mapping[Stratum, int]
     added: tuple[GoldenQuery, ...]
 
 
 def ready_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled: Settled) -> Ready:
-    """The queries whose every passage has a grade, or is known to have none."""
+    """The queries whose passages all have a grade, or are known to have none."""
     waiting = {query_id for query_id, _ in settled.open}
     found: list[GoldenQuery] = []
     left_out: dict[str, str] = {}
@@ -54,7 +53,7 @@ def ready_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled:
             if item.query_id == query.query_id and item.key in settled.grades
         )
         if query.query_id in waiting:
-            left_out[query.query_id] = "a passage waits for a grade or a decision"
+            left_out[query.query_id] = "a passage is awaiting a grade or a decision"
         elif not any(one.grade > 0 for one in judged):
             left_out[query.query_id] = "no passage of its pool is relevant"
         else:
@@ -68,13 +67,13 @@ def ready_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled:
 
 
 def judgment(item: Item, grade: int) -> Judgment:
-    """A graded item as a judgment; its document is named where the chunk's id does not."""
+    """A graded item as a judgment, with its document if the chunk's id does not show it."""
     named = document_id(item.chunk_id) == item.doc_id
     return Judgment(item.chunk_id, grade, item.spans, None if named else item.doc_id)
 
 
 def plan(test_set: TestSet, ready: Iterable[GoldenQuery], count: int) -> Plan:
-    """Which of the ready queries come in, type by type; refused where they do not suffice."""
+    """Which of the ready queries are added, type by type; an error if they do not suffice."""
     by_type: dict[str, list[GoldenQuery]] = {}
     for query in ready:
         if query.query_id in test_set.by_id:
@@ -105,7 +104,7 @@ def swapped(
     *,
     seed: int,
 ) -> TestSet:
-    """The next version: kept queries, then new ones, held out in the old proportion."""
+    """The next version: kept queries, then new ones, with the same share held out."""
     gone = {one.query_id for one in retired}
     kept = [query for query in parent.queries if query.query_id not in gone]
     fresh = _held_out(retired, added, seed)
@@ -130,7 +129,7 @@ def swapped(
 def filled(
     parent: TestSet, items: Sequence[Item], settled: Settled, provenance: Mapping[str, Any]
 ) -> TestSet:
-    """The next version with judgments for what nobody had judged; the queries stay the same."""
+    """The next version with judgments for unjudged passages; the queries stay the same."""
     new: dict[str, list[Judgment]] = {}
     for item in items:
         if item.key in settled.grades:
@@ -154,7 +153,7 @@ def successor(
     held_out: HeldOut | None,
     provenance: Mapping[str, Any],
 ) -> TestSet:
-    """A set under the next name and version; its provenance names its parent and itself."""
+    """A set with the next name and version, whose provenance records its parent."""
     name, version = next_name(parent.name, parent.version)
     origin = {"name": parent.name, "version": parent.version, "checksum": parent.checksum}
     made = TestSet(
@@ -194,7 +193,7 @@ def _per_type(counts: Mapping[Stratum, int]) -> dict[str, int]:
 
 
 def _held_out(retired: Sequence[Retirement], added: Sequence[GoldenQuery], seed: int) -> set[str]:
-    """As many new queries of each type as held-out ones of it went, drawn by a hash of the seed."""
+    """For each type, as many new queries as held-out ones were retired, drawn by seed."""
     chosen: set[str] = set()
     for kind in {str(query.query_type or "") for query in added}:
         places = sum(one.stratum == (kind, True) for one in retired)
@@ -205,7 +204,7 @@ def _held_out(retired: Sequence[Retirement], added: Sequence[GoldenQuery], seed:
 
 
 def _entered(parent: TestSet, added: Sequence[str]) -> dict[str, list[str]]:
-    """Which queries came with which version, oldest version first; the rest came before."""
+    """Which queries were added in which version, oldest first."""
     history = parent.provenance.get("entered", {})
     before = dict(history) if isinstance(history, Mapping) else {}
     _, version = next_name(parent.name, parent.version)

@@ -1,7 +1,7 @@
 """What does an annotator see next, and in which order?
 
-Queries come one after the other, and within a query its passages; both orders are shuffled for each
-annotator by a hash of the round's seed, so that neither rank nor the other's order shows through.
+Queries come one after the other, and within a query its passages; both orders are shuffled per
+annotator by a hash of the round's seed, so that they reveal neither rank nor the other's order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from assay.model.annotation import Item, ItemKey, Round, RoundQuery, Task
 
 
 def ordered(held: Round, items: Sequence[Item], annotator: str) -> tuple[Item, ...]:
-    """All items of a round, in the order in which this annotator sees them."""
+    """All items of a round, in the order for this annotator."""
 
     def place(*parts: str) -> bytes:
         text = "\0".join((str(held.seed), annotator, *parts))
@@ -29,7 +29,7 @@ def next_task(
     done: Collection[ItemKey],
     annotator: str,
 ) -> Task | None:
-    """The first item that this annotator has not graded; None where all are."""
+    """The first item that this annotator has not graded; None if all are graded."""
     mine = ordered(held, items, annotator)
     waiting = next((item for item in mine if item.key not in done), None)
     if waiting is None:
@@ -40,7 +40,7 @@ def next_task(
 
 
 def task(held: Round, item: Item, query_text: str, number: int, total: int) -> Task:
-    """An item without anything that could sway whoever reads it."""
+    """An item without anything that could bias the annotator."""
     return Task(
         round_id=held.round_id,
         query_id=item.query_id,

@@ -1,9 +1,9 @@
-"""Who speaks HTTP with the cluster, and within which time?
+"""How are requests sent to the cluster, with deadlines and failover?
 
-Nodes are asked in turn, the one with the fewest open requests first, so that one that hangs gets no
-more of them. One that cannot be reached or does not answer in time is passed over, and is left
-alone for a while. Only requests that may be repeated are sent again: reading, and writing
-under ids of our own. Credentials never stand in a URL, a log or an error.
+The node with the fewest open requests is tried first, so that one that hangs gets no more of them.
+A node that cannot be reached or does not answer in time is skipped, and tried last for a while.
+Only idempotent requests are sent again: reads, and writes under our own ids. Credentials never
+appear in a URL, a log or an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does somebody without an event loop run a coroutine, many at the same time?"""
+"""How does code without an event loop run coroutines, many at a time?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLOSING_S = 5.0
 
 
 class BackgroundLoop:
-    """An event loop in a thread of its own, begun when it is first needed."""
+    """An event loop in a thread of its own, started when it is first needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -53,7 +53,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _cancel_the_rest() -> None:
-    """Whoever still waits is told that nothing will come."""
+    """Cancel the remaining tasks, so that nobody waits for them forever."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     for task in left:
         task.cancel()

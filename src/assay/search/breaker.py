@@ -1,7 +1,7 @@
-"""Is it worth asking something that failed again and again?
+"""Is it worth calling something that has failed again and again?
 
-A breaker opens after a number of failures in a row. While it is open nobody is asked. When the rest
-is over one call is let through as a trial: success closes the breaker, failure opens it again.
+A breaker opens after a number of failures in a row. While it is open, no calls are made. After a
+pause, one call is let through as a trial: success closes the breaker, failure opens it again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay import limits
 
 
 class Breaker:
-    """Counts failures in a row; threads may use it at the same time."""
+    """Counts failures in a row; safe for use by several threads."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether calls are refused now."""
+        """Whether calls are currently rejected."""
         with self._lock:
             return self._resting()
 
     def allows(self) -> bool:
-        """Whether a call may be made; of many that ask after a rest, one may."""
+        """Whether a call may be made; after a pause, only one caller gets a yes."""
         with self._lock:
             if self._closed_again_at is None:
                 return True
@@ -46,13 +46,13 @@ class Breaker:
             return True
 
     def succeeded(self) -> None:
-        """A call went well."""
+        """Record a successful call."""
         with self._lock:
             self._in_a_row = 0
             self._closed_again_at = None
 
     def failed(self) -> None:
-        """A call went wrong, or came too late."""
+        """Record a call that failed or was late."""
         with self._lock:
             self._in_a_row += 1
             if self._in_a_row >= self._failures:

@@ -1,7 +1,10 @@
-"""Was this asked before?
+"""Was this searched before?
 
-A bounded memory: what was not used for the longest time goes first. Keys name the generation of the
-index, so a new generation never meets an old answer.
+A bounded cache that evicts the least recently used entry. Keys include the generation of the index,
+so a new generation never gets an old result.
+
+Lists of hits are stored as columns: four hundred thousand hits as objects would slow every garbage
+collection by a tenth of a second; as columns they are three objects per list.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ V = TypeVar("V")
 
 
 class Cache(Generic[K, V]):
-    """The most recently used entries; threads may use it at the same time."""
+    """The most recently used entries; safe for use by several threads."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -31,7 +34,7 @@ class Cache(Generic[K, V]):
         return len(self._entries)
 
     def get(self, key: K) -> V | None:
-        """The value, if it is still known."""
+        """The value, if it is still cached."""
         with self._lock:
             if key not in self._entries:
                 return None
@@ -39,7 +42,7 @@ class Cache(Generic[K, V]):
             return self._entries[key]
 
     def put(self, key: K, value: V) -> None:
-        """Remember a value."""
+        """Store a value."""
         with self._lock:
             self._entries[key] = value
             self._entries.move_to_end(key)
@@ -47,14 +50,14 @@ class Cache(Generic[K, V]):
                 self._entries.popitem(last=False)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove everything."""
         with self._lock:
             self._entries.clear()
 
     def all_of(
         self, keys: Sequence[K], fetch: Callable[[Sequence[K]], Mapping[K, V]]
     ) -> dict[K, V]:
-        """The values of many keys; those that are not known are fetched in one go."""
+        """The values of many keys; missing ones are fetched in one call."""
         with self._lock:
             known = {key: self._entries[key] for key in keys if key in self._entries}
             for key in known:
@@ -77,11 +80,11 @@ class Packed:
     scores: array[float]
 
     def hits(self) -> tuple[Hit, ...]:
-        """The list as it was."""
+        """The original list."""
         return tuple(map(Hit, self.keys, self.chunk_ids, self.scores))
 
 
 def pack(hits: Sequence[Hit]) -> Packed:
-    """A list of hits, made small."""
+    """A list of hits as columns."""
     keys, chunk_ids, scores = zip(*hits, strict=True) if hits else ((), (), ())
     return Packed(array("q", keys), chunk_ids, array("d", scores))

@@ -1,9 +1,10 @@
-"""How is something asked that may be slow, hang, or fail, without waiting for it too long?
+"""How is something called that may be slow, hang, or fail, without waiting too long?
 
-A lane is a small, fixed number of threads with a breaker. A call that is not done at its deadline
-is given up: where it still waits it never starts, where it runs it is told to stop and keeps its
-thread until it does. So a thousand calls that hang hold no more threads than the lane has, and
-nothing piles up behind them. Threads are daemons: one that hangs does not keep the process alive.
+A lane is a small, fixed number of threads with a circuit breaker. A call that is not done by its
+deadline is abandoned: if it is still queued it never starts; if it is running it is asked to stop
+and keeps its thread until it does. So a thousand calls that hang hold no more threads than the lane
+has, and nothing piles up behind them. Threads are daemons: one that hangs does not keep the process
+alive.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ class Failure(StrEnum):
     TIMEOUT = "timeout"
     ERROR = "error"
     UNAVAILABLE = "unavailable"
-    PARTIAL = "partial"  # there is one, of a part of the data
+    PARTIAL = "partial"  # there is an answer, for part of the data
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult(Generic[T]):
-    """What became of a call: a value, or a failure and its reason in words."""
+    """The result of a call: a value, or a failure and its reason."""
 
     value: T | None = None
     failure: Failure | None = None
@@ -68,19 +69,19 @@ class Lane:
 
     @property
     def threads(self) -> int:
-        """How many threads there are now, busy or not."""
+        """The current number of threads, busy or idle."""
         return self._threads
 
     async def call(self, work: Callable[[Stop], T], timeout_s: float) -> CallResult[T]:
-        """The outcome of ``work``, at the deadline at the latest.
+        """The result of ``work``, by the deadline at the latest.
 
-        ``work`` is handed a function that tells whether it may stop, since nobody waits any more.
+        ``work`` is passed a function that says whether it should stop because nobody is waiting.
         """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
 
         def settled(_: Call[T]) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is waiting
                 loop.call_soon_threadsafe(_finish, done)
 
         job = self.begin(work, settled)
@@ -95,9 +96,9 @@ class Lane:
     def begin(
         self, work: Callable[[Stop], T], settled: Callable[[Call[T]], None]
     ) -> Call[T] | CallResult[T]:
-        """The call on its way, or why there is none; ``settled`` hears of its end in the thread."""
+        """Start a call, or say why not; ``settled`` runs in the lane's thread when it ends."""
         if not self.breaker.allows():
-            reason = f"{self.name} failed repeatedly and is left alone for a while"
+            reason = f"{self.name} failed repeatedly and is skipped for a while"
             return CallResult(failure=Failure.UNAVAILABLE, reason=reason)
         job = Call(work, settled)
         if not self._put(job):
@@ -106,7 +107,7 @@ class Lane:
         return job
 
     def end(self, job: Call[T], timeout_s: float) -> CallResult[T]:
-        """What became of a call that is over, or that nobody waits for any more."""
+        """The result of a call that has ended, or that is abandoned now."""
         if job.ended is None:
             self.breaker.failed()
             reason = f"{self.name} did not answer within {timeout_s * 1000:g} ms"
@@ -123,7 +124,7 @@ class Lane:
         return CallResult(value=job.value, seconds=seconds)
 
     def close(self) -> None:
-        """Let idle threads go; busy ones end with their call, those who wait hear of it."""
+        """End idle threads now and busy ones after their call; queued calls are dropped."""
         with self._changed:
             self._closed = True
             dropped = [*self._jobs]
@@ -133,10 +134,10 @@ class Lane:
             job.drop()
 
     def wait_closed(self, timeout_s: float) -> bool:
-        """Whether all threads have ended, within this time at the latest.
+        """Wait up to this long for all threads to end; returns whether they have.
 
-        A process that ends while a thread is inside a model's own code is aborted, so whoever
-        closes gives late calls a moment.
+        A process that exits while a thread is inside a model's native code is aborted, so closing
+        gives late calls a moment.
         """
         with self._changed:
             return self._changed.wait_for(lambda: self._threads == 0, max(0.0, timeout_s))
@@ -174,7 +175,7 @@ class Lane:
 def call_all(
     calls: Mapping[str, tuple[Lane, Callable[[Stop], T]]], timeout_s: float
 ) -> dict[str, CallResult[T]]:
-    """The outcomes of calls in several lanes at once, for whoever waits for them in a thread."""
+    """The results of calls in several lanes at once, for a caller that is a thread."""
     deadline = time.monotonic() + timeout_s
     settled: SimpleQueue[Call[T]] = SimpleQueue()
     begun = {name: lane.begin(work, settled.put) for name, (lane, work) in calls.items()}
@@ -194,7 +195,7 @@ def call_all(
 
 
 class Call(Generic[T]):
-    """One call on its way through a lane: a value or a problem, once it has ended."""
+    """One call in a lane; it has a value or a problem once it has ended."""
 
     def __init__(self, work: Callable[[Stop], T], settled: Callable[[Call[T]], None]) -> None:
         self._work = work
@@ -207,16 +208,16 @@ class Call(Generic[T]):
         self.dropped = False
 
     def drop(self) -> None:
-        """Never begin, and tell whoever waits."""
+        """Never start the call, and notify the waiter."""
         self.dropped = True
         self.ended = time.perf_counter()
         self._settled(self)
 
     def run(self) -> None:
-        """Work, and tell whoever waits."""
+        """Run the call, and notify the waiter."""
         try:
             self.value = self._work(lambda: self.abandoned)
-        except BaseException as error:  # a lane's thread must outlive whatever it runs
+        except BaseException as error:  # a lane's thread must survive whatever it runs
             self.problem = error
         self.ended = time.perf_counter()
         self._settled(self)

@@ -3,8 +3,8 @@
 Three counts decide. **Conditions** of a case (who, against what, under which circumstances,
 numbers, commas, length): four or more make a query ``complex_clinical``. **Everyday** signs (a
 question, you and I, small words, plain words for body and medicine) against **technical** signs
-(abbreviations, numbers, the endings of drug and disease names) tell ``paraphrase`` from
-``exact_term``. The word lists are short on purpose: they hold what people say in any field of
+(abbreviations, numbers, the endings of drug and disease names) separate ``paraphrase`` from
+``exact_term``. The word lists are deliberately short: they hold what people say in any field of
 medicine, not names.
 """
 
@@ -97,7 +97,7 @@ def classify(query: str) -> QueryType:
 
 
 def _conditions(text: str, words: list[str], technical: int) -> int:
-    """How much of a clinical case a query tells."""
+    """How many conditions of a clinical case a query has."""
     return (
         min(3, len(_CIRCUMSTANCE.intersection(words)))
         + (not _WHO.isdisjoint(words) or "year-old" in text)
@@ -112,7 +112,7 @@ def _conditions(text: str, words: list[str], technical: int) -> int:
 
 
 def _everyday(words: list[str]) -> float:
-    """Signs of a person who asks in their own words."""
+    """Signs of a question in everyday words."""
     if not words:
         return 0.0
     return (
@@ -126,12 +126,12 @@ def _everyday(words: list[str]) -> float:
 
 
 def _technical(written: list[str], words: list[str]) -> int:
-    """How many words are abbreviations, codes, numbers, or end as drugs and diseases do."""
+    """The number of abbreviations, codes, numbers, and words that end like drugs or diseases."""
     return sum(map(_is_name, written)) + sum(word.endswith(_TECHNICAL_ENDING) for word in words)
 
 
 def _is_name(word: str) -> bool:
-    """Two capitals, or a digit; most words are small letters, which is told at once."""
+    """Two capitals, or a digit; most words are lower case, which is quick to check."""
     if word.isalpha() and word.islower():
         return False
     return sum(letter.isupper() for letter in word) >= 2 or any(map(str.isdigit, word))

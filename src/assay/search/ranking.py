@@ -1,7 +1,7 @@
-"""Here are the lists of the components: what is the order, and how did it come about?
+"""What is the final order of the components' candidates, and how did it come about?
 
-One path, always in this order: fusion, boosts, then whatever a reranker said. The result is one
-fixed pool of candidates, of which pages are cut.
+There is one path: fusion, then boosts, then the reranker's scores. The result is one fixed pool of
+candidates, from which pages are taken.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assay.search.response import RERANKER, SearchHit
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A candidate in its final place; ``score`` is what the pool is ordered by."""
+    """A candidate at its final rank; the pool is ordered by ``score``."""
 
     boosted: Boosted
     rank_boosted: int
@@ -39,9 +39,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The whole pool in order: by boosts, and in ``order`` as a reranker's scores would have it.
+    """The whole pool, ordered by boosted score or, in ``order``, by the reranker's scores.
 
-    Candidates are made when they are asked for, since most of the pool is never looked at.
+    Candidates are created on access, since most of the pool is never looked at.
     """
 
     boosted: Sequence[Boosted]
@@ -60,12 +60,12 @@ class Ranking:
         return self.page(0, len(self))
 
     def page(self, start: int, stop: int) -> tuple[Candidate, ...]:
-        """The candidates from one place to before another, places counted from 0."""
+        """The candidates from position ``start`` up to ``stop``, counted from 0."""
         places = range(len(self)) if self.order is None else self.order
         return tuple(map(self._candidate, places[start:stop]))
 
     def reranked(self, scores: Mapping[int, float]) -> Ranking:
-        """The pool as a reranker's scores would have it."""
+        """The pool in the order of a reranker's scores."""
         keys = [one.fused.key for one in self.boosted]
         place = {key: at for at, key in enumerate(keys)}
         order = [place[key] for key in rerank.order(keys, scores)]
@@ -87,7 +87,7 @@ def rank(
     lexicon: Lexicon,
     labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]],
 ) -> Ranking:
-    """Fuse and boost; labels are looked at only where the query asks for a kind of them."""
+    """Fuse and boost; labels are fetched only if the query has an intent."""
     started = time.perf_counter()
     query_type = options.query_type or classify(question.written)
     fused = fuse(lists, options, query_type)
@@ -100,7 +100,7 @@ def rank(
 
 
 def explained(candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str]) -> SearchHit:
-    """A result with the whole account of its score; None for components that do not have it."""
+    """A result with the full explanation of its score; None for components without it."""
     fused = candidate.boosted.fused
     raw: dict[str, float | None] = dict.fromkeys(asked)
     ranks: dict[str, int | None] = dict.fromkeys(asked)

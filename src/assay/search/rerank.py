@@ -1,12 +1,12 @@
-"""Would a model that reads query and passage together order the best candidates otherwise?
+"""How would a model that reads query and passage together order the best candidates?
 
-The reranker comes last and looks at the top of the boosted list only. On a GPU that is the best 100
-within 200 ms. A model that runs on the processor takes about 50 ms a pair and two cores, so it
-looks at the best 20 and gets two seconds. Where it cannot run or is late, the list stays as it was
-and the response says so.
+The reranker comes last and scores the top of the boosted list only. On a GPU that is the best 100
+within 200 ms. A model on the CPU takes about 50 ms per pair and two cores, so it scores the best 20
+and gets two seconds. If it cannot run or is late, the list stays as it was and the response says
+so.
 
-Scores become ``1 / (1 + e^-x)``, between 0 and 1 in the same order. Candidates that were not looked
-at follow in their own order, with scores below 0.
+Scores become ``1 / (1 + e^-x)``, between 0 and 1 in the same order. The remaining candidates follow
+in their own order, with scores below 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger("assay.search")
 
 @dataclass(frozen=True, slots=True)
 class RerankBudget:
-    """How many candidates a kind of model looks at, and how long it may take."""
+    """How many candidates a kind of model scores, and how long it may take."""
 
     depth: int
     timeout_ms: float
@@ -41,7 +41,7 @@ PROCESSOR = RerankBudget(depth=20, timeout_ms=2_000)
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """What became of reranking: scores in the order of the passages, or an error's name."""
+    """The result of reranking: scores in the order of the passages, or the name of an error."""
 
     model: str
     scores: tuple[float, ...] | None = None
@@ -51,7 +51,7 @@ class Reranked:
 
 
 class Rerankers:
-    """Opens rerankers by name, each once; loading a model is not part of anybody's deadline."""
+    """Opens rerankers by name, each once; loading a model does not count towards a deadline."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class Rerankers:
         self._lock = threading.Lock()
 
     def profile(self, name: str) -> RerankBudget:
-        """What suits a model."""
+        """The budget of a model."""
         return GPU if self._requires_gpu(name) else PROCESSOR
 
     def get(self, name: str) -> Reranker:
-        """The model; raises ``GpuNotAvailableError`` at once where it needs a GPU."""
+        """The model; raises ``GpuNotAvailableError`` if it needs a GPU and there is none."""
         with self._lock:
             if name not in self._open:
                 self._open[name] = self._load(name)
@@ -76,12 +76,12 @@ class Rerankers:
 
 
 def short_name(model: str) -> str:
-    """A model's name without its owner's."""
+    """A model's name without its owner."""
     return model.rsplit("/", 1)[-1]
 
 
 def depth(options: SearchOptions, profile: RerankBudget) -> int:
-    """How many candidates are looked at."""
+    """The number of candidates to score."""
     return options.rerank_depth or profile.depth
 
 
@@ -92,7 +92,7 @@ async def rerank(
     rerankers: Rerankers,
     lane: Lane,
 ) -> Reranked:
-    """Scores for the passages, or why there are none."""
+    """Scores for the passages, or the reason why there are none."""
     model = short_name(options.reranker)
     try:
         reranker = await asyncio.to_thread(rerankers.get, options.reranker)
@@ -107,7 +107,7 @@ async def rerank(
     def work(stop: Stop) -> list[float]:
         scores = [float(score) for score in reranker.score(query, list(passages), stop=stop)]
         if len(scores) != len(passages) or not all(map(math.isfinite, scores)):
-            raise ValueError("the model gave scores that are none")
+            raise ValueError("the model returned NaN scores")
         return scores
 
     timeout_ms = options.rerank_timeout_ms or rerankers.profile(options.reranker).timeout_ms
@@ -130,11 +130,11 @@ def _sigmoid(value: float) -> float:
 
 
 def below_zero(score: float) -> float:
-    """A score of zero or more as one below zero, in the same order."""
+    """Map scores of zero or more to scores below zero, preserving their order."""
     return score / (1.0 + score) - 1.0
 
 
 def order(keys: Sequence[int], scores: Mapping[int, float]) -> list[int]:
-    """Keys with a score first, by score; the others after them as they were."""
+    """Keys with a score first, by score; then the others in their old order."""
     place = {key: at for at, key in enumerate(keys)}
     return sorted(keys, key=lambda key: (key not in scores, -scores.get(key, 0.0), place[key]))

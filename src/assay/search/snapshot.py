@@ -1,7 +1,7 @@
-"""What does one search look into?
+"""What does one search run on?
 
-A snapshot is one generation of the index, opened, with the components over it and the chunks behind
-their keys. An answer comes from exactly one of them.
+A snapshot is one open generation of the index, with its components and the chunks behind their
+keys. A response comes from exactly one snapshot.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from assay.model.query import Component
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One generation. ``absent`` says why a component that was configured is not there.
+    """One generation. ``absent`` says why a configured component is missing.
 
-    ``chunks`` gives the chunks behind keys; one that was deleted meanwhile has no text. ``labels``
-    gives only what they are about, which boosts ask of every candidate.
-    ``find`` gives the chunks of this generation that a document's or a chunk's id names.
+    ``chunks`` returns the chunks behind keys; one that was deleted meanwhile has no text.
+    ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
+    the chunks of this generation with the id of a document or chunk.
     """
 
     generation: str

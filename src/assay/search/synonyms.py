@@ -1,8 +1,8 @@
 """Which other words mean the same?
 
-The file has one rule a line, in the form that Solr and Elasticsearch use: ``heart attack,
-myocardial infarction, mi`` (each brings the others) or ``tumour => tumor, neoplasm`` (left brings
-right). ``#`` begins a comment. Words are compared after NFKC and in lower case.
+The file has one rule per line, in the format of Solr and Elasticsearch: ``heart attack, myocardial
+infarction, mi`` (each adds the others) or ``tumour => tumor, neoplasm`` (left adds right). ``#``
+starts a comment. Words are compared after NFKC and in lower case.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Synonyms:
         return len(self._rules)
 
     def expansions(self, text: str) -> tuple[str, ...]:
-        """What the rules add to a query; the longest phrase counts where several begin."""
+        """What the rules add to a query; of phrases that start at the same word, the longest counts."""
         words = _WORD.findall(text)
         added: dict[str, None] = {}
         at = 0
@@ -45,7 +45,7 @@ class Synonyms:
 
 
 def read_synonyms(path: Path) -> Synonyms:
-    """The rules of a file; a line that is none is refused by its number."""
+    """The rules of a file; the error for a bad line gives its number."""
     try:
         size = path.stat().st_size
         if size > limits.MAX_SYNONYM_BYTES:

@@ -1,9 +1,9 @@
 """Why is this document not among the results?
 
-A document is followed along the way that results take: in the index, past the filters, found by a
+A document is traced through every step of a search: in the index, past the filters, found by a
 component, through fusion and boosts, into the first k, past the reranker. The first step at which
-it falls out is the answer. Where no component found it within its depth, a deeper search says at
-which rank and with which score it would have come.
+it drops out is the answer. If no component found it within its depth, a deeper search reports the
+rank and score it would have had.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assay.search.snapshot import Snapshot
 
 
 class Verdict(StrEnum):
-    """Where on its way did a document fall out?"""
+    """The step at which a document dropped out."""
 
     IN_RESULTS = "in_results"
     NOT_IN_INDEX = "not_in_index"
@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ComponentFinding:
-    """What one component makes of a chunk; ``rank`` is None where it is deeper than we look."""
+    """How one component ranks a chunk; ``rank`` is None if it is deeper than we look."""
 
     rank: int | None
     score: float | None
@@ -46,7 +46,7 @@ class ComponentFinding:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The answer; figures are of the document's best chunk, and None where it never got there."""
+    """The answer; figures are for the document's best chunk, and None if it never got that far."""
 
     document: str
     verdict: Verdict
@@ -69,7 +69,7 @@ class Why:
 def explain_absence(
     document: str, prepared: Prepared, snapshot: Snapshot, before: Ranking, after: Ranking
 ) -> Why:
-    """Follow a document or chunk along the way of one search."""
+    """Trace a document or chunk through one search."""
     chunks = snapshot.find(document)
     if not chunks:
         return Why(
@@ -97,7 +97,7 @@ def explain_absence(
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """What a document is followed along; ``keys`` are those of its chunks."""
+    """The search in which a document is traced; ``keys`` are those of its chunks."""
 
     document: str
     prepared: Prepared
@@ -107,7 +107,7 @@ class _Way:
 
 
 def _blocking(chunk: Chunk, filters: Filters) -> list[str]:
-    """Every filter that a chunk does not pass, in words."""
+    """A description of every filter that a chunk does not pass."""
     values = filter_values(chunk)
     return [
         f"{name} is {values[name] or 'empty'}, not {' or '.join(allowed)}"
@@ -153,7 +153,7 @@ def _not_found(
 def _deeper(
     component: Component, query: str, rows: Sequence[KeyedChunk], filters: Filters
 ) -> tuple[ComponentFinding, str | None]:
-    """The best chunk's true rank and score; the score alone where it lies too deep."""
+    """The best chunk's true rank and score; only the score if it is too deep."""
     keys = {row.key for row in rows}
     documents = tuple({row.chunk.doc_id for row in rows})
     own = [
@@ -169,7 +169,7 @@ def _deeper(
 
 
 def _hits(component: Component, query: str, filters: Filters) -> Sequence[Hit]:
-    """As deep as we look; of what can be reached where that is a part."""
+    """All hits to the maximum depth, or those of the shards that answered."""
     try:
         return component.search(query, limits.WHY_DEPTH, filters)
     except PartialAnswerError as part:

@@ -1,1 +1,1 @@
-"""Where is everything that must not be lost? In one SQLite database per workspace."""
+"""Where is everything that must not be lost? In one database per workspace."""

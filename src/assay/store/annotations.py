@@ -1,7 +1,7 @@
 """What is to be judged, who judged what, and what was decided?
 
-Grades are a log: a later one replaces an earlier one of the same annotator and item, undoing marks
-the last, and nothing is deleted. What a method has returned from is on the disk.
+Grades are a log: a later one replaces an earlier one of the same annotator and item, undo marks the
+last one, and nothing is deleted. When a method returns, its changes are on disk.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class AnnotationStore:
         self._engine = open_database(place)
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         self._engine.dispose()
 
     def create(self, held: Round, queries: Sequence[RoundQuery], items: Sequence[Item]) -> Round:
-        """Enter a round with everything that is to be judged, in one transaction."""
+        """Create a round with everything that is to be judged, in one transaction."""
         _check_round(held, queries, items)
         with writing(self._engine) as connection:
             if _found(connection, held.round_id) is not None:
@@ -74,7 +74,7 @@ class AnnotationStore:
             if every:
                 return every[0]
             raise MissingFileError(
-                "there is no round of annotation yet", hint="assay testset pool opens one"
+                "there is no annotation round yet", hint="assay testset pool opens one"
             )
         with self._engine.connect() as connection:
             return _required(connection, ref)
@@ -89,7 +89,7 @@ class AnnotationStore:
             return tuple(_query_of(row) for row in found)
 
     def items(self, round_id: str) -> tuple[Item, ...]:
-        """Everything that is to be judged, by query and chunk."""
+        """Everything that is to be judged, ordered by query and chunk."""
         table = annotation_items
         with self._engine.connect() as connection:
             found = connection.execute(
@@ -107,13 +107,13 @@ class AnnotationStore:
         grade: int | None,
         comment: str = "",
     ) -> Grade:
-        """Enter what an annotator says; None: cannot be judged. The same again changes nothing."""
+        """Record a grade; None means that it cannot be judged. Repeating it changes nothing."""
         return self.enter(round_id, annotator, [(key, grade, comment)])[0]
 
     def enter(
         self, round_id: str, annotator: str, said: Sequence[tuple[ItemKey, int | None, str]]
     ) -> list[Grade]:
-        """Enter several grades, all of them or, where one is refused, none."""
+        """Record several grades: all of them or, if one is invalid, none."""
         for _, grade, comment in said:
             _check_grade(grade, comment)
         with writing(self._engine) as connection:
@@ -122,7 +122,7 @@ class AnnotationStore:
             return [_entered(connection, held, annotator, one) for one in said]
 
     def undo(self, round_id: str, annotator: str) -> Grade | None:
-        """Take back the annotator's last grade, whatever it was; None where there is none."""
+        """Undo and return the annotator's last grade; None if there is none."""
         table = annotation_grades
         with writing(self._engine) as connection:
             held = _open_round(connection, round_id)
@@ -143,7 +143,7 @@ class AnnotationStore:
         return _grade_of(last)
 
     def grades(self, round_id: str, annotator: str | None = None) -> tuple[Grade, ...]:
-        """The grades that hold now, in the order in which they were given."""
+        """The current grades, in the order in which they were given."""
         table = annotation_grades
         newest = (
             select(func.max(table.c.seq))
@@ -159,7 +159,7 @@ class AnnotationStore:
             return tuple(_grade_of(row) for row in found)
 
     def decide(self, round_id: str, decisions: Sequence[Decision]) -> None:
-        """Enter decisions in one transaction; a later one replaces an earlier one."""
+        """Record decisions in one transaction; a later one replaces an earlier one."""
         for one in decisions:
             _check_grade(one.grade, one.comment)
         with writing(self._engine) as connection:
@@ -189,7 +189,7 @@ class AnnotationStore:
             return tuple(_decision_of(row) for row in found)
 
     def close_round(self, round_id: str) -> Round:
-        """End a round: its grades and decisions stay as they are."""
+        """Close a round: its grades and decisions can no longer change."""
         with writing(self._engine) as connection:
             held = _required(connection, round_id)
             if held.closed_at is None:

@@ -1,9 +1,9 @@
-"""How is a workspace copied while it is in use, and put back?
+"""How is a workspace backed up while it is in use, and restored?
 
 A backup is one file: a gzip tar of the database (a consistent copy that SQLite makes while others
-write), the test sets, the reports and, if wanted, the vectors, with a manifest of checksums first.
-The index is not in it, because it is derived and is written anew. Restoring checks everything
-before anything is put in place, and never writes into a workspace that holds something.
+write), the test sets, the reports and, optionally, the vectors, preceded by a manifest of
+checksums. The index is left out, because it is derived and can be rebuilt. Restoring verifies
+everything before anything is put in place, and never writes into a workspace that is not empty.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ FOLDERS = ("testsets", "reports")
 VECTORS = "vectors"
 STALE_SECONDS = 24 * 3600
 BACKING_UP, RESTORING = ".assay-backup-", ".assay-restore-"
-HEADER_BYTES = 1 << 20  # more than any name of a file takes
-NOBODYS = "lost+found"  # what a new volume comes with
+HEADER_BYTES = 1 << 20  # longer than any file name
+NOBODYS = "lost+found"  # what a new volume contains
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Backup:
 
 
 def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
-    """Write a backup of a workspace to one file, which is there whole or not at all."""
+    """Write a backup of a workspace to one file, atomically."""
     if not (home / DATABASE).is_file():
         raise MissingFileError(
             f"there is no workspace at {home}", hint="--home or ASSAY_HOME names another"
@@ -104,13 +104,13 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
 
 
 def restore(source: Path, home: Path) -> Backup:
-    """Put a backup into a new workspace; every checksum is looked at first.
+    """Restore a backup into a new workspace; every checksum is verified first.
 
-    A folder that is there and empty is filled: it may be a volume, which cannot be replaced.
+    An existing empty folder is filled: it may be a volume, which cannot be replaced.
     """
     if not source.exists():
         raise MissingFileError(f"there is no file {source}", hint="name a file of assay backup")
-    if not source.is_file():  # a pipe would be waited for
+    if not source.is_file():  # a pipe would block
         raise MissingFileError(f"{source} is not a plain file", hint="name a file of assay backup")
     there = home.exists()
     if there:
@@ -123,7 +123,7 @@ def restore(source: Path, home: Path) -> Backup:
         check_database(inside / DATABASE, source)
         _refuse_foreign(inside / DATABASE, source)
         if there:
-            _refuse_filled(home)  # by somebody, while this was unpacked
+            _refuse_filled(home)  # by another process, while this was unpacked
             _filled(inside, home)
         else:
             move_folder(inside, home)
@@ -131,18 +131,18 @@ def restore(source: Path, home: Path) -> Backup:
 
 
 def _filled(made: Path, home: Path) -> None:
-    """Put everything in place, unless a database came in the last moment."""
+    """Put everything in place, unless a database appeared at the last moment."""
     try:
         move_into(made, home, last=DATABASE)
     except FileExistsError:
         raise UsageError(
-            f"{home} was filled by somebody else meanwhile",
+            f"{home} was filled by another process meanwhile",
             hint="restore into a new folder: assay --home FOLDER restore",
         ) from None
 
 
 def _refuse_filled(home: Path) -> None:
-    """A folder must hold nothing of anybody; what a killed restore worked in is nobody's."""
+    """Raise an error for a folder that is not empty; leftovers of a killed restore do not count."""
     if not home.is_dir() or any(
         path.name != NOBODYS and not path.name.startswith(RESTORING) for path in home.iterdir()
     ):
@@ -154,7 +154,7 @@ def _refuse_filled(home: Path) -> None:
 
 @contextmanager
 def scratch(place: Path, prefix: str) -> Iterator[Path]:
-    """A folder to work in, gone afterwards; what a killed process left is swept a day later."""
+    """A temporary folder; what a killed process left behind is removed a day later."""
     for left in (*place.glob(f"{BACKING_UP}*"), *place.glob(f"{RESTORING}*")):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > STALE_SECONDS:
@@ -166,7 +166,7 @@ def scratch(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def _refuse_foreign(path: Path, source: Path) -> None:
-    """Is this a database of ours, which this program can open?"""
+    """Raise an error if this is not an Assay database that this version can open."""
     with closing(sqlite3.connect(path)) as connection:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -176,12 +176,12 @@ def _refuse_foreign(path: Path, source: Path) -> None:
 
 
 def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:
-    """Copies of the files in a folder, also of those that links in it lead to."""
+    """Copy the files in a folder, also those behind links."""
     parts: dict[str, Path] = {}
     for path in _files_in(source) if source.is_dir() else ():
         copy = target / path.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # somebody deleted it meanwhile
+        with suppress(FileNotFoundError):  # deleted meanwhile
             if _is_sqlite(path):
                 copy_database(path, copy)
             else:
@@ -191,7 +191,7 @@ def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    """Every file beneath a folder that is somebody's and whole."""
+    """Every complete file below a folder, without temporary ones."""
 
     def refuse(problem: OSError) -> None:
         raise _unreadable(Path(problem.filename), problem)
@@ -223,7 +223,7 @@ def _unreadable(path: Path, problem: OSError) -> StorageError:
 
 
 def _describe(database: Path, parts: dict[str, Path]) -> Backup:
-    """What is in a backup; a database of an older format may lack a table."""
+    """The description of a backup; a database in an older format may lack a table."""
     with closing(sqlite3.connect(database)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
 
@@ -278,16 +278,16 @@ def _unpack(source: Path, folder: Path) -> Backup:
 
 
 class _Metered(gzip.GzipFile):
-    """What is unpacked, so much at a time: headers are held in memory and must not go on."""
+    """Limits how much is unpacked at a time: headers are held in memory and must be short."""
 
     _left = limits.MAX_MANIFEST_BYTES + HEADER_BYTES
 
     def allow(self, size: int) -> None:
-        """Let a file of this size be read, and what stands before the next one."""
+        """Allow a file of this size to be read, and the header of the next one."""
         self._left = size + HEADER_BYTES
 
     def read(self, size: int | None = -1) -> bytes:
-        """The next bytes, if that many are due."""
+        """The next bytes, if that many are allowed."""
         data = super().read(size)
         self._left -= len(data)
         if self._left < 0:
@@ -296,7 +296,7 @@ class _Metered(gzip.GzipFile):
 
 
 def _refuse_too_large(backup: Backup, folder: Path) -> None:
-    """Do not fill a disk with what cannot fit on it."""
+    """Raise an error before filling a disk that is too small."""
     needed, free = sum(int(size) for size, _ in backup.files.values()), disk_usage(folder).free
     if needed > free:
         raise DiskFullError(
@@ -342,7 +342,7 @@ def _place(
 ) -> None:
     content = archive.extractfile(entry) if entry.isfile() else None
     if content is None or entry.name not in backup.files:
-        raise _bad(source, f"{entry.name!r} does not belong into it")
+        raise _bad(source, f"{entry.name!r} does not belong in it")
     size, checksum = backup.files[entry.name]
     path = folder / entry.name
     if entry.size != size or path.exists():
@@ -350,7 +350,7 @@ def _place(
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as out:
         while piece := content.read(1 << 20):
-            with storing(path):  # a full disk is not a fault of the backup
+            with storing(path):  # a full disk is not the backup's fault
                 out.write(piece)
     if digest(path) != checksum:
         raise _bad(source, f"{entry.name} was damaged")

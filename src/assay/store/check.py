@@ -1,8 +1,8 @@
-"""Is what the database holds what was written into it?
+"""Does the database hold what was written into it?
 
-Everything is read once: the structure of the file by SQLite itself, documents, chunks and outcomes
-by the checksums that their rows carry, test sets by their own. Rows that were written before there
-were checksums are only read.
+Everything is read once: SQLite checks the structure of the file; documents, chunks and outcomes are
+checked by the checksums of their rows, test sets by their own. Rows from before there were
+checksums are only read.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from assay.store.schema import (
 )
 from assay.store.seals import UNREADABLE, unsealed
 
-MOST = 20  # problems that are listed
+MOST = 20  # problems listed
 PAGE = 200
 
 
 def problems(place: Path | str) -> list[str]:
-    """What is wrong with a database, in words; nothing where all of it is sound."""
+    """What is wrong with a database; empty if it is intact."""
     engine = open_database(place)
     try:
         with engine.connect() as connection:
@@ -49,7 +49,7 @@ def problems(place: Path | str) -> list[str]:
 
 
 def _structure(connection: Connection, name: str) -> Iterator[str]:
-    if connection.dialect.name != "sqlite":  # a server has tools of its own
+    if connection.dialect.name != "sqlite":  # a server has its own tools
         return
     for (line,) in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST})"):
         if line != "ok":
@@ -106,7 +106,7 @@ def _outcomes(connection: Connection) -> Iterator[str]:
 
 
 def _others(connection: Connection) -> Iterator[str]:
-    """Tables whose rows carry no checksum: that they can be read is all that is known of them."""
+    """Read the tables without checksums; more cannot be checked."""
     checked = {documents, chunks, eval_test_sets, eval_runs, eval_query_results}
     for table in metadata.sorted_tables:
         if table not in checked:

@@ -1,4 +1,4 @@
-"""Which documents and chunks are there, and what changed since I last looked?"""
+"""Which documents and chunks are stored, and what changed since a given change?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PART = 500  # keys in one statement
 MARKED = 50  # chunks, and changes, that tell this store from another with as many changes
 SEAL = "crc"
 _SEALED = ("doc_id", "digest", "title", "text", "source", "profile", "chunker_version", "seq")
-# spelled out: a field that is added later must not make older documents look damaged
+# listed explicitly: a field added later must not make older documents look damaged
 _SEALED_OF_CHUNK = (
     *("chunk_id", "doc_id", "text", "title", "section_label", "intent_hint", "is_table"),
     *("table_html", "spans", "chunker_version", "speaker_role", "ingestion_mode", "interview_id"),
@@ -48,7 +48,7 @@ _LABELS = chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.i
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a batch did: documents that were new, replaced, unchanged or deleted; chunks written."""
+    """The effect of a batch: documents new, replaced, unchanged or deleted; chunks written."""
 
     added: int = 0
     replaced: int = 0
@@ -63,13 +63,13 @@ class Written:
 
 
 class CorpusStore:
-    """Documents and chunks of one workspace. What a method has returned from is on the disk."""
+    """Documents and chunks of one workspace. When a method returns, its changes are on disk."""
 
     def __init__(self, place: Path | str) -> None:
         self._engine = open_database(place)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._engine.dispose()
 
     @property
@@ -78,7 +78,7 @@ class CorpusStore:
         return ChunkInventory(self._engine)
 
     def put(self, batch: Sequence[tuple[Document, Sequence[Chunk]]]) -> Written:
-        """Write documents with their chunks in one transaction; an unchanged one is a no-op."""
+        """Store documents with their chunks in one transaction; unchanged ones are skipped."""
         with writing(self._engine) as connection:
             known = _digests(connection, [document.doc_id for document, _ in batch])
             plan = _Plan(known, _last(connection))
@@ -88,7 +88,7 @@ class CorpusStore:
         return plan.written
 
     def delete(self, doc_ids: Iterable[str]) -> Written:
-        """Remove documents and their chunks in one transaction; unknown ids are passed over."""
+        """Remove documents and their chunks in one transaction; unknown ids are ignored."""
         total = Written()
         with writing(self._engine) as connection:
             for doc_id in doc_ids:
@@ -101,7 +101,7 @@ class CorpusStore:
         return total
 
     def last_change(self) -> int:
-        """The number of the newest change; 0 where nothing was ever written."""
+        """The number of the newest change; 0 if nothing was ever written."""
         with self._engine.connect() as connection:
             return _last(connection)
 
@@ -133,7 +133,7 @@ class CorpusStore:
             ]
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
-        """Chunks that came after change ``seq``, up to ``until``, and are still there; in pages."""
+        """Chunks added after change ``seq``, up to ``until``, that still exist; in pages."""
         key = 0
         while True:
             with self._engine.connect() as connection:
@@ -150,7 +150,7 @@ class CorpusStore:
             yield [KeyedChunk(row.key, _chunk(row)) for row in rows]
 
     def removed_since(self, seq: int, until: int) -> list[int]:
-        """Keys of chunks that an index at ``seq`` has and one at ``until`` must not have."""
+        """Keys of chunks that existed at ``seq`` and are gone at ``until``."""
         with self._engine.connect() as connection:
             found = connection.execute(
                 select(chunks.c.key).where(
@@ -160,16 +160,16 @@ class CorpusStore:
             return [row.key for row in found]
 
     def chunks_by_key(self, keys: Sequence[int]) -> dict[int, Chunk]:
-        """The chunks with these keys, also removed ones (without their text)."""
+        """The chunks with these keys, including removed ones (without text)."""
         return {row[0]: _chunk(row) for row in _chunk_rows(self._engine, keys, *chunks.c)}
 
     def labels_by_key(self, keys: Sequence[int]) -> dict[int, ChunkLabels]:
-        """What the chunks with these keys are about; far quicker than the chunks themselves."""
+        """The labels of the chunks with these keys; much faster than reading the chunks."""
         rows = _chunk_rows(self._engine, keys, *_LABELS)
         return {key: ChunkLabels(section, hint, bool(table)) for key, section, hint, table in rows}
 
     def find(self, name: str) -> list[KeyedChunk]:
-        """The present chunks of the document or chunk of that id, in order."""
+        """The current chunks of the document, or the chunk, with this id, in order."""
         with self._engine.connect() as connection:
             rows = connection.execute(
                 select(chunks)
@@ -180,7 +180,7 @@ class CorpusStore:
             return [KeyedChunk(row.key, _chunk(row)) for row in rows]
 
     def document(self, doc_id: str) -> tuple[dict[str, Any], list[Chunk]] | None:
-        """A document's fields and its present chunks in order; None where it is not there."""
+        """A document's fields and its current chunks in order; None if it does not exist."""
         with self._engine.connect() as connection:
             row = connection.execute(
                 select(documents).where(documents.c.doc_id == doc_id)
@@ -201,7 +201,7 @@ class CorpusStore:
             return {**found, **body}, [_chunk(part) for part in parts]
 
     def has_id(self, name: str) -> bool:
-        """Whether a document or chunk of this id is stored."""
+        """Whether a document or chunk with this id is stored."""
         present = chunks.c.removed.is_(None)
         chunk = select(chunks.c.key).where(chunks.c.chunk_id == name, present)
         document = select(documents.c.doc_id).where(documents.c.doc_id == name)
@@ -209,7 +209,7 @@ class CorpusStore:
             return any(connection.execute(one.limit(1)).first() for one in (chunk, document))
 
     def history(self, chunk_id: str) -> list[Chunk]:
-        """Every version of a chunk that was ever there, newest first; old ones have no text."""
+        """Every version of a chunk that ever existed, newest first; old ones have no text."""
         with self._engine.connect() as connection:
             rows = connection.execute(
                 select(chunks).where(chunks.c.chunk_id == chunk_id).order_by(chunks.c.key.desc())
@@ -217,7 +217,7 @@ class CorpusStore:
             return [_chunk(row) for row in rows]
 
     def counts(self) -> dict[str, int]:
-        """How many documents, chunks, and archived chunks there are."""
+        """The number of documents, chunks, and archived chunks."""
         present = chunks.c.removed.is_(None)
         with self._engine.connect() as connection:
             return {
@@ -232,7 +232,7 @@ class CorpusStore:
 
 
 class _Plan:
-    """What one batch will write, collected so that each table is written to once."""
+    """What a batch will write, collected so that each table is written once."""
 
     def __init__(self, known: dict[str, str], last: int) -> None:
         self.written = Written()
@@ -282,12 +282,12 @@ _CHUNK_FIELDS = attrgetter(*_CHUNK_NAMES)
 _TABLE, _SPANS, _ROLE, _MODE, _METADATA = map(
     _CHUNK_NAMES.index, ("is_table", "spans", "speaker_role", "ingestion_mode", "metadata")
 )
-# a row of the table is the key, these in the same order, and two numbers of changes
+# a row of the table is the key, these fields in order, and two change numbers
 assert tuple(column.name for column in chunks.c)[1:-2] == _CHUNK_NAMES
 
 
 def document_digest(document: Document, parts: Sequence[Chunk]) -> str:
-    """The same for the same content, chunked in the same way."""
+    """A digest of a document's content and its chunks."""
     content = [
         _DOCUMENT_FIELDS(document),
         [_SECTION_FIELDS(section) for section in document.sections],
@@ -317,7 +317,7 @@ def _digests(connection: Connection, doc_ids: list[str]) -> dict[str, str]:
 
 
 def _archive(connection: Connection, replaced: dict[str, int]) -> int:
-    """The chunks of these documents are removed by these changes: spans stay, the text goes."""
+    """Mark the chunks of these documents as removed by these changes, and drop their text."""
     count = 0
     for doc_id, seq in replaced.items():
         gone = connection.execute(
@@ -380,7 +380,7 @@ def _chunk(row: Sequence[Any]) -> Chunk:
 
 
 def _read_chunk(row: Sequence[Any]) -> Chunk:
-    """By place, since every search reads some and names take three times as long."""
+    """A chunk from a row, by position: names take three times as long."""
     values = [*row[1:-2]]
     values[_TABLE] = bool(values[_TABLE])
     values[_SPANS] = tuple((start, end) for start, end in json.loads(values[_SPANS]))
@@ -401,7 +401,7 @@ def _chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> l
     try:
         connection = engine.raw_connection()
         try:
-            # a cursor that is left half read would keep its transaction, and the next reader in it
+            # a cursor left half-read would keep its transaction open for the next reader
             with closing(connection.cursor()) as cursor:
                 return _rows(cursor, engine.dialect, keys, columns)
         except Exception as problem:
@@ -410,7 +410,7 @@ def _chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> l
                 connection.invalidate()
             raise
         finally:
-            connection.close()  # back to the others
+            connection.close()  # back to the pool
     except Exception as problem:
         complaint = in_our_words(problem, shown(engine), BUSY_SECONDS)
         if complaint is None:
@@ -436,7 +436,7 @@ def _statement(dialect: Dialect, count: int, columns: tuple[Column[Any], ...]) -
 
 @lru_cache
 def _all_rows(columns: tuple[Column[Any], ...]) -> str:
-    """Without a condition this is the same text for every database."""
+    """The statement without a condition, which is the same text for every database."""
     return str(select(*columns).select_from(chunks))
 
 

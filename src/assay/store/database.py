@@ -1,8 +1,8 @@
 """How is the workspace's database opened, and is it ours?
 
-By default it is SQLite in WAL mode with ``synchronous=FULL``: what was committed survives a crash
-of the process and of the machine. A URL names a PostgreSQL server instead. On both, several
-processes may read and write; a writer waits for another up to a deadline.
+By default it is SQLite in WAL mode with ``synchronous=FULL``: committed data survives a crash of
+the process or the machine. A URL selects a PostgreSQL server instead. With both, several processes
+may read and write; a writer waits for another up to a deadline.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CONNECT_SECONDS = 10
 
 
 def open_database(place: Path | str) -> Engine:
-    """The engine of an existing or new database; a foreign or newer one is refused by name.
+    """The engine of an existing or new database; an error for a foreign or newer one.
 
     ``place`` is the path of a file, or the URL of a PostgreSQL database.
     """
@@ -53,8 +53,8 @@ def open_database(place: Path | str) -> Engine:
 
 
 def _complain(context: ExceptionContext) -> StorageError | None:
-    """What the database complains of, wherever that happens, as an error of ours."""
-    if context.is_pre_ping:  # a connection that went away meanwhile is made anew
+    """Turn database errors into ours, wherever they happen."""
+    if context.is_pre_ping:  # a lost connection is reopened
         return None
     if context.engine is None or not isinstance(context.original_exception, Exception):
         return None
@@ -62,7 +62,7 @@ def _complain(context: ExceptionContext) -> StorageError | None:
 
 
 def shown(engine: Engine) -> str:
-    """The place of a database as people read it, without any password."""
+    """The path or URL of a database, without any password."""
     if engine.dialect.name == "sqlite":
         return engine.url.database or "the database"
     return engine.url.render_as_string(hide_password=True)
@@ -85,12 +85,12 @@ def _prepare_sqlite(path: Path, connection: sqlite3.Connection, _: Any) -> None:
         keep_log(connection, BUSY_SECONDS)
         for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
-    except UnicodeDecodeError as problem:  # not an error of databases, so nobody else says it
+    except UnicodeDecodeError as problem:  # not a database error, so it is not translated elsewhere
         raise in_our_words(problem, str(path), BUSY_SECONDS) or problem from None
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Writers take the lock when they begin, so that two of them queue instead of failing late."""
+    """Take the write lock at the start, so that two writers queue instead of failing late."""
     write = connection.get_execution_options().get("write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
@@ -124,14 +124,14 @@ def _postgresql(text: str) -> Engine:
 
 
 def _begin_postgresql(connection: Connection) -> None:
-    """One writer at a time, as in SQLite: changes are numbered without gaps or races."""
+    """Allow one writer at a time, as in SQLite: changes are numbered without gaps or races."""
     if connection.get_execution_options().get("write", False):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({APPLICATION_ID})")
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """One transaction that writes; commits at the end, rolls back on any error."""
+    """A write transaction; commits at the end, rolls back on any error."""
     with engine.connect() as plain:
         connection = plain.execution_options(write=True)
         with connection.begin():

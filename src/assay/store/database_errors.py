@@ -1,4 +1,4 @@
-"""What does a database complain of, and what should be done about it?"""
+"""What does a database error mean, and what should the user do about it?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Complaint: TypeAlias = Callable[[str, str, int], StorageError]
 def _full(place: str, reason: str, _: int) -> StorageError:
     return DiskFullError(
         f"{place} cannot be written: {reason}",
-        hint="free some space and do the same again; what was stored before is still there",
+        hint="free some space and try again; what was stored before is still there",
     )
 
 
@@ -55,19 +55,19 @@ _OF_POSTGRESQL: dict[str, Complaint] = {
 
 
 def in_our_words(problem: Exception, place: str, busy_seconds: int) -> StorageError | None:
-    """The error that a caller sees; None where the fault is in what was asked, not in the place."""
+    """The error that a caller sees; None if the request is at fault rather than the database."""
     if isinstance(problem, UnicodeDecodeError):
-        # text that is none, or SQLite's own words when they quote such text
+        # invalid text, or a SQLite message that quotes such text
         return _damaged(place, "it holds text that is not UTF-8", busy_seconds)
     if isinstance(problem, sqlite3.Error):
-        # an extended name begins with the plain one: SQLITE_IOERR_READ, SQLITE_BUSY_SNAPSHOT
+        # an extended name starts with the plain one: SQLITE_IOERR_READ, SQLITE_BUSY_SNAPSHOT
         name = getattr(problem, "sqlite_errorname", "")
         known = next((_OF_SQLITE[key] for key in _OF_SQLITE if name.startswith(key)), None)
         plain = isinstance(problem, sqlite3.OperationalError)
         if "decode to UTF-8" in str(problem):
             known = _damaged
         elif known is None and plain and is_full(Path(place), problem):
-            known = _full  # files that SQLite keeps beside the database fail with other words
+            known = _full  # SQLite's auxiliary files fail with other messages
     else:
         known = _OF_POSTGRESQL.get(getattr(problem, "sqlstate", None) or "")
         plain = any(kind.__name__ == "OperationalError" for kind in type(problem).__mro__)

@@ -1,7 +1,7 @@
 """How is a database copied while others write to it?
 
-SQLite makes a consistent copy by itself. Where it cannot keep its own files, as on a disk that can
-only be read, the file and its log are copied together, if nobody writes to them meanwhile.
+SQLite makes a consistent copy by itself. Where it cannot create its auxiliary files, as on a
+read-only disk, the file and its log are copied together, provided nobody writes to them meanwhile.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def _copy_online(source: Path, mode: str, target: Path) -> None:
         closing(sqlite3.connect(target)) as ours,
     ):
         theirs.backup(ours)
-        ours.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+        ours.execute("PRAGMA journal_mode=DELETE")  # one file, without a separate log
 
 
 def is_frozen(path: Path) -> bool:
-    """Whether we cannot write there; somebody who has the disk in another place may."""
+    """Whether we cannot write there; another machine that mounts the disk may."""
     return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def _copied_with_log(source: Path, target: Path) -> Path:
-    """A plain copy beside the target: where SQLite cannot keep its own files, it opens nothing."""
+    """A plain copy next to the target, for when SQLite cannot create its auxiliary files."""
     folder = target.with_name(f"{target.name}.frozen")
     folder.mkdir()
     files = (source, source.with_name(f"{source.name}-wal"))
@@ -73,7 +73,7 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 
 def check_database(path: Path, source: Path) -> None:
-    """Refuse a copy that SQLite finds damaged; ``source`` is what the message names."""
+    """Raise an error if SQLite finds a copy damaged; the message names ``source``."""
     with closing(sqlite3.connect(path)) as connection:
         try:
             (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()

@@ -1,4 +1,4 @@
-"""Where do chunks come from, and which ids are there? Answers without reading any text."""
+"""Which documents, chunks and sections are there? Answers that read no text."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ListedDocument:
 
 
 class ChunkInventory:
-    """Small facts about many chunks."""
+    """Facts about the chunks of a store, without their text."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def by_key(self, keys: Sequence[int]) -> dict[int, ChunkPlace]:
-        """Document, spans and chunker of the chunks with these keys, also of removed ones."""
+        """Document, spans and chunker of the chunks with these keys, including removed ones."""
         wanted = select(chunks.c.key, chunks.c.doc_id, chunks.c.spans, chunks.c.chunker_version)
         return {
             row.key: ChunkPlace(
@@ -47,7 +47,7 @@ class ChunkInventory:
         }
 
     def as_cut(self, ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
-        """Where chunks stood as these chunkers cut them, also those replaced since."""
+        """The spans of chunks as these chunkers made them, including chunks replaced since."""
         columns = (chunks.c.chunk_id, chunks.c.doc_id, chunks.c.spans)
         of_these = chunks.c.chunker_version.in_(sorted(versions))
         return {
@@ -61,7 +61,7 @@ class ChunkInventory:
         }
 
     def ingestion_modes(self, ids: Collection[str]) -> dict[str, IngestionMode]:
-        """How each present chunk or document of these ids came in."""
+        """How each current chunk or document with these ids was ingested."""
         found: dict[str, IngestionMode] = {}
         for part in _pages(sorted(ids)):
             wanted = select(chunks.c.chunk_id, chunks.c.doc_id, chunks.c.ingestion_mode)
@@ -72,7 +72,7 @@ class ChunkInventory:
         return found
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of the ids that name a chunk or a document which is there now."""
+        """Those of the ids that name a current chunk or document."""
         names = {
             name
             for part in _pages(sorted(ids))
@@ -82,17 +82,17 @@ class ChunkInventory:
         return frozenset(names & set(ids))
 
     def chunker_versions(self) -> tuple[str, ...]:
-        """Every chunker that made a present chunk."""
+        """Every chunker that made a current chunk."""
         wanted = select(chunks.c.chunker_version).where(chunks.c.removed.is_(None)).distinct()
         return tuple(sorted(row.chunker_version for row in self._rows(wanted)))
 
     def sections(self) -> tuple[str, ...]:
-        """Every section that a present chunk belongs to."""
+        """Every section that a current chunk belongs to."""
         wanted = select(chunks.c.section_label).where(chunks.c.removed.is_(None)).distinct()
         return tuple(sorted(row.section_label for row in self._rows(wanted) if row.section_label))
 
     def documents(self, *, limit: int, offset: int = 0) -> tuple[ListedDocument, ...]:
-        """A page of the documents in the order of their ids."""
+        """A page of the documents, ordered by id."""
         columns = (documents.c.doc_id, documents.c.title, documents.c.source)
         wanted = select(*columns).order_by(documents.c.doc_id).limit(limit).offset(offset)
         page = self._rows(wanted)
@@ -125,7 +125,7 @@ def _pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def refuse_foreign(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """A chunk's id names one chunk, here and among those that are stored; it may be a given one."""
+    """Raise an error for a chunk id that is used twice, here or by another stored document."""
     owners: dict[str, str] = {}
     for row in rows:
         if row["chunk_id"] in owners:

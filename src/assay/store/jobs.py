@@ -1,7 +1,7 @@
-"""Which long pieces of work were asked for, how far is each, and what came of it?
+"""Which jobs were requested, how far is each, and how did it end?
 
-A job is known by its id; the same id or the same idempotency key with another request is refused,
-with the same request it names the work that is already there.
+A job is identified by its id. Repeating an id or idempotency key with the same request returns the
+existing job; with another request it is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.store.schema import jobs
 
 
 class JobState(StrEnum):
-    """How far a job is; an interrupted one goes on when a service starts again."""
+    """The state of a job; an interrupted one resumes when a service starts again."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -43,7 +43,7 @@ _ACTIVE = (JobState.QUEUED, JobState.RUNNING, JobState.INTERRUPTED, _CANCELLING)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of work, as it is shown."""
+    """One job, as it is shown."""
 
     job_id: str
     kind: str
@@ -60,7 +60,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob(Job):
-    """A job with its request, which holds all that is needed to do it, also after a restart."""
+    """A job with its request, which holds all that is needed to run it, also after a restart."""
 
     request: Mapping[str, Any]
 
@@ -70,14 +70,14 @@ _SHOWN = tuple(column for column in jobs.c if column.name not in {"request", "di
 
 
 class JobStore:
-    """The jobs of one workspace. What a method has returned from is on the disk."""
+    """The jobs of one workspace. When a method returns, its changes are on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._engine = open_database(path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._engine.dispose()
 
     def create(
@@ -90,7 +90,7 @@ class JobStore:
         idempotency_key: str | None = None,
         total: int = 0,
     ) -> tuple[Job, bool]:
-        """Enter a job; with the one that was there already, and False, where it is the same."""
+        """A new job and True; for a repeated request, the existing job and False."""
         text = json.dumps(request, sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
         with writing(self._engine) as connection:
@@ -129,7 +129,7 @@ class JobStore:
         return _job(row)
 
     def page(self, limit: int, offset: int) -> tuple[list[Job], int]:
-        """Jobs without their results, newest first, and how many there are in all."""
+        """Jobs without their results, newest first, and the total number."""
         shown: list[Any] = [column for column in _SHOWN if column is not jobs.c.result]
         shown.append(null().label("result"))
         with self._engine.connect() as connection:
@@ -143,7 +143,7 @@ class JobStore:
         return [_job(row) for row in rows], total
 
     def take(self) -> ClaimedJob | None:
-        """The next job in line, now running; None where nothing waits."""
+        """Claim the next queued job, which is running from now on; None if none is queued."""
         with writing(self._engine) as connection:
             row = connection.execute(
                 select(jobs.c.job_id, jobs.c.request)
@@ -161,7 +161,7 @@ class JobStore:
         )
 
     def progress(self, job_id: str, done: int, total: int, run_id: str | None = None) -> None:
-        """Note how far a job is."""
+        """Record the progress of a job."""
         with writing(self._engine) as connection:
             extra = {} if run_id is None else {"run_id": run_id}
             _set(connection, job_id, done=done, total=total, **extra)
@@ -175,7 +175,7 @@ class JobStore:
         result: Mapping[str, Any] | None = None,
         problem: Mapping[str, Any] | None = None,
     ) -> Job:
-        """Note how a job ended, or that it was interrupted; one to be cancelled has ended then."""
+        """Record how a job ended, or that it was interrupted or cancelled."""
         with writing(self._engine) as connection:
             if state is JobState.INTERRUPTED and _cancelling(connection, job_id):
                 state = JobState.CANCELLED
@@ -187,7 +187,7 @@ class JobStore:
         return self.get(job_id)
 
     def cancel(self, job_id: str) -> None:
-        """End a job that waits; one that runs ends when its worker asks ``cancelling``."""
+        """Cancel a queued job at once, and a running one when its worker checks ``cancelling``."""
         waits = [JobState.QUEUED.value, JobState.INTERRUPTED.value]
         changes = ((waits, JobState.CANCELLED.value), ([JobState.RUNNING.value], _CANCELLING))
         with writing(self._engine) as connection:
@@ -199,14 +199,14 @@ class JobStore:
                 )
 
     def cancelling(self, job_id: str) -> bool:
-        """Whether a job that runs is to end, whichever process was asked to end it."""
+        """Whether a running job is to be cancelled, whichever process requested it."""
         with self._engine.connect() as connection:
             return _cancelling(connection, job_id)
 
     def requeue(self) -> int:
-        """Put what was interrupted, by a signal or by a crash, in line again; how many.
+        """Queue jobs again that were interrupted by a signal or a crash; returns how many.
 
-        What was to be cancelled when its worker died has ended.
+        Jobs that were being cancelled when their worker died count as cancelled.
         """
         with writing(self._engine) as connection:
             connection.execute(

@@ -1,7 +1,7 @@
 """Who may call the service, and what may each caller do?
 
-A key is ``assay_<id>_<secret>``. The secret has 256 random bits, so its SHA-256 is all that is kept
-and a slow hash would add nothing; it is compared in constant time and shown once.
+A key is ``assay_<id>_<secret>``. The secret has 256 random bits, so only its SHA-256 is stored and
+a slow hash would add nothing; it is compared in constant time and shown once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@ -]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is known of a key; ``admin`` may do everything."""
+    """A key without its secret; ``admin`` may do everything."""
 
     key_id: str
     name: str
@@ -54,13 +54,13 @@ class KeyStore:
         self._engine = open_database(path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._engine.dispose()
 
     def create(
         self, name: str, scopes: Iterable[str], *, days: float | None = None
     ) -> tuple[ApiKey, str]:
-        """A new key and its secret form, which cannot be had again."""
+        """A new key and its full form with the secret, which is never shown again."""
         chosen = _checked_scopes(scopes)
         if not _NAME.fullmatch(name):
             raise InputError(
@@ -109,7 +109,7 @@ class KeyStore:
             ]
 
     def revoke(self, key_id: str) -> ApiKey:
-        """End a key at once; one that ended before stays as it was."""
+        """Revoke a key at once; one that was already revoked or expired stays as it is."""
         with writing(self._engine) as connection:
             connection.execute(
                 update(api_keys)
@@ -123,13 +123,13 @@ class KeyStore:
 
 
 def parse(text: str) -> tuple[str, str] | None:
-    """The id and the secret of a key's full form; None where it does not have that form."""
+    """The id and the secret of a key's full form; None if it is malformed."""
     found = _FORM.fullmatch(text)
     return (found[1], found[2]) if found else None
 
 
 def matches(key: ApiKey, secret: str) -> bool:
-    """Whether this is the key's secret; takes as long for a wrong one as for the right one."""
+    """Whether this is the key's secret, compared in constant time."""
     return hmac.compare_digest(key.digest, _digest(secret))
 
 

@@ -1,6 +1,6 @@
-"""Which process makes a run, and is it still alive?
+"""Which process is making a run, and is it still alive?
 
-A process is told by its host, its number and the moment it started, since numbers are used again.
+A process is identified by host, process id and start time, since process ids are reused.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ def this_process() -> str:
 
 
 def alive(owner: str) -> bool:
-    """Whether the owner is at work on this machine, and is not this process itself.
+    """Whether the owner is another live process on this machine.
 
-    Of other machines nothing is known: what they left unfinished may be taken over.
+    Nothing is known about other machines: their unfinished runs may be taken over.
     """
     host, _, rest = owner.partition("/")
     number, _, started = rest.partition("/")
@@ -29,12 +29,12 @@ def alive(owner: str) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # it is there, and someone else's
+        pass  # it exists, and belongs to another user
     return _started(int(number)) == started
 
 
 def _started(number: int) -> str:
-    """When the process started, in the kernel's own ticks; nothing where that cannot be seen."""
+    """When the process started, in kernel ticks; empty if that is unknown."""
     try:
         fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

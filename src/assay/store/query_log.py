@@ -1,8 +1,8 @@
 """What did people search for, without knowing who they are?
 
-Words are kept only where the settings say so, and only after obvious identifiers were taken out.
-Old rows go by age and by number. Searches that evaluations make never come here. This is where the
-candidates of a test-set refresh come from.
+Query text is stored only if the settings say so, and only after obvious identifiers were removed.
+Old rows are deleted by age and by number. Searches made by evaluations are not logged. The
+candidates of a test-set refresh come from here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.store.schema import query_log
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuery:
-    """One search: when, what (None where words are not kept) and how it went."""
+    """One search: when, what (None if query text is not stored) and how it went."""
 
     at: str
     query: str | None
@@ -34,7 +34,7 @@ class LoggedQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryCount:
-    """One wording and what is known of it over time; case and blanks do not tell two apart."""
+    """One wording and its statistics; case and blanks are ignored."""
 
     query: str
     times: int
@@ -51,7 +51,7 @@ class QueryLog:
         self._engine = open_database(path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._engine.dispose()
 
     def add(self, entries: Sequence[LoggedQuery]) -> None:
@@ -73,7 +73,7 @@ class QueryLog:
                 connection.execute(insert(query_log), rows)
 
     def trim(self, *, days: float, rows: int) -> int:
-        """Delete what is too old or too much; how many rows went."""
+        """Delete rows that are too old or too many; returns the number deleted."""
         with writing(self._engine) as connection:
             old = connection.execute(delete(query_log).where(query_log.c.at < days_ago(days)))
             newest = connection.execute(select(func.max(query_log.c.seq))).scalar() or 0
@@ -81,14 +81,14 @@ class QueryLog:
         return old.rowcount + many.rowcount
 
     def count(self) -> int:
-        """How many searches are in the log."""
+        """The number of searches in the log."""
         with self._engine.connect() as connection:
             return connection.execute(select(func.count()).select_from(query_log)).scalar_one()
 
     def wordings(
         self, *, since: str = "", limit: int = 10_000, degraded: bool = True
     ) -> list[QueryCount]:
-        """Every wording that was kept, most frequent first; ``degraded``: poor answers too."""
+        """Every stored wording, most frequent first; ``degraded`` includes degraded answers."""
         key = func.lower(func.trim(query_log.c.query))
         times = func.count()
         with self._engine.connect() as connection:

@@ -1,4 +1,4 @@
-"""Which run does a word mean: an id, the beginning of one, a tag, a name, ``latest~2``?"""
+"""Which run does a reference mean: an id, a prefix of one, a tag, a name, ``latest~2``?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BASELINE = "baseline"  # the tag that the documentation uses
 
 
 def find(connection: Connection, ref: str, suite: str | None = None) -> str:
-    """The id of the run that is meant."""
+    """The id of the run that a reference means."""
     if latest := _LATEST.fullmatch(ref):
         return _latest(connection, int(latest[1] or 0), suite)
     exact = connection.execute(select(eval_runs.c.run_id).where(eval_runs.c.run_id == ref)).scalar()
@@ -27,7 +27,7 @@ def find(connection: Connection, ref: str, suite: str | None = None) -> str:
 
 
 def check_tag(tag: str) -> str:
-    """The tag, if it can be told from every other kind of reference."""
+    """The tag, if it cannot be confused with another kind of reference."""
     check_id(tag, "tag")
     if _LATEST.fullmatch(tag):
         raise InputError(f"{tag!r} cannot be a tag", hint="it means the newest run")
@@ -35,7 +35,7 @@ def check_tag(tag: str) -> str:
 
 
 def _latest(connection: Connection, back: int, suite: str | None) -> str:
-    """Among complete runs: one that is being made has nothing to say yet."""
+    """The newest complete run, or one ``back`` from it; unfinished runs do not count."""
     wanted = select(eval_runs.c.run_id).where(eval_runs.c.status == "complete")
     if suite is not None:
         wanted = wanted.where(eval_runs.c.suite == suite)
@@ -54,7 +54,7 @@ def _latest(connection: Connection, back: int, suite: str | None) -> str:
 
 
 def _beginning_or_name(connection: Connection, ref: str) -> str:
-    """An id comes before a name; of several runs of one name the newest is meant."""
+    """The run by id prefix, else the newest run of that name."""
     begun: list[str] = []
     if len(ref) >= SHORTEST_BEGINNING:
         wanted = select(eval_runs.c.run_id).where(

@@ -1,9 +1,9 @@
-"""How is the outcome of a query written into a row, and read back?
+"""How are runs and the outcomes of their queries stored in rows, and read back?
 
-Columns instead of a list of objects: a ranking of a hundred results is a few short arrays, so that
-thousands of queries are read in a moment. Fields that hold nothing are left out. Measures mostly
-look at the first results, so a row has those in one column (``head_json``) and the others in a
-second (``tail_json``); over the wire a ranking is whole (``result_json``).
+A ranking is stored as columns instead of a list of objects: a few short arrays per query, so that
+thousands of queries load quickly. Empty fields are left out. Measures mostly look at the first
+results, so a row has those in one column (``head_json``) and the others in a second
+(``tail_json``); over the wire a ranking is whole (``result_json``).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from assay.model.answers import Answer
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
-HEAD = 20  # results of a query that are read without its tail
+HEAD = 20  # results of a query that are stored outside its tail
 
 # by id: component to score, and component to rank
 Evidence: TypeAlias = dict[str, tuple[dict[str, float], dict[str, int]]]
 
 
 def result_json(outcome: QueryOutcome) -> str:
-    """The ranking and what happened: all that scoring needs."""
+    """The ranking and the outcome: all that scoring needs."""
     return _dump(_ranking(outcome.results) | _happened(outcome))
 
 
@@ -37,7 +37,7 @@ def head_json(outcome: QueryOutcome) -> str:
 
 
 def tail_json(outcome: QueryOutcome) -> str | None:
-    """The results after the first ``HEAD``; None where there are none."""
+    """The results after the first ``HEAD``; None if there are none."""
     rest = outcome.results[HEAD:]
     return _dump(_ranking(rest)) if rest else None
 
@@ -74,9 +74,9 @@ def _happened(outcome: QueryOutcome) -> dict[str, Any]:
 
 
 def stages_json(outcome: QueryOutcome) -> str | None:
-    """What each component found and scored, and how long it took; None where nothing is known.
+    """What each component found and scored, and how long it took; None if nothing is known.
 
-    Scores and ranks of single results are left out where the components' lists imply them.
+    Scores and ranks of single results are left out if the components' lists imply them.
     """
     lists = {**outcome.component_lists, "": outcome.fused}
     ids = list(dict.fromkeys(one for found in lists.values() for one in found))
@@ -106,7 +106,7 @@ def outcome(
     tail: str | None = None,
     depth: int | None = None,
 ) -> QueryOutcome:
-    """The outcome that a row's columns hold; ``depth`` builds the first results only."""
+    """The outcome in a row's columns; ``depth`` limits it to the first results."""
     content = unsealed(result)
     rankings = [content] if tail is None else [content, unsealed(tail)]
     more = unsealed(stages) if stages else {}
@@ -150,7 +150,7 @@ def _results(
         content.get("scores") or repeat(None),
         (tuple(map(tuple, each)) for each in spans) if spans else repeat(()),
         repeat(versions) if isinstance(versions, str) else versions,
-        strict=False,  # columns may go on after the last id that is wanted
+        strict=False,  # columns may be longer than the ids that are wanted
     )
     if evidence is None:
         return [
@@ -169,7 +169,7 @@ def _evidence(
     lists: Mapping[str, Sequence[str]],
     scores: Mapping[str, Sequence[float]],
 ) -> Evidence | _Implied | None:
-    """Component scores and ranks by id: as they were written, else as the lists imply them."""
+    """Component scores and ranks by id: as stored, else as the lists imply them."""
     if not more:
         return None
     written, ranks = more.get("component_scores", {}), more.get("ranks", {})
@@ -180,7 +180,7 @@ def _evidence(
 
 
 class _Implied:
-    """What the lists of components say of a result: in a list, the first occurrence counts."""
+    """What the components' lists imply for a result; the first occurrence in a list counts."""
 
     def __init__(
         self, lists: Mapping[str, Sequence[str]], scores: Mapping[str, Sequence[float]]
@@ -193,7 +193,7 @@ class _Implied:
         self._scores = scores
 
     def account_for(self, results: Sequence[RankedResult]) -> bool:
-        """Whether the lists say all that the results say of themselves, and no more."""
+        """Whether the lists imply exactly what the results hold."""
         by_id = {one.chunk_id: one for one in results}
         if len(by_id) < len(results):
             return False
@@ -240,7 +240,7 @@ def _dump(content: Mapping[str, Any]) -> str:
         if "NaN" not in text and "Infinity" not in text:
             return text
     except ValueError:
-        pass  # half a surrogate pair, which json writes; or a type that neither does
+        pass  # a lone surrogate, which json can write; or a type that neither can
     return json.dumps(kept, separators=(",", ":"), allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""Which runs were made, with which outcomes, and where is the one that I mean?"""
+"""Which runs are stored, with which outcomes, and which one does a reference mean?"""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class SqlRunStore:
         self._engine = open_database(place)
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         self._engine.dispose()
 
     def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
-        """Enter a new run with the queries it will be made with; the same id again is refused."""
+        """Create a run with its test set; an error if the id is taken."""
         with writing(self._engine) as connection:
             taken = select(eval_runs.c.run_id).where(eval_runs.c.run_id == info.run_id)
             if connection.execute(taken).first():
@@ -75,7 +75,7 @@ class SqlRunStore:
             return _by_id(connection, info.run_id)
 
     def append(self, run_id: str, outcomes: Sequence[QueryOutcome]) -> int:
-        """Add outcomes in one commit and say how many were new; a query's first outcome stays."""
+        """Add outcomes in one commit; returns how many were new. A query's first outcome stays."""
         if not outcomes:
             return 0
         rows = [
@@ -100,7 +100,7 @@ class SqlRunStore:
             return int(connection.execute(count).scalar_one()) - int(before)
 
     def claim(self, run_id: str, owner: str) -> RunInfo:
-        """Take over an unfinished run; refused where the process that makes it is alive."""
+        """Take over an unfinished run; an error if the process making it is alive."""
         with writing(self._engine) as connection:
             info = _by_id(connection, run_id)
             if info.status is RunStatus.COMPLETE:
@@ -127,7 +127,7 @@ class SqlRunStore:
         status: RunStatus = RunStatus.COMPLETE,
         finished_at: str | None = None,
     ) -> RunInfo:
-        """Enter the result; also used to enter a new aggregate into an old run."""
+        """Record the result; also used to store a new aggregate for an old run."""
         changes: dict[str, Any] = {"status": status.value}
         if aggregate:
             changes["aggregate_json"] = sealed(json.dumps(aggregate, allow_nan=False))
@@ -143,7 +143,7 @@ class SqlRunStore:
             return _by_id(connection, find(connection, ref, suite))
 
     def cached(self, cache_key: str) -> RunInfo | None:
-        """The newest complete and sound run with this key, else one that can be resumed."""
+        """The newest complete and valid run with this key, else one that can be resumed."""
         with self._engine.connect() as connection:
             rows = connection.execute(
                 select(eval_runs)
@@ -159,7 +159,7 @@ class SqlRunStore:
             return None
 
     def renew(self, run_id: str) -> RunInfo:
-        """Count a run as the newest: it has just answered for one that was asked for."""
+        """Make a run count as the newest, since it was just reused."""
         with writing(self._engine) as connection:
             _change(connection, run_id, seq=next_number(connection, eval_runs.c.seq))
             return _by_id(connection, run_id)
@@ -172,7 +172,7 @@ class SqlRunStore:
         stages: bool = True,
         queries: Collection[str] | None = None,
     ) -> tuple[QueryOutcome, ...]:
-        """What happened to each query, in the order run; see the protocol for the options."""
+        """The outcome of each query, in the order run; see the protocol for the options."""
         table = eval_query_results
         whole = stages or depth is None or depth > run_rows.HEAD
         columns = (
@@ -237,7 +237,7 @@ class SqlRunStore:
             return tuple(rows.scalars())
 
     def tag(self, ref: str, tag: str) -> RunInfo:
-        """Let a tag name this run, and no other any longer."""
+        """Move a tag to this run."""
         with writing(self._engine) as connection:
             run_id = find(connection, ref)
             _move_tag(connection, tag, run_id)
@@ -249,7 +249,7 @@ class SqlRunStore:
             connection.execute(delete(eval_tags).where(eval_tags.c.tag == tag))
 
     def delete(self, ref: str) -> RunInfo:
-        """Remove a run with its outcomes and tags, and its test set where no other run has it."""
+        """Remove a run with its outcomes and tags, and its test set if no other run uses it."""
         with writing(self._engine) as connection:
             info = _by_id(connection, find(connection, ref))
             connection.execute(delete(eval_runs).where(eval_runs.c.run_id == info.run_id))
@@ -264,7 +264,7 @@ class SqlRunStore:
             return info
 
     def log_held_out(self, use: HeldOutUse) -> None:
-        """Note that a held-out part was looked at."""
+        """Record that a held-out part was used."""
         row = {
             "suite": use.suite,
             "version": use.version,
@@ -276,7 +276,7 @@ class SqlRunStore:
             connection.execute(insert(eval_held_out_uses), row)
 
     def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:
-        """Every look at the held-out part of a suite, oldest first."""
+        """Every use of the held-out part of a suite, oldest first."""
         table = eval_held_out_uses
         with self._engine.connect() as connection:
             rows = connection.execute(
@@ -303,7 +303,7 @@ def _outcome(
 def _by_id(connection: Connection, run_id: str) -> RunInfo:
     row = connection.execute(select(eval_runs).where(eval_runs.c.run_id == run_id)).one_or_none()
     if row is None:
-        find(connection, run_id)  # raises, with what there is
+        find(connection, run_id)  # raises, and lists what there is
         raise AssertionError(run_id)
     return run_info(row, _tags(connection, [run_id]))
 
@@ -348,7 +348,7 @@ def _conditions(chosen: RunFilter) -> list[ColumnElement[bool]]:
 def _parts(
     wanted: Select[Any], column: ColumnElement[str], values: Collection[str] | None
 ) -> list[Select[Any]]:
-    """One statement, or as many as it takes to name all values."""
+    """One statement, or as many as it takes for all values."""
     if values is None:
         return [wanted]
     listed = sorted(values)

@@ -1,7 +1,7 @@
 """Is a value that was read the value that was written?
 
-SQLite checks the structure of its pages, not what stands in them. So what counts carries a CRC of
-its values: text that a bit was turned in is refused when it is read, and ``assay doctor`` finds it.
+SQLite checks the structure of its pages, not their content. So important rows carry a CRC of their
+values: a flipped bit is detected when the row is read, and ``assay doctor`` finds it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pydantic_core import from_json
 
 from assay.errors import CorruptError
 
-_NAME = "$crc"  # no setting of anybody is called so
+_NAME = "$crc"  # no setting has this name
 _MARK = f',"{_NAME}":'
 UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError)
 """What reading a value raises that is not what was written."""
 
 
 def seal(values: Iterable[object]) -> int:
-    """The CRC of values in this order."""
+    """The CRC of values, in this order."""
     found = 0
     for value in values:
         data = b"" if value is None else str(value).encode()
@@ -37,15 +37,15 @@ def sealed(text: str) -> str:
 
 
 def unsealed(text: str) -> dict[str, Any]:
-    """The object, if it is what was written; ``ValueError`` otherwise. Older ones have no seal."""
+    """The object, if its seal is intact; ``ValueError`` otherwise. Old objects have no seal."""
     start, mark, crc = text.rpartition(_MARK)
     if mark and str(zlib.crc32(f"{start}}}".encode())) != crc[:-1]:
-        raise ValueError("the checksum is another one")
+        raise ValueError("the checksum differs")
     content: dict[str, Any]
     try:
         content = from_json(text)
     except ValueError:
-        content = json.loads(text)  # slower, and reads halves of surrogate pairs as well
+        content = json.loads(text)  # slower, but also reads lone surrogates
     content.pop(_NAME, None)
     return content
 

@@ -1,4 +1,4 @@
-"""How is a row written that may be there already, or put last, on either kind of database?"""
+"""How is a row inserted that may already exist, or that must come last, on either database?"""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 def insert_unless_there(
     connection: Connection, table: Table, rows: Sequence[dict[str, Any]]
 ) -> None:
-    """Insert; rows whose key is taken are passed over."""
+    """Insert rows; those whose key exists are skipped."""
     if rows:
         statement = _insert(connection, table).on_conflict_do_nothing(index_elements=_key(table))
         connection.execute(statement, list(rows))
 
 
 def insert_or_replace(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert; rows whose key is taken replace what stands there."""
+    """Insert rows; those whose key exists replace the old ones."""
     if rows:
         statement = _insert(connection, table)
         new = {name: statement.excluded[name] for name in rows[0]}
@@ -31,7 +31,7 @@ def insert_or_replace(connection: Connection, table: Table, rows: Sequence[dict[
 
 
 def next_number(connection: Connection, column: Column[int]) -> int:
-    """A number for a counting column that is higher than all in it, and that no new row gets."""
+    """A number above all in an autoincrement column, which no new row will get."""
     if connection.dialect.name == "sqlite":
         wanted = select(func.coalesce(func.max(column), 0) + 1)
     else:
@@ -45,7 +45,9 @@ def _insert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.
         from sqlalchemy.dialects import sqlite
 
         return sqlite.insert(table)
-    from sqlalchemy.dialects import postgresql  # takes time that SQLite's users need not wait
+    from sqlalchemy.dialects import (
+        postgresql,
+    )  # importing it takes time that SQLite users need not spend
 
     return postgresql.insert(table)
 

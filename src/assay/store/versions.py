@@ -1,8 +1,8 @@
-"""Which format has this database, and how does an older one become ours?
+"""Which format does this database have, and how is an older one upgraded?
 
-Alembic's steps are numbered like the formats. Its version table says how far a database is; files
-of format 1, older than that table, are told by SQLite's ``user_version``, which is kept in step so
-that an old program refuses a new file.
+Alembic's steps are numbered like the formats. Its version table holds the format of a database;
+files of format 1, which predate that table, are recognised by SQLite's ``user_version``, which is
+kept in sync so that an old program rejects a new file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STEPS = Path(__file__).parent / "migrations"
 
 
 def installed_version(connection: Connection, place: str) -> int:
-    """The format of the database, 0 where it is empty; foreign and newer ones are refused."""
+    """The format of the database, 0 if it is empty; an error if it is foreign or newer."""
     tables = set(inspect(connection).get_table_names())
     version = 0
     if VERSION_TABLE in tables:
@@ -37,7 +37,7 @@ def installed_version(connection: Connection, place: str) -> int:
 
 
 def refuse_newer(version: int, place: str) -> None:
-    """Refuse a format that only a later program knows."""
+    """Raise an error for a format that only a newer version knows."""
     if version > VERSION:
         raise StorageError(
             f"{place} was written by a newer assay (format {version}, this one reads {VERSION})",
@@ -46,11 +46,11 @@ def refuse_newer(version: int, place: str) -> None:
 
 
 def migrate(connection: Connection, place: str) -> None:
-    """Take every step that is missing, within the caller's transaction."""
+    """Run every missing step, within the caller's transaction."""
     from alembic import command
     from alembic.config import Config
 
-    version = installed_version(connection, place)  # again, now that nobody else writes
+    version = installed_version(connection, place)  # again, now that nobody else can write
     if version == VERSION:
         return
     config = Config(attributes={"connection": connection})

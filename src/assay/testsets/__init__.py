@@ -1,1 +1,1 @@
-"""Here is a file of golden queries, in one of six forms: which test set is it, and is it sound?"""
+"""Which test set does a file of golden queries hold, in any of six forms, and is it valid?"""

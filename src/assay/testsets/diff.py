@@ -11,7 +11,7 @@ from assay.testsets.write import query_as_plain
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field of a query that says something else now; values as in the file."""
+    """A field of a query that changed; values as in the file."""
 
     query_id: str
     name: str
@@ -21,9 +21,9 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentChange:
-    """A judged unit that came, went, or has another grade or other spans; None: not judged.
+    """A judgment that was added, removed or changed; None means not judged.
 
-    Where both are None, judgments of the query changed, and ``id`` says why they are not shown.
+    If both are None, judgments of the query changed, and ``id`` says why they are not shown.
     """
 
     query_id: str
@@ -39,7 +39,7 @@ class JudgmentChange:
 
 @dataclass(frozen=True, slots=True)
 class TestSetDiff:
-    """What it takes to get from one set to the other; ``same`` where nothing that counts does."""
+    """The differences between two sets; ``same`` if nothing significant changed."""
 
     __test__ = False  # pytest looks for classes of this name
 
@@ -53,7 +53,7 @@ class TestSetDiff:
 
     @property
     def same(self) -> bool:
-        """Whether both hold the same queries, judged alike, in the same order and split."""
+        """Whether both have the same queries, judgments, order and split."""
         return not any(getattr(self, item.name) for item in fields(self))
 
 

@@ -1,7 +1,7 @@
-"""What did the file say, before anyone asked whether it makes sense?
+"""What did a file say, before it is validated?
 
-Every reader ends in a ``DraftSet``: the queries it could make out, the lines they stand on, and
-what was wrong already. The rules of ``rules.py`` then look at drafts of all formats alike.
+Every reader produces a ``DraftSet``: the queries it could read, their lines, and the problems found
+so far. The rules of ``rules.py`` then check drafts of all formats alike.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.model.testset import GoldenQuery, HeldOut
 
 @dataclass(frozen=True, slots=True)
 class DraftQuery:
-    """A query with its lines; ``whole`` is false where a judgment of it could not be read."""
+    """A query with its lines; ``whole`` is false if one of its judgments could not be read."""
 
     query: GoldenQuery
     line: int | None = None
@@ -25,13 +25,13 @@ class DraftQuery:
     whole: bool = True
 
     def line_of(self, name: str) -> int | None:
-        """The line of a field, else the line on which the query begins."""
+        """The line of a field, else the first line of the query."""
         return self.lines.get(name, self.line)
 
 
 @dataclass(slots=True)
 class DraftSet:
-    """What a reader made out; it adds to ``problems`` and ``warnings`` as it goes."""
+    """What a reader could read; it collects ``problems`` and ``warnings`` on the way."""
 
     source: str
     name: str = ""
@@ -52,7 +52,7 @@ class DraftSet:
         query_id: str | None = None,
         hint: str | None = None,
     ) -> None:
-        """Note what is wrong."""
+        """Record a problem."""
         self.problems.append(Problem(message, self.source, line, query_id, hint))
 
     def warn(
@@ -63,11 +63,11 @@ class DraftSet:
         query_id: str | None = None,
         hint: str | None = None,
     ) -> None:
-        """Note what is odd, and can be lived with."""
+        """Record a warning."""
         self.warnings.append(Problem(message, self.source, line, query_id, hint))
 
     def fault(self, error: AssayError) -> None:
-        """Note an error of a reader below."""
+        """Record an error raised while reading."""
         if isinstance(error, ProblemsError):
             self.problems.extend(error.problems)
             return

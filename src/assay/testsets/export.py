@@ -1,7 +1,7 @@
-"""How does a test set look to other tools: TREC, BEIR, a golden list, a workflow dataset?
+"""How is a test set exported to other tools: TREC, BEIR, a golden list, a workflow dataset?
 
 Every form but our own loses something: only ours has spans, expectations and the held-out part.
-``lost`` says what, so that nobody finds out later.
+``lost`` lists what, so that it surprises nobody later.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def files(test_set: TestSet, form: str) -> dict[str, str]:
 
 
 def lost(test_set: TestSet, form: str) -> list[str]:
-    """What a form cannot say of this set."""
+    """What a form cannot express of this set."""
     if form in ("yaml", "json"):
         return []
     queries = test_set.queries
@@ -92,7 +92,7 @@ def _golden_list(test_set: TestSet) -> dict[str, str]:
     lines = ["# A query whose expected_doc_ids and expected_chunk_ids are empty should be refused."]
     for query in test_set.queries:
         if query.expect is Expect.NOTHING:
-            continue  # an empty list would say that the system should refuse
+            continue  # an empty list would mean that the system should refuse
         rows = _golden_entry(query)
         lines.append(f"- id: {quoted(query.query_id)}")
         lines.append(f"  query: {quoted(query.query_text)}")

@@ -27,7 +27,7 @@ _GRADES = "grades are 0, 1, 2 or 3, without quotes"
 
 
 def is_null(node: Node | None) -> bool:
-    """Whether nothing was said here."""
+    """Whether the value is missing or null."""
     return node is None or (
         isinstance(node, ScalarNode) and not node.quoted and node.text in _NULLS
     )
@@ -35,18 +35,18 @@ def is_null(node: Node | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FieldReader:
-    """One mapping of the file, and the query that it belongs to."""
+    """Reads one mapping of the file, and knows the query that it belongs to."""
 
     node: MappingNode
     draft: DraftSet
     query_id: str | None = None
 
     def problem(self, node: Node, message: str, hint: str | None = None) -> None:
-        """Note what is wrong with a value."""
+        """Record a problem with a value."""
         self.draft.problem(node.line, message, query_id=self.query_id, hint=hint)
 
     def refuse_unknown(self, known: Iterable[str]) -> None:
-        """Keys that nobody reads are typing errors."""
+        """Record unknown keys, which are typing errors."""
         names = list(known)
         for key, _ in self.node.entries:
             if key.text not in names:
@@ -59,7 +59,7 @@ class FieldReader:
         return {key.text: key.line for key, _ in self.node.entries}
 
     def text(self, key: str, *, required: bool = False) -> str:
-        """A single text; empty where it is not given."""
+        """A single text; empty if it is missing."""
         node = self.node.get(key)
         written = "" if node is None or is_null(node) else self._scalar(node, key)
         if required and not written and (node is None or isinstance(node, ScalarNode)):
@@ -67,7 +67,7 @@ class FieldReader:
         return written
 
     def optional(self, key: str) -> str | None:
-        """A single text, or None where it is not given."""
+        """A single text; None if it is missing."""
         return self.text(key) or None
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class FieldReader:
         return tuple(found)
 
     def items(self, key: str) -> tuple[Node, ...]:
-        """The entries of a list; none where it is not given."""
+        """The entries of a list; none if it is missing."""
         node = self.node.get(key)
         if node is None or is_null(node):
             return ()
@@ -91,7 +91,7 @@ class FieldReader:
         return node.items
 
     def choice(self, key: str, kinds: type[Choice]) -> Choice | None:
-        """One of a closed set of words, or None where it is not given."""
+        """One of a closed set of words; None if it is missing."""
         node = self.node.get(key)
         if node is None or is_null(node):
             return None
@@ -108,7 +108,7 @@ class FieldReader:
         return None
 
     def whole(self, key: str) -> int | None:
-        """A whole number of the usual size, or None with the problem noted."""
+        """An integer of the usual size, or None with the problem recorded."""
         node = self.node.get(key)
         if isinstance(node, ScalarNode) and not node.quoted and _WHOLE.fullmatch(node.text):
             return int(node.text)
@@ -116,7 +116,7 @@ class FieldReader:
         return None
 
     def grade(self) -> int | None:
-        """A grade from 0 to 3, or None with the problem noted."""
+        """A grade from 0 to 3, or None with the problem recorded."""
         node = self.node.get("grade")
         if node is None or is_null(node):
             self.problem(node or self.node, "grade is missing", _GRADES)
@@ -132,7 +132,7 @@ class FieldReader:
         return None
 
     def spans(self, key: str) -> tuple[Span, ...]:
-        """Character spans ``[start, end)``; what is none is noted and left out."""
+        """Character spans ``[start, end)``; invalid ones are recorded and left out."""
         found: list[Span] = []
         for item in self.items(key):
             ends = item.items if isinstance(item, SequenceNode) else ()
@@ -158,7 +158,7 @@ class FieldReader:
 
 
 def plain(node: Node) -> Any:
-    """Free-form data as JSON values; unquoted numbers, true, false and null are just that."""
+    """Free-form data as JSON values; unquoted numbers, true, false and null keep their types."""
     if isinstance(node, MappingNode):
         return {key.text: plain(value) for key, value in node.entries}
     if isinstance(node, SequenceNode):

@@ -1,7 +1,7 @@
-"""What does a golden list say: queries with the documents and chunks that are expected?
+"""How is a golden list read: queries with the documents and chunks that are expected?
 
 A YAML or JSON list of ``{id, query, expected_doc_ids, expected_chunk_ids, must_contain,
-forbidden}``, or such a list under ``golden``. An entry that lists no expected document and no
+forbidden}``, or such a list under ``golden``. An entry with no expected document and no
 expected chunk should be refused; one that has neither key is not judged.
 """
 
@@ -25,7 +25,7 @@ KEYS = (
     "group",
     "notes",
 )
-GRADE = 1  # the list tells expected from not expected, no more
+GRADE = 1  # the list only distinguishes expected from not expected
 
 
 def read_golden_list(items: tuple[Node, ...], draft: DraftSet) -> None:
@@ -72,7 +72,7 @@ def _judgments(docs: tuple[str, ...], chunks: tuple[str, ...]) -> tuple[Judgment
 
 
 def _owner(chunk: str, docs: tuple[str, ...]) -> str | None:
-    """The expected document that a chunk belongs to, by its id or because there is but one."""
+    """The expected document that a chunk belongs to, by its id or because there is only one."""
     named = [doc for doc in docs if chunk.startswith(f"{doc}:")]
     if named:
         return max(named, key=len)

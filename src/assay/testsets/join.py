@@ -1,6 +1,6 @@
-"""Several test sets are run as one: which set are they together?
+"""How are several test sets combined into one?
 
-Queries keep their ids, so no two sets may use the same one. The held-out parts stay held out.
+Queries keep their ids, so no two sets may use the same one. Held-out parts stay held out.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from assay.errors import UsageError
 from assay.model.testset import HeldOut, TestSet
 
-MARK = ":"  # may stand in the name of a suite, wherever such a name goes
+MARK = ":"  # allowed wherever the name of a suite is used
 SHOWN_IDS = 3
 
 
 def join(sets: Sequence[TestSet]) -> TestSet:
-    """One set with the queries of all, under their names: ``test_set_v1:extras``."""
+    """One set with the queries of all, named after them: ``test_set_v1:extras``."""
     if len(sets) == 1:
         return sets[0]
     _refuse_twins(sets)

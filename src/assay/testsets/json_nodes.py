@@ -1,6 +1,6 @@
-"""What does this JSON file hold, and on which line does each value stand?
+"""What does this JSON file hold, and on which line is each value?
 
-Python's parser checks the text and says nothing of lines, so the tokens are walked once more. The
+Python's parser checks the text but does not report lines, so the tokens are walked again. The
 tree is the one of ``config/strict_yaml.py``: readers of test sets need not know which it was.
 """
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]\n]|[^\s{}\[\]:,"]+', re.D
 
 
 def parse_json(data: bytes, *, source: str, max_items: int | None = None) -> Node | None:
-    """The tree of a JSON file; None where it is empty. ``max_items`` caps its lists."""
+    """The tree of a JSON file; None if it is empty. ``max_items`` limits its lists."""
     if not data.removeprefix(b"\xef\xbb\xbf").strip():
         return None
     found = values(data, source)
@@ -33,16 +33,17 @@ def parse_json(data: bytes, *, source: str, max_items: int | None = None) -> Nod
 
 
 def _refuse_long(value: Any, source: str, most: int) -> None:
-    """Refuse what holds a longer list near its top before any more time is spent on it."""
+    """Reject long lists near the top before spending more time on them."""
     parts = value.values() if isinstance(value, dict) else (value,)
     if any(isinstance(part, list) and len(part) > most for part in parts):
         raise LimitError(
-            f"{source}: a list of more than {most:,} entries", hint="make several test sets of it"
+            f"{source}: a list of more than {most:,} entries",
+            hint="split it into several test sets",
         )
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    """Each token with its line; commas and colons say nothing that the order does not."""
+    """Each token with its line, without commas and colons, which the order implies."""
     line = 1
     for found in _TOKEN.finditer(text):
         token = found.group()

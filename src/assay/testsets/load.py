@@ -1,8 +1,8 @@
-"""Where is the test set that this name means, and what does it say?
+"""Where is the test set of this name, and what does it hold?
 
-A name is looked for in the workspace's ``testsets/`` first and among the sets that ship with the
-package second; anything with a slash or a suffix is a path. The form is told by content: our own,
-a golden list, a workflow dataset; a folder is BEIR.
+A name is looked up in the workspace's ``testsets/`` first, then among the sets that ship with the
+package; anything with a slash or a suffix is a path. The form is detected from the content: our
+own, a golden list, or a workflow dataset; a folder is BEIR.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _log = logging.getLogger("assay.testset")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A file as it was read: the set where it is sound, and everything to say about it."""
+    """The result of reading a file: the set, if it is valid, and all problems and warnings."""
 
     path: str
     form: str
@@ -60,11 +60,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """How to read: ``lenient`` skips queries without ground truth (None: as the form does).
+    """How to read: ``lenient`` skips queries without ground truth (None: the form's default).
 
-    ``known_ids`` are the ids of the index, or a function that knows them. ``qrels`` and ``field``
-    belong to TREC topics, ``split`` to BEIR; ``name`` and ``version`` replace what the file says. A
-    list of more than ``max_items`` ends the reading of YAML and JSON.
+    ``known_ids`` are the ids of the index, or a function that looks them up. ``qrels`` and
+    ``field`` apply to TREC topics, ``split`` to BEIR; ``name`` and ``version`` override the file. A
+    list of more than ``max_items`` is an error in YAML and JSON.
     """
 
     lenient: bool | None = None
@@ -84,9 +84,9 @@ def load_test_set(
     lenient: bool | None = None,
     known_ids: KnownIds | None = None,
 ) -> TestSet:
-    """The test set of a name or path; every problem of the file is in the error.
+    """The test set of a name or path; the error lists every problem of the file.
 
-    ``folder`` is where names are looked for first; the workspace's ``testsets/`` by default.
+    Names are looked up in ``folder`` first; the workspace's ``testsets/`` by default.
     """
     path = find_test_set(name, folder)
     reading = read_test_set(path, ReadOptions(lenient=lenient, known_ids=known_ids))
@@ -96,7 +96,7 @@ def load_test_set(
 
 
 def find_test_set(name: str | os.PathLike[str], folder: Path | None = None) -> Path:
-    """The file or folder that a name or path means."""
+    """The file or folder of a name or path."""
     text = os.fspath(name)
     if os.sep in text or text.endswith(SUFFIXES) or not isinstance(name, str):
         path = Path(text)
@@ -115,7 +115,7 @@ def find_test_set(name: str | os.PathLike[str], folder: Path | None = None) -> P
 
 
 def list_test_sets(folder: Path | None = None) -> dict[str, Path]:
-    """Every name that loads, with its file; the workspace hides a shipped set of the same name."""
+    """Every known name with its file; a workspace's set overrides a shipped one."""
     here = configure().home / "testsets" if folder is None else folder
     found: dict[str, Path] = {}
     for place in (shipped_folder(), here):
@@ -131,7 +131,7 @@ def shipped_folder() -> Path:
 
 
 def read_test_set(path: Path, options: ReadOptions | None = None) -> Reading:
-    """Read any file or folder of golden queries; what is wrong is in the answer, not raised."""
+    """Read any file or folder of golden queries; problems are returned, not raised."""
     options = options or ReadOptions()
     draft = DraftSet(str(path))
     if options.qrels is not None:
@@ -186,7 +186,7 @@ def _tree(data: bytes, source: str, draft: DraftSet, max_items: int) -> Node | N
 
 
 def _form(root: Node | None) -> str:
-    """Which form a tree has, told by its keys."""
+    """The form of a tree, judged by its keys."""
     if isinstance(root, SequenceNode):
         return "golden-list"
     if isinstance(root, MappingNode):
@@ -220,7 +220,7 @@ def _fill(form: str, root: Node | None, draft: DraftSet) -> None:
 def _finished(
     form: str, draft: DraftSet, options: ReadOptions, fill: Callable[[], None]
 ) -> Reading:
-    """Run a reader, then the rules; the set itself only where nothing is wrong."""
+    """Run a reader, then the rules; the result has a set only if there are no problems."""
     skipped: tuple[str, ...] = ()
     try:
         fill()

@@ -1,4 +1,4 @@
-"""What does a test set in our own form say, in YAML or in JSON?
+"""How is a test set in our own form read, in YAML or JSON?
 
 ::
 
@@ -11,7 +11,7 @@
         relevant_docs:
           - {doc_id: "PMC123:chunk_5", grade: 3, spans: [[120, 840]]}
 
-``assay testset schema`` prints the whole form for editors.
+``assay testset schema`` prints the full schema for editors.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ QUERY_KEYS = (
 )
 JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "spans")
 HELD_OUT_KEYS = ("seed", "query_ids")
-NOTE_KEY = "notes"  # a line for people, on any query or judgment
+NOTE_KEY = "notes"  # a note for people, on any query or judgment
 
 
 def read_native(root: MappingNode, draft: DraftSet) -> None:
@@ -63,7 +63,7 @@ def read_native(root: MappingNode, draft: DraftSet) -> None:
 
 
 def read_query(node: Node, draft: DraftSet, number: int) -> DraftQuery:
-    """One query; ``number`` names it where it has no id."""
+    """One query; ``number`` identifies it if it has no id."""
     if not isinstance(node, MappingNode):
         draft.problem(node.line, f"query {number} must be a mapping with query_id and query_text")
         return DraftQuery(GoldenQuery("", ""), node.line, whole=False)

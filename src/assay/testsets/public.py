@@ -1,8 +1,8 @@
-"""What test set do a public collection's queries and judgments make: BEIR folders, TREC topics?
+"""How are the queries and judgments of a public collection read: BEIR folders, TREC topics?
 
-Their judgments stand in files of their own, one line each, and are read by the reader of
-``assay score``. Grades below 0 mean that a document was looked at and not judged; they are left
-out. Queries without any judgment are left out and counted: a collection holds many of them.
+Judgments are in separate files, one per line, and are read by the reader of ``assay score``. Grades
+below 0 mean that a document was seen but not judged; they are left out. Queries without any
+judgment are left out and counted: collections have many of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_trec(topics: Path, qrels: Path, draft: DraftSet, *, field: str = "title
 
 
 def name_of(path: Path) -> str:
-    """A name for a test set from that of a file or folder."""
+    """A name for a test set, from that of a file or folder."""
     stem = path.resolve().name.split(".")[0] or "imported"
     return _NAME.sub("-", stem).strip("-._:#") or "imported"
 
@@ -85,7 +85,7 @@ def _beir_queries(path: Path) -> Iterator[_Text]:
 
 
 def _topics(path: Path, field: str) -> Iterator[_Text]:
-    """Topics in TREC's own form, in that of TREC-COVID, or as ``id<TAB>text`` lines."""
+    """Topics in TREC's form, in that of TREC-COVID, or as ``id<TAB>text`` lines."""
     try:
         text = _bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -182,7 +182,7 @@ def _judged(draft: DraftSet, qrels: Path) -> dict[str, dict[str, Judgment]]:
 
 
 def _leave_out_without_relevant(draft: DraftSet) -> None:
-    """A collection's query whose every judgment is 0 measures nothing; say so and go on."""
+    """Leave out queries whose judgments are all 0, which measure nothing, with a warning."""
     for item in draft.queries:
         if not item.query.judged:
             draft.warn(item.line, "no relevant document: left out", query_id=item.query.query_id)
@@ -190,5 +190,5 @@ def _leave_out_without_relevant(draft: DraftSet) -> None:
 
 
 def _clean(text: str) -> str:
-    """Text without characters that a YAML file cannot hold."""
+    """Text without characters that YAML cannot represent."""
     return " ".join(FORBIDDEN.sub(" ", text).split())

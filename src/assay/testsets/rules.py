@@ -1,6 +1,6 @@
-"""Which rules does every test set keep, whatever file it came from?
+"""Which rules must every test set follow, whatever file it came from?
 
-Each rule is a function over the draft that notes what breaks it, with the line; together they list
+Each rule is a function over the draft that records violations with their lines; together they list
 every problem at once.
 """
 
@@ -21,7 +21,7 @@ _ID_HINT = "up to 128 letters, digits or . _ : # - and a letter or digit first"
 
 
 def check(draft: DraftSet, known_ids: KnownIds | None = None) -> None:
-    """Note everything that is wrong; ``known_ids`` are the documents and chunks of the index."""
+    """Record all problems; ``known_ids`` are the documents and chunks of the index."""
     _name(draft)
     _size(draft)
     _query_ids(draft)
@@ -37,7 +37,7 @@ def check(draft: DraftSet, known_ids: KnownIds | None = None) -> None:
 
 
 def drop_unjudged(draft: DraftSet) -> tuple[str, ...]:
-    """Leave out queries without any ground truth, each with a warning; their ids."""
+    """Leave out queries without ground truth, each with a warning; returns their ids."""
     dropped = [item for item in draft.queries if _has_no_truth(item)]
     for item in dropped:
         draft.warn(
@@ -75,7 +75,7 @@ def _query_ids(draft: DraftSet) -> None:
     for item in draft.queries:
         name, line = item.query.query_id, item.line_of("query_id")
         if not name:
-            continue  # noted when it was read
+            continue  # recorded when it was read
         twin = folded.get(name.casefold())
         if not ID_FORM.fullmatch(name):
             draft.problem(line, f"the query_id {name!r:.80} is not allowed", hint=_ID_HINT)

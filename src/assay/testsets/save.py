@@ -1,7 +1,7 @@
-"""How does a test set get onto the disk, and a split into a file that a person wrote?
+"""How is a test set saved, and how is a split added to a file that a person wrote?
 
-A file is replaced as a whole or not at all. A split changes the ``held_out`` lines of a YAML file
-and nothing else, so that comments and the author's layout stay.
+A file is replaced atomically. A split changes the ``held_out`` lines of a YAML file and nothing
+else, so that comments and the author's layout stay.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from assay.testsets.write import as_yaml, held_out_block
 
 
 def save_test_set(test_set: TestSet, path: Path) -> None:
-    """Write a set in our own form, as YAML or, where the path says so, JSON."""
+    """Write a set in our own form, as YAML or, if the path ends in .json, JSON."""
     form = "json" if path.suffix == ".json" else "yaml"
     (text,) = files(test_set, form).values()
     write_text(path, text)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file; its folder is made where it is missing."""
+    """Replace a file; its folder is created if necessary."""
     write_atomically(path, text.encode())
 
 
 def with_split(data: bytes, test_set: TestSet) -> str:
-    """The text of a YAML file with the held-out part of ``test_set``; all else as it was."""
+    """The text of a YAML file with the held-out part of ``test_set``; the rest is unchanged."""
     edited = _edited(data.decode("utf-8-sig"), test_set)
-    # the set as it reads from the new text is the judge of whether the edit was right
+    # verify the edit by parsing the new text
     reading = parse_test_set(edited.encode(), source="split.yaml")
     whole = reading.test_set
     same = whole is not None and replace(whole, skipped=()) == replace(test_set, skipped=())

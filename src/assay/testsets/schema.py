@@ -1,23 +1,20 @@
-"""What may stand in a test set, said in JSON Schema so that editors can help while one is written?
+"""What may a test set contain, as a JSON Schema that helps editors while one is written?
 
-The schema knows forms, not meanings: that ids are unique or exist in the index is the validator's
-business. The shipped file is this value; a test compares the two.
+The schema covers form, not meaning: whether ids are unique or exist in the index is up to the
+validator. ``assay testset schema`` prints it.
 """
 
 from __future__ import annotations
 
 import json
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 from assay import limits
 from assay.model.answers import Expect
 from assay.model.document import ID_FORM, IngestionMode
 from assay.model.testset import QueryType, SpeakerFilter
-from assay.testsets.load import shipped_folder
 
-FILE_NAME = "testset.schema.json"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -46,13 +43,8 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as the file that ships."""
+    """The schema as the text of a file."""
     return json.dumps(schema(), indent=2) + "\n"
-
-
-def schema_file() -> Path:
-    """Where the shipped file is."""
-    return shipped_folder().parent / FILE_NAME
 
 
 def _object(properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
@@ -69,7 +61,7 @@ def _text(description: str) -> dict[str, Any]:
 
 
 def _id(description: str) -> dict[str, Any]:
-    # an editor reads 012 as a number; the validator takes it for the text it is
+    # an editor reads 012 as a number; the validator reads it as text
     return {
         "type": ["string", "integer"],
         "pattern": f"^{ID_FORM.pattern}$",

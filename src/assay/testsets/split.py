@@ -1,8 +1,8 @@
-"""Which queries are kept back, and which belong to training, tuning and testing?
+"""Which queries are held out, and which belong to training, tuning and testing?
 
-Both draws order things by a hash of the seed and their id, so that neither the order of the file
-nor the machine matters, and shares are apportioned by largest remainder, so that counts are exact:
-of 20, 15 and 15 queries, 20 % are 4, 3 and 3.
+Both draws order items by a hash of the seed and their id, so that neither the order of the file nor
+the machine matters, and shares are apportioned by largest remainder, so that counts are exact: of
+20, 15 and 15 queries, 20 % are 4, 3 and 3.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ DEFAULT_SEED = 13
 def hold_out(
     test_set: TestSet, *, share: float = HELD_OUT_SHARE, seed: int = DEFAULT_SEED
 ) -> TestSet:
-    """The set with a held-out part, stratified by what is expected and by query type.
+    """The set with a held-out part, stratified by expectation and query type.
 
-    An earlier held-out part is forgotten; ``refuse_redraw`` is for those who must not.
+    An earlier held-out part is discarded; ``refuse_redraw`` guards against that.
     """
     if not 0 < share < 1:
         raise UsageError(f"a share of {share} cannot be held out", hint="it is between 0 and 1")
@@ -51,7 +51,7 @@ def hold_out(
 
 
 def refuse_redraw(before: TestSet, after: TestSet) -> None:
-    """A query that anybody tuned on must not become held out behind their back."""
+    """Raise an error if a query that people may have tuned on would become held out."""
     if before.held_out is None or before.held_out_ids == after.held_out_ids:
         return
     seen = counted(len(after.held_out_ids - before.held_out_ids), "query")
@@ -64,7 +64,7 @@ def refuse_redraw(before: TestSet, after: TestSet) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GroupSplit:
-    """Query ids by part; no group stands in two parts."""
+    """Query ids by part; no group is in two parts."""
 
     seed: int
     parts: Mapping[str, tuple[str, ...]]
@@ -73,7 +73,7 @@ class GroupSplit:
 def split_by_group(
     test_set: TestSet, shares: Mapping[str, float] = PARTS, *, seed: int = DEFAULT_SEED
 ) -> GroupSplit:
-    """Deal out whole groups (posts, interviews, topics); a query without one is its own group."""
+    """Split by whole groups (posts, interviews, topics); a query without one is its own group."""
     if not shares or min(shares.values()) <= 0 or not math.isclose(sum(shares.values()), 1):
         raise UsageError("the shares of a split are above 0 and sum to 1")
     groups: dict[str, list[str]] = {}
@@ -112,7 +112,7 @@ def part(test_set: TestSet, name: str, query_ids: Sequence[str]) -> TestSet:
 
 
 def apportion(quotas: Sequence[float], total: int) -> list[int]:
-    """Whole numbers that sum to ``total`` and lie next to the quotas (largest remainder)."""
+    """Integers close to the quotas that sum to ``total`` (largest remainder)."""
     counts = [_floor(quota) for quota in quotas]
     order = sorted(range(len(quotas)), key=lambda at: (counts[at] - quotas[at], at))
     for at in order[: max(0, total - sum(counts))]:
@@ -121,7 +121,7 @@ def apportion(quotas: Sequence[float], total: int) -> list[int]:
 
 
 def _at_least_one(counts: list[int]) -> list[int]:
-    """No part stays empty; the largest gives."""
+    """Move one from the largest part to each empty part."""
     counts = list(counts)
     while 0 in counts:
         counts[counts.index(max(counts))] -= 1
@@ -146,7 +146,7 @@ def _group(query: GoldenQuery) -> str:
 
 
 def _drawn(names: Sequence[str], seed: int) -> list[str]:
-    """The names in an order that only the seed decides."""
+    """The names in an order that depends only on the seed."""
     return sorted(
         names, key=lambda name: (hashlib.sha256(f"{seed}:{name}".encode()).digest(), name)
     )

@@ -1,4 +1,4 @@
-"""What does a dataset of the evaluation workflow say: test queries with their relevant segments?
+"""How is a dataset of the evaluation workflow read: queries with their relevant segments?
 
 ::
 
@@ -36,7 +36,7 @@ QUERY_KEYS = (
     "query_type",
     "group",
 )
-GRADE = 1  # relevant or not, no more
+GRADE = 1  # only relevant or not
 VERSION = "v1"  # such a file has none
 
 

@@ -1,7 +1,7 @@
 """How is a test set written so that it reads back as the same set, here and in any other tool?
 
-Text is always in double quotes unless it is a plain word, since other YAML readers take ``NO`` for
-false and ``012`` for ten. Only what is not the default is written, one judgment a line.
+Text is in double quotes unless it consists of plain words, since other YAML readers take ``NO`` for
+false and ``012`` for ten. Only values other than the default are written, one judgment per line.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def judgment_as_plain(judgment: Judgment) -> dict[str, Any]:
 
 
 def held_out_block(held_out: HeldOut) -> list[str]:
-    """The lines that keep a split in a file."""
+    """The lines that store a split in a file."""
     return [
         "held_out:",
         f"  seed: {held_out.seed}",
@@ -85,7 +85,7 @@ def held_out_block(held_out: HeldOut) -> list[str]:
 
 
 def query_block(query: GoldenQuery) -> str:
-    """The lines of one query, as they stand under ``queries``."""
+    """The lines of one query, as they appear under ``queries``."""
     return "\n".join(_query(query)) + "\n"
 
 
@@ -118,7 +118,7 @@ def _query(query: GoldenQuery) -> Iterator[str]:
 
 
 def quoted(text: str) -> str:
-    """A text that every YAML reader takes for that text."""
+    """A text, quoted so that every YAML reader reads it unchanged."""
     if _WORD.fullmatch(text) and not _TAKEN & set(text.lower().split()):
         return text
     written = json.dumps(text, ensure_ascii=False)

@@ -136,7 +136,7 @@ def test_only_settled_queries_with_something_relevant_are_ready() -> None:
     )
     assert found.left_out == {
         "q1": "no passage of its pool is relevant",
-        "q2": "a passage waits for a grade or a decision",
+        "q2": "a passage is awaiting a grade or a decision",
     }
 
 

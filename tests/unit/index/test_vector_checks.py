@@ -18,7 +18,7 @@ from assay.model.vectors import SparseVector
         (np.ones((1, 3), np.float32), r"model m made an array of shape \(1, 3\) for 2 texts"),
         (np.ones(2, np.float32), "shape"),
         (np.ones((2, 0), np.float32), "shape"),
-        (np.array([[1, 0], [np.nan, 1]], np.float32), "numbers that are none"),
+        (np.array([[1, 0], [np.nan, 1]], np.float32), "NaN or infinite"),
         (np.array([[1, 0], [np.inf, 1]], np.float32), "infinite"),
         (np.array([[1, 0], [0, 0]], np.float32), "length zero"),
     ],
@@ -33,7 +33,7 @@ def test_matrices(vectors: np.ndarray, message: str) -> None:
     [
         ([1.0, 0.0], "the index has 3"),
         ([1.0, 0.0, 0.0, 0.0], "the index has 3"),
-        ([np.nan, 0.0, 0.0], "none"),
+        ([np.nan, 0.0, 0.0], "NaN"),
         ([0.0, 0.0, 0.0], "length zero"),
     ],
 )

@@ -79,8 +79,8 @@ def test_a_node_that_closes_after_every_answer() -> None:
     [
         (b"SSH-2.0-OpenSSH_9\r\n", "can be reached: .*: BadStatusLine"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", "can be reached: .*: IncompleteRead"),
-        (b"HTTP/1.1 200 OK\r\nContent-", "no JSON"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<ht>", "no JSON"),
+        (b"HTTP/1.1 200 OK\r\nContent-", "did not answer with JSON"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<ht>", "did not answer with JSON"),
     ],
 )
 def test_what_is_no_answer_is_refused(said: bytes, error: str) -> None:

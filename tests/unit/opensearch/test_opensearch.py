@@ -215,8 +215,8 @@ def test_a_part_of_the_shards_is_no_whole_answer(node: str) -> None:
     assert bm25.search("words", 3) == [Hit(7, "d:1", 2.5)]
     for says, found in (
         ("1 of 3 shards did not answer: disk full", 1),
-        ("2 of 3 shards did not answer: they have no living copy", 0),
-        ("the cluster stopped before the end", 1),
+        ("2 of 3 shards did not answer: they have no live copy", 0),
+        ("the cluster stopped early", 1),
     ):
         with pytest.raises(PartialAnswerError, match=says) as caught:
             bm25.search("words", 3)

@@ -190,7 +190,7 @@ def test_a_disk_that_fills_while_a_frozen_database_is_copied_is_named(
 
 @pytest.mark.parametrize(
     ("step", "message"),
-    [("check_database", "not an empty folder"), ("_refuse_filled", "by somebody else meanwhile")],
+    [("check_database", "not an empty folder"), ("_refuse_filled", "by another process meanwhile")],
 )
 def test_a_database_that_came_during_a_restore_is_not_replaced(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, message: str

@@ -1,4 +1,4 @@
-"""What does a query ask for, and which candidates does that lift?"""
+"""What does a query ask for, and which candidates does that boost?"""
 
 from assay.search.boost.apply import Boosted, apply_boosts
 from assay.search.boost.detect import Detected, detect, intent_names

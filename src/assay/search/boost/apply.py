@@ -1,8 +1,8 @@
-"""Which candidates does a query's intent lift, and what is the order then?
+"""Which candidates does a query's intent boost, and what is their new order?
 
 Boosts multiply the fused score, which is never negative, and the list is sorted again; equal scores
-keep their fused order. A candidate that both rules match takes the larger factor, not the product;
-the account names both.
+keep their fused order. A candidate that both rules match gets the larger factor, not the product;
+the explanation names both.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from assay.search.fusion.fused import Fused, FusedPool
 from assay.search.response import Boost
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
-_TABLE_HINT = "ae"  # adverse events count as tables even where they are told in a sentence
+_TABLE_HINT = "ae"  # adverse events count as tables even in running text
 
 
 class Traits(Protocol):
-    """What boosts look at; a chunk has it all."""
+    """The properties of a chunk that boosts look at."""
 
     @property
     def is_table(self) -> bool:
-        """Whether it is a table."""
+        """Whether the chunk is a table."""
 
     @property
     def section_label(self) -> str:
@@ -34,11 +34,11 @@ class Traits(Protocol):
 
     @property
     def intent_hint(self) -> str:
-        """Which clinical question it answers."""
+        """Which clinical question the chunk answers."""
 
 
 class Boosted(NamedTuple):
-    """A candidate after boosts; ``rank_fused`` is where it stood before, from 1."""
+    """A candidate after boosts; ``rank_fused`` is its rank before, from 1."""
 
     fused: Fused
     score: float
@@ -47,7 +47,7 @@ class Boosted(NamedTuple):
 
 
 class Order(Sequence[Boosted]):
-    """Candidates in the order of their boosted scores, made when they are looked at."""
+    """Candidates in the order of their boosted scores, created on access."""
 
     def __init__(
         self,
@@ -82,14 +82,14 @@ def apply_boosts(
     detected: Sequence[Detected],
     lexicon: Lexicon,
 ) -> Sequence[Boosted]:
-    """The candidates in their new order; ``traits`` answers for a candidate's key.
+    """The candidates in their new order; ``traits`` are those of a candidate's key.
 
-    Where nothing was detected no trait is asked for.
+    If nothing was detected, no traits are fetched.
     """
     if not detected:
         return Order(candidates, candidates.scores, [()] * len(candidates))
     every = [*map(traits, candidates.keys)]
-    # few values are shared by many candidates: each is judged once, and kept while its id is used
+    # many candidates share few values: each is judged once, and kept alive while its id is a key
     distinct = {id(has): has for has in every}
     matches = {at: _matches(has, detected, lexicon) for at, has in distinct.items()}
     factors = {at: found[0][0].factor if found else 1.0 for at, found in matches.items()}
@@ -99,7 +99,7 @@ def apply_boosts(
 
 
 def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> _Matches:
-    """Every rule that matches, and by what; the largest factor first, which is applied."""
+    """Every rule that matches, and by what; the largest factor, which applies, comes first."""
     found = []
     for one in detected:
         matched = _as_table(traits) if one.rule == TABLE_RULE else _as_section(traits, one, lexicon)

@@ -1,9 +1,9 @@
 """What does a query ask for: tables, or one kind of section?
 
-Two rules read the query. The table rule (``tabular``) lifts tables by ``1 + 2 · confidence``, from
-a confidence of 0.5. The intent rule lifts matching sections by ``base · confidence``, never by less
-than 1. ``query_intent`` replaces both: ``tabular`` lifts tables by 3, the name of an intent lifts
-its sections by its base, ``none`` lifts nothing.
+Two rules apply to the query. The table rule (``tabular``) boosts tables by ``1 + 2 · confidence``,
+from a confidence of 0.5. The intent rule boosts matching sections by ``base · confidence``, but at
+least by 1. ``query_intent`` overrides both: ``tabular`` boosts tables by 3, the name of an intent
+boosts its sections by its base, ``none`` boosts nothing.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def detect(query: str, lexicon: Lexicon, query_intent: str | None = None) -> tup
 
 
 def table_factor(confidence: float) -> float:
-    """How much a table is lifted."""
+    """The factor by which a table is boosted."""
     return 1.0 + 2.0 * confidence
 
 
 def intent_names(lexicon: Lexicon) -> tuple[str, ...]:
-    """What ``query_intent`` may be."""
+    """The allowed values of ``query_intent``."""
     return (TABULAR, *lexicon.intents, NO_INTENT)
 
 

@@ -1,7 +1,7 @@
-"""Which phrases speak for which intent, and which sections answer it?
+"""Which phrases indicate which intent, and which sections answer it?
 
-The shipped list is ``data/intents.yaml``; its head explains the form. A file of the user's own is
-laid over it: phrases are added, changed, or removed with a confidence of 0; a new intent needs a
+The shipped list is ``data/intents.yaml``; its header explains the format. A user's own file is
+merged into it: phrases are added, changed, or removed with a confidence of 0; a new intent needs a
 base and sections or hints.
 """
 
@@ -27,7 +27,7 @@ _RESERVED = ("tabular", "none")
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One clinical intent: how strong it is, and what it lifts."""
+    """One clinical intent: how strong it is, and what it boosts."""
 
     name: str
     base: float
@@ -37,7 +37,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Everything by which queries are read; ``phrases`` speak for intents by their names."""
+    """All intents and the phrases that indicate them."""
 
     tables: Phrases
     phrases: Phrases
@@ -46,7 +46,7 @@ class Lexicon:
 
 @dataclass
 class _Draft:
-    """An intent while files are laid over each other."""
+    """An intent while files are merged."""
 
     base: float = 0.0
     sections: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ def default_lexicon() -> Lexicon:
 
 
 def load_lexicon(own: Path | None = None) -> Lexicon:
-    """The shipped list with a file of the user's own over it."""
+    """The shipped list, merged with a user's own file."""
     shipped = Path(str(files("assay") / "data" / "intents.yaml"))
     reader = _Reader()
     for path in (shipped,) if own is None else (shipped, own):
@@ -70,7 +70,7 @@ def load_lexicon(own: Path | None = None) -> Lexicon:
 
 
 class _Reader:
-    """Lays files over each other."""
+    """Merges files."""
 
     def __init__(self) -> None:
         self._tables: dict[str, float] = {}
@@ -78,7 +78,7 @@ class _Reader:
         self._source = ""
 
     def read(self, path: Path) -> None:
-        """Take over what one file says."""
+        """Merge one file."""
         self._source = str(path)
         root = load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES)
         if root is None:
@@ -93,7 +93,7 @@ class _Reader:
                 self._refuse(key, f"there is no {key.text!r:.40} here", "tables or intents")
 
     def lexicon(self) -> Lexicon:
-        """What all files together say."""
+        """The merged lexicon."""
         intents = {
             name: Intent(name, draft.base, draft.sections, draft.hints)
             for name, draft in self._drafts.items()
@@ -134,7 +134,7 @@ class _Reader:
             if not form:
                 self._refuse(phrase, f"the phrase {phrase.text!r:.40} holds no word")
             confidence = self._number(value, phrase.text, 0.0, 1.0)
-            # Known by its folded form, so that "Side-effect" changes "side effects".
+            # keyed by its folded form, so that "Side-effect" changes "side effects"
             for old in [known for known in into if " ".join(words(known)) == form]:
                 del into[old]
             if confidence:

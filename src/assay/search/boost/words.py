@@ -1,8 +1,8 @@
-"""Which phrases of a list stand in a text, as whole words, whatever their case or plural?
+"""Which phrases of a list occur in a text, as whole words, whatever their case or plural?
 
-A text becomes a row of words: compatibility forms folded (NFKC), case folded, cut at everything
-that is no letter or digit, plural endings taken off. Phrases are found by looking up each word once
-and comparing a few next ones, so that time grows with the length of the text and nothing else.
+A text becomes a list of words: compatibility forms folded (NFKC), case folded, split at everything
+that is not a letter or digit, plural endings removed. Phrases are found by looking up each word
+once and comparing the next few, so that time grows only with the length of the text.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from assay import limits
 
 _WORD = re.compile(r"[^\W_]+")
 _SOFT_HYPHEN = "\u00ad"
-_KEPT = ("ss", "us", "is")  # basis, virus, illness: no plural
+_KEPT = ("ss", "us", "is")  # basis, virus, illness are no plurals
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in the form in which they are compared."""
+    """The words of a text, folded for comparison."""
     plain = unicodedata.normalize("NFKC", text[: limits.MAX_QUERY_CHARS]).casefold()
     return tuple(_singular(word) for word in _WORD.findall(plain.replace(_SOFT_HYPHEN, "")))
 
@@ -34,7 +34,7 @@ def _singular(word: str) -> str:
 
 
 class Phrases:
-    """Phrases, each with what it speaks for and a confidence, ready to be looked for."""
+    """Phrases, each with what it indicates and a confidence, indexed for lookup."""
 
     def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
         self._by_first: dict[str, list[_Row]] = {}
@@ -44,10 +44,10 @@ class Phrases:
             self._by_first.setdefault(parts[0], []).append(row)
 
     def best(self, text: tuple[str, ...]) -> dict[str, tuple[str, float]]:
-        """What is spoken for, with the phrase of the largest confidence and that confidence.
+        """What the text indicates, each with its most confident phrase and that confidence.
 
-        A phrase inside a longer one does not count: "dose limiting toxicity" asks for no dose. Of
-        equal confidences the longest phrase is named, then the last in the alphabet.
+        A phrase inside a longer one does not count: "dose limiting toxicity" is not about dose. Of
+        equal confidences, the longest phrase wins, then the last in alphabetical order.
         """
         found: dict[str, _Row] = {}
         for row in _outermost(self._in(text)):
@@ -71,13 +71,13 @@ class _Row(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, int, str]:
-        """Which of several phrases is named."""
+        """The order of preference among several phrases."""
         return self.confidence, len(self.parts), self.phrase
 
 
 def _outermost(found: Iterator[tuple[int, _Row]]) -> Iterator[_Row]:
-    """The phrases that do not lie inside a longer one; they come by where they start."""
-    reached = 0  # the furthest end of the phrases that start further left
+    """The phrases that are not inside a longer one; the input is ordered by start."""
+    reached = 0  # the largest end of the phrases that start earlier
     for at, group in groupby(found, key=itemgetter(0)):
         rows = [row for _, row in group]
         longest = max(len(row.parts) for row in rows)

@@ -1,4 +1,4 @@
-"""Several lists of candidates: which single order do they make, and who contributed what?"""
+"""How do several lists of candidates become one order, and what did each contribute?"""
 
 from assay.search.fusion.fuse import fuse, worth
 from assay.search.fusion.fused import ComponentScores, Fused, FusedPool

@@ -1,7 +1,7 @@
-"""Here are the lists of every component: what is the fused order?
+"""What is the fused order of the components' lists?
 
-Order: score descending, then BM25's rank (candidates that BM25 did not find come after those it
-did), then chunk id. The order in which components are given changes nothing, not even a last digit.
+By score descending, then BM25's rank (candidates that BM25 did not find come after those it did),
+then chunk id. The order in which components are given changes nothing, not even the last digit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def fuse(
     options: SearchOptions,
     query_type: QueryType | None = None,
 ) -> FusedPool:
-    """All candidates of all lists, best first; a candidate is known by its key."""
+    """All candidates of all lists, best first; a candidate is identified by its key."""
     names = _in_order(lists)
     weights = effective_weights(options, names, query_type)
     columns = [_column(name, lists[name], options, weights[name]) for name in names]
@@ -36,21 +36,21 @@ def fuse(
             scores[key] = scores.get(key, 0.0) + share
     if len(columns) > 2:
         for key in set(columns[0].ranks).intersection(*(column.ranks for column in columns[1:])):
-            # the smallest first: equal shares make equal sums, in whatever lists they were got
+            # smallest first: equal contributions make equal sums, whatever lists they come from
             shares = [column.contributions[column.ranks[key] - 1] for column in columns]
             scores[key] = sum(sorted(shares))
     ids = {key: name for column in reversed(names) for key, name, _ in lists[column]}
-    keys = [*scores]  # BM25's come first, in its order; of the others the ids decide
+    keys = [*scores]  # BM25's candidates first, in its order; then the others by id
     primary = len(columns[0].ranks) if names[:1] == (PRIMARY,) else 0
     keys[primary:] = sorted(keys[primary:], key=ids.__getitem__)
-    keys.sort(key=scores.__getitem__, reverse=True)  # stable: what ties stays as it is
+    keys.sort(key=scores.__getitem__, reverse=True)  # stable: ties keep this order
     return FusedPool(keys, scores, ids, tuple(columns))
 
 
 def _column(
     name: str, given: Sequence[Hit], options: SearchOptions, weight: float
 ) -> ComponentScores:
-    """What every hit of a list is worth; the first occurrence of a candidate counts."""
+    """The scores of a component's list; the first occurrence of a candidate counts."""
     keys, _, scores = zip(*given, strict=True) if given else ((), (), ())
     if len(set(keys)) < len(keys):
         first = {key: score for key, _, score in reversed(given)}
@@ -65,13 +65,13 @@ def _column(
 
 
 def worth(scores: Sequence[float], options: SearchOptions) -> tuple[float, ...]:
-    """What each place of a component's list is worth before its weight."""
+    """The unweighted contribution of each rank of a component's list."""
     if options.fusion_method is FusionMethod.RRF:
         return reciprocal_ranks(len(scores), options.rrf_k)
     return tuple(normalized_scores(scores, options.normalization))
 
 
 def _in_order(lists: Mapping[str, Sequence[Hit]]) -> tuple[str, ...]:
-    """Known components in their usual order, others by name: sums must not depend on the caller."""
+    """Known components in their usual order, then others by name, so that sums are reproducible."""
     known = [name for name in COMPONENTS if name in lists]
     return (*known, *sorted(lists.keys() - set(known)))

@@ -1,4 +1,4 @@
-"""What does fusion know about one candidate?"""
+"""What is the result of fusion, for all candidates and for each?"""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Value = TypeVar("Value")
 
 
 class ComponentScores(NamedTuple):
-    """One component's list, by rank: its scores, what they are worth, and that times its weight.
+    """One component's list, by rank: raw scores, normalised values, and weighted contributions.
 
-    In reciprocal rank fusion a rank is worth 1 / (k + rank). ``ranks`` has the rank of each key,
-    from 1, and its keys are in the order of the list.
+    In reciprocal rank fusion the value of a rank is 1 / (k + rank). ``ranks`` maps each key to its
+    rank, from 1, in the order of the list.
     """
 
     component: str
@@ -25,8 +25,8 @@ class ComponentScores(NamedTuple):
 class Fused(NamedTuple):
     """A candidate with its fused score; contributions sum to the score.
 
-    ``places`` holds its rank in each column, 0 where the component did not find it. The mappings
-    below are made when asked for; None means not found.
+    ``places`` holds its rank in each component's list, 0 if the component did not find it. The
+    mappings below are created on access; None means not found.
     """
 
     key: int
@@ -68,7 +68,7 @@ class Fused(NamedTuple):
 
 
 class FusedPool(Sequence[Fused]):
-    """Candidates in the order of their fused scores, made when they are looked at.
+    """Candidates in the order of their fused scores, created on access.
 
     There are hundreds for each query, of which few are ever shown.
     """

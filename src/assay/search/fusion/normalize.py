@@ -1,14 +1,14 @@
-"""How do scores of one component become values that can be added to another's?
+"""How are scores of one component scaled so that they can be added to another's?
 
-Every function takes the scores of one list and gives values of zero or more, in the same order and
-not turning any two around; a component that did not find a candidate counts as 0. A list of one, or
-of equal scores, has nothing to tell apart and maps to 1.0.
+Every function maps the scores of one list to values of zero or more, preserving their order; a
+component that did not find a candidate counts as 0. A list of one score, or of equal scores, maps
+to 1.0.
 
 - min-max: ``(s - min) / (max - min)``, in [0, 1].
-- z-score: ``(s - min) / σ``: standard scores, moved so that the last of the list has 0, because
+- z-score: ``(s - min) / σ``: standard scores, shifted so that the last of the list has 0, because
   an absent candidate is no better than the last one.
-- dbsf: the band ``mean ± 3σ`` to [0, 1], cut there (distribution-based score fusion): one far
-  outlier does not press the others together.
+- dbsf: the band ``mean ± 3σ`` to [0, 1], clipped (distribution-based score fusion): a single
+  outlier does not squeeze the others together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def min_max(scores: Sequence[float]) -> list[float]:
 
 def z_score(scores: Sequence[float]) -> list[float]:
     """Standard deviations above the last of the list."""
-    steady = min_max(scores)  # a shift and a positive factor change no standard score
+    steady = min_max(scores)  # standard scores do not change with a shift and a positive factor
     _, deviation = _moments(steady)
     if not deviation:
         return steady

@@ -1,4 +1,4 @@
-"""What is a rank worth, whatever the scores behind it?
+"""What does a rank contribute, regardless of scores?
 
 Reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): ``Σ weight / (k + rank)`` with
 ranks from 1. A large k makes ranks nearly equal, a small one lets the top of each list decide.

@@ -1,8 +1,8 @@
-"""What is a score worth, beyond the rank that it gives?
+"""What does a score contribute, beyond its rank?
 
 Weighted fusion: ``Σ weight · normalized score`` (Fox and Shaw's CombSUM with weights, TREC-2).
-Unlike ranks, scores keep how far apart two candidates are, once each component's are brought to a
-common scale (``normalize.py``).
+Unlike ranks, scores show how far apart two candidates are, once each component's scores are brought
+to a common scale (``normalize.py``).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Which steps lead from an older schema to ours? Numbered, never changed once released."""
+"""Which steps lead from an older schema to ours? Numbered, and never changed once released."""

@@ -1,4 +1,4 @@
-"""What does alembic run the steps on? The connection, and the transaction, of its caller."""
+"""What does alembic run the steps on? The caller's connection and transaction."""
 
 from alembic import context
 
