@@ -8,7 +8,7 @@ from typing import Any
 from assay.errors import MissingDependencyError
 
 
-def needed(package: str, extra: str | None = None) -> Any:
+def import_optional(package: str, extra: str | None = None) -> Any:
     """Import a package, or say how to install it; ``extra`` is the extra that contains it."""
     try:
         return import_module(package)

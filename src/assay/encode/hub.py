@@ -13,7 +13,7 @@ from typing import Any
 
 from assay import limits
 from assay.encode.cards import HubSource, ModelCard, ModelFile
-from assay.encode.dependency import needed
+from assay.encode.dependency import import_optional
 from assay.encode.folders import DESCRIPTION, card_of_folder, description
 from assay.encode.shelf import checksum
 from assay.errors import PullError
@@ -33,7 +33,7 @@ _ABSENT = ("EntryNotFoundError", "RemoteEntryNotFoundError")
 
 def download_from_hub(source: HubSource, card: ModelCard | None, folder: Path) -> ModelCard:
     """Fill a folder with a repository's files and return its card with their checksums."""
-    hub = needed("huggingface_hub")
+    hub = import_optional("huggingface_hub")
     for name in (*_REQUIRED, *_OPTIONAL):
         _fetch(hub, source, name, folder)
     files = tuple(_pinned(path, folder) for path in sorted(folder.rglob("*")) if path.is_file())

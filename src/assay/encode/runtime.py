@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assay import limits
 from assay.encode.bert_graph import OUTPUT, bert_shape, build_bert
 from assay.encode.cards import ModelCard, Role
-from assay.encode.dependency import needed
+from assay.encode.dependency import import_optional
 from assay.encode.shelf import FoundModel, LoadedModel, load
 from assay.encode.tensors import read_tensors
 from assay.encode.tokens import TextTokenizer, TokenRow
@@ -85,7 +85,7 @@ class ModelSession:
     """One model in memory; threads may call ``run`` at the same time."""
 
     def __init__(self, model: bytes, source: str, outputs: tuple[str, ...] = ()) -> None:
-        runtime = needed("onnxruntime")
+        runtime = import_optional("onnxruntime")
         try:
             self._session: Any = runtime.InferenceSession(
                 model, _options(runtime), providers=["CPUExecutionProvider"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
-from assay.encode.dependency import needed
+from assay.encode.dependency import import_optional
 from assay.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class TextTokenizer:
             os.environ["TOKENIZERS_PARALLELISM"] = "true"
         else:
             os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        library = needed("tokenizers")
+        library = import_optional("tokenizers")
         try:
             self._tokenizer: Tokenizer = library.Tokenizer.from_buffer(data)
         except Exception as error:  # the library raises a bare Exception

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from assay import limits
 from assay.encode.cards import ModelCard, Role
 from assay.encode.cross_encoder import BATCH
-from assay.encode.dependency import needed
+from assay.encode.dependency import import_optional
 from assay.encode.shelf import FoundModel, checksum, faults
 from assay.encode.tokens import TextTokenizer, clipped
 from assay.encode.torch_graphs import Graphs
@@ -36,7 +36,9 @@ _HINT = "use a machine with a GPU and: pip install 'assay[gpu]'"
 
 def gpu_available() -> bool:
     """Whether torch is installed and sees a GPU."""
-    return find_spec("torch") is not None and bool(needed("torch", "gpu").cuda.is_available())
+    return find_spec("torch") is not None and bool(
+        import_optional("torch", "gpu").cuda.is_available()
+    )
 
 
 def require_gpu(role: Role) -> None:
@@ -46,7 +48,7 @@ def require_gpu(role: Role) -> None:
 
 
 def _library() -> Any:
-    return needed("sentence_transformers", "gpu")
+    return import_optional("sentence_transformers", "gpu")
 
 
 class _OnGpu:
@@ -145,8 +147,8 @@ class TorchReranker(_OnGpu):
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
         super().__init__(found, "reranker", max_tokens)
-        self._torch = needed("torch", "gpu")
-        loader = needed("transformers", "gpu").AutoModelForSequenceClassification
+        self._torch = import_optional("torch", "gpu")
+        loader = import_optional("transformers", "gpu").AutoModelForSequenceClassification
         self._model = loader.from_pretrained(
             self._place,
             local_files_only=True,

@@ -26,7 +26,7 @@ from assay.index.dense import VECTORS, Vectors
 from assay.index.manifest import FileSet, Manifest
 from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
-from assay.index.vector_checks import sound_query, sound_sparse
+from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
 from assay.model.document import ChunkLabels
 from assay.model.query import Component, Filters, Hit, best_hits
@@ -137,7 +137,7 @@ class SparseSearch:
             return []
         encoded = self._encoder.encode([query], "query")
         encoder = self._encoder
-        (vector,) = sound_sparse(encoded, 1, encoder.vocabulary, encoder.model_id)
+        (vector,) = checked_sparse(encoded, 1, encoder.vocabulary, encoder.model_id)
 
         def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
             if segment.postings is None:
@@ -174,7 +174,7 @@ class DenseSearch:
         def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
             if segment.vectors is None:
                 return None
-            sound = sound_query(vector, segment.vectors.dimension, self._encoder.model_id)
+            sound = checked_query(vector, segment.vectors.dimension, self._encoder.model_id)
             return segment.vectors.nearest(sound, k, allowed)
 
         return _merge(self._generation, k, filters, find)

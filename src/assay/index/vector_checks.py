@@ -15,7 +15,7 @@ from assay.errors import InputError
 from assay.model.vectors import DenseMatrix, SparseVector
 
 
-def sound_matrix(vectors: DenseMatrix, rows: int, model: str) -> DenseMatrix:
+def checked_matrix(vectors: DenseMatrix, rows: int, model: str) -> DenseMatrix:
     """The vectors, if they are valid vectors for this number of texts."""
     if vectors.ndim != 2 or len(vectors) != rows or not vectors.shape[1]:
         raise _wrong(model, f"an array of shape {vectors.shape} for {rows} texts")
@@ -23,7 +23,7 @@ def sound_matrix(vectors: DenseMatrix, rows: int, model: str) -> DenseMatrix:
     return vectors
 
 
-def sound_query(vector: NDArray[np.float32], dimension: int, model: str) -> NDArray[np.float32]:
+def checked_query(vector: NDArray[np.float32], dimension: int, model: str) -> NDArray[np.float32]:
     """The vector of a query, if it can be compared with vectors of this dimension."""
     if vector.shape != (dimension,):
         raise _wrong(model, f"a query of shape {vector.shape}, and the index has {dimension}")
@@ -31,7 +31,7 @@ def sound_query(vector: NDArray[np.float32], dimension: int, model: str) -> NDAr
     return np.ascontiguousarray(vector, dtype=np.float32)
 
 
-def sound_sparse(
+def checked_sparse(
     vectors: Sequence[SparseVector], rows: int, vocabulary: int, model: str
 ) -> Sequence[SparseVector]:
     """The sparse vectors, if they are valid for this number of texts and this vocabulary."""

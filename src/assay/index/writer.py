@@ -30,7 +30,7 @@ from assay.index.manifest import Files, FileSet, Manifest
 from assay.index.origin import Origin, is_foreign, origin_of
 from assay.index.reader import DEAD, verify_once
 from assay.index.sparse import write_sparse
-from assay.index.vector_checks import sound_matrix, sound_sparse
+from assay.index.vector_checks import checked_matrix, checked_sparse
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
 
@@ -181,12 +181,12 @@ class _Work:
         texts = [passage(row.chunk) for row in rows]
         if self._encoders.sparse is not None:
             weights, most = self._encoders.sparse(texts), self._encoders.vocabulary
-            sound = sound_sparse(weights, len(texts), most, self._encoders.sparse_model)
+            sound = checked_sparse(weights, len(texts), most, self._encoders.sparse_model)
             with storing(folder):
                 write_sparse(folder, sound, most)
         if self._encoders.dense is not None:
             made, model = self._encoders.dense(texts), self._encoders.dense_model
-            vectors = sound_matrix(made, len(texts), model)
+            vectors = checked_matrix(made, len(texts), model)
             with _writing(folder):
                 write_dense(folder, vectors, graph=graph)
         return _finished(folder, len(rows))

@@ -28,7 +28,7 @@ class Synonyms:
         return len(self._rules)
 
     def expansions(self, text: str) -> tuple[str, ...]:
-        """What the rules add to a query; of phrases that start at the same word, the longest counts."""
+        """What the rules add to a query; of phrases that start together, the longest counts."""
         words = _WORD.findall(text)
         added: dict[str, None] = {}
         at = 0

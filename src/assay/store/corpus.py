@@ -26,7 +26,7 @@ from assay.model.document import (
     SpeakerRole,
 )
 from assay.store.database import BUSY_SECONDS, open_database, shown, writing
-from assay.store.database_errors import in_our_words
+from assay.store.database_errors import translated_error
 from assay.store.inventory import ChunkInventory, refuse_foreign
 from assay.store.schema import changes, chunks, documents
 from assay.store.seals import UNREADABLE, damaged, seal
@@ -412,7 +412,7 @@ def _chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> l
         finally:
             connection.close()  # back to the pool
     except Exception as problem:
-        complaint = in_our_words(problem, shown(engine), BUSY_SECONDS)
+        complaint = translated_error(problem, shown(engine), BUSY_SECONDS)
         if complaint is None:
             raise
         raise complaint from problem

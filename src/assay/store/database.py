@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from assay.durable import keep_log, make_folder
 from assay.errors import ConfigError, MissingDependencyError, StorageError
-from assay.store.database_errors import in_our_words
+from assay.store.database_errors import translated_error
 from assay.store.schema import APPLICATION_ID, VERSION
 from assay.store.versions import installed_version, migrate
 
@@ -58,7 +58,7 @@ def _complain(context: ExceptionContext) -> StorageError | None:
         return None
     if context.engine is None or not isinstance(context.original_exception, Exception):
         return None
-    return in_our_words(context.original_exception, shown(context.engine), BUSY_SECONDS)
+    return translated_error(context.original_exception, shown(context.engine), BUSY_SECONDS)
 
 
 def shown(engine: Engine) -> str:
@@ -86,7 +86,7 @@ def _prepare_sqlite(path: Path, connection: sqlite3.Connection, _: Any) -> None:
         for pragma in ("synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
     except UnicodeDecodeError as problem:  # not a database error, so it is not translated elsewhere
-        raise in_our_words(problem, str(path), BUSY_SECONDS) or problem from None
+        raise translated_error(problem, str(path), BUSY_SECONDS) or problem from None
 
 
 def _begin_sqlite(connection: Connection) -> None:

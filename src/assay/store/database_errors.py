@@ -54,7 +54,7 @@ _OF_POSTGRESQL: dict[str, Complaint] = {
 }
 
 
-def in_our_words(problem: Exception, place: str, busy_seconds: int) -> StorageError | None:
+def translated_error(problem: Exception, place: str, busy_seconds: int) -> StorageError | None:
     """The error that a caller sees; None if the request is at fault rather than the database."""
     if isinstance(problem, UnicodeDecodeError):
         # invalid text, or a SQLite message that quotes such text

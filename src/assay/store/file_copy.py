@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from assay.errors import StorageError
-from assay.store.database_errors import in_our_words
+from assay.store.database_errors import translated_error
 
 
 def copy_database(source: Path, target: Path) -> None:
@@ -27,7 +27,7 @@ def copy_database(source: Path, target: Path) -> None:
             _copy_online(_copied_with_log(source, target), "rw", target)
     except sqlite3.DatabaseError as problem:
         place = target if getattr(problem, "sqlite_errorname", "") == "SQLITE_FULL" else source
-        raise in_our_words(problem, str(place), 0) or StorageError(
+        raise translated_error(problem, str(place), 0) or StorageError(
             f"{source} cannot be copied: {problem}"
         ) from None
     check_database(target, source)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.errors import InputError
-from assay.index.vector_checks import sound_matrix, sound_query, sound_sparse
+from assay.index.vector_checks import checked_matrix, checked_query, checked_sparse
 from assay.model.vectors import SparseVector
 
 
@@ -25,7 +25,7 @@ from assay.model.vectors import SparseVector
 )
 def test_matrices(vectors: np.ndarray, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        sound_matrix(vectors, 2, "m")
+        checked_matrix(vectors, 2, "m")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_matrices(vectors: np.ndarray, message: str) -> None:
 )
 def test_queries(vector: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        sound_query(np.array(vector, np.float32), 3, "m")
+        checked_query(np.array(vector, np.float32), 3, "m")
 
 
 @pytest.mark.parametrize(
@@ -58,19 +58,19 @@ def test_queries(vector: list[float], message: str) -> None:
 def test_weights(terms: list[int], weights: list[float], message: str) -> None:
     vector = SparseVector(np.array(terms, np.int32), np.array(weights, np.float32))
     with pytest.raises(InputError, match=message):
-        sound_sparse([vector], 1, 9, "m")
+        checked_sparse([vector], 1, 9, "m")
     with pytest.raises(InputError, match="0 vectors for 1 texts"):
-        sound_sparse([], 1, 9, "m")
+        checked_sparse([], 1, 9, "m")
 
 
 def test_what_is_sound_passes_unchanged() -> None:
     empty = SparseVector(np.zeros(0, np.int32), np.zeros(0, np.float32))
-    assert sound_sparse([empty], 1, 9, "m") == [empty]
+    assert checked_sparse([empty], 1, 9, "m") == [empty]
     vectors = np.eye(2, dtype=np.float32)
-    assert sound_matrix(vectors, 2, "m") is vectors
+    assert checked_matrix(vectors, 2, "m") is vectors
 
 
 def test_unsigned_terms_do_not_wrap() -> None:
     terms: Any = np.array([5, 1_000_000, 6], dtype=np.uint32)
     with pytest.raises(InputError, match="do not ascend"):
-        sound_sparse([SparseVector(terms, np.ones(3, np.float32))], 1, 10, "m")
+        checked_sparse([SparseVector(terms, np.ones(3, np.float32))], 1, 10, "m")

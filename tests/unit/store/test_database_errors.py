@@ -11,7 +11,7 @@ from assay.errors import BusyError, CorruptError, DiskFullError, StorageError
 from assay.store import database
 from assay.store.corpus import CorpusStore
 from assay.store.database import open_database, writing
-from assay.store.database_errors import in_our_words
+from assay.store.database_errors import translated_error
 from tests.unit.store.test_corpus import document
 
 
@@ -50,8 +50,8 @@ def test_another_writer_that_does_not_end(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_what_was_asked_wrongly_stays_what_it_is() -> None:
-    assert in_our_words(sqlite3.IntegrityError("NOT NULL"), "here", 1) is None
-    other = in_our_words(sqlite3.OperationalError("disk I/O error"), "here", 1)
+    assert translated_error(sqlite3.IntegrityError("NOT NULL"), "here", 1) is None
+    other = translated_error(sqlite3.OperationalError("disk I/O error"), "here", 1)
     assert type(other) is StorageError
     assert str(other) == "here cannot be used: disk I/O error (check disk and permissions)"
 
