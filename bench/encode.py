@@ -197,7 +197,7 @@ def speed(name: str, here: Shelf) -> dict[str, Any]:
     running = start(here.require(name), card.role)
     encoder = OnnxSplade(running) if card.role == "splade" else OnnxDense(running)
     texts = sample(PASSAGES)
-    rows = [running.tokenizer.one(text) for text in texts]
+    rows = [running.tokenizer.text(text) for text in texts]
     ways: dict[str, Callable[[], object]] = {
         "ours": lambda: encoder.encode(texts, "passage"),
         "bare": lambda: bare_rows(running, rows),

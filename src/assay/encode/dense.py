@@ -69,7 +69,7 @@ class OnnxDense:
 
     def _vector(self, text: str) -> _Row:
         running = self._running
-        states = running.session.run(running.tokenizer.one(text))
+        states = running.session.run(running.tokenizer.text(text))
         if states.ndim != (1 if running.card.pooling == "none" else 2):
             raise FormatError(
                 f"{running.card.name} answers with {states.ndim} axes, which does not go with "

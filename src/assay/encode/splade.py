@@ -43,7 +43,7 @@ class OnnxSplade:
 
     def _vector(self, text: str) -> SparseVector:
         running = self._running
-        answer = running.session.run(running.tokenizer.one(text))
+        answer = running.session.run(running.tokenizer.text(text))
         if answer.ndim == 2:  # the logits of every token, from a plain export
             answer = np.log1p(np.maximum(answer.max(axis=0), 0))
         if answer.shape != (self.vocabulary,):

@@ -49,7 +49,7 @@ class TextTokenizer:
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self.max_tokens = max_tokens
 
-    def one(self, text: str) -> TokenRow:
+    def text(self, text: str) -> TokenRow:
         """The tokens of one text."""
         return self._row(text)
 

@@ -102,7 +102,7 @@ def test_the_real_splade_agrees_with_numpy(real_shelf: Shelf) -> None:
     config = json.loads(loaded.contents["config.json"])
     weights = numpy_bert.weights(read_tensors(loaded.contents["model.safetensors"], "model"))
     running = start(found, "splade")
-    row = running.tokenizer.one("Metformin in adults with type 2 diabetes: a randomised trial.")
+    row = running.tokenizer.text("Metformin in adults with type 2 diabetes: a randomised trial.")
     states = numpy_bert.hidden_states(weights, config, row.ids.tolist(), row.types.tolist())
     np.testing.assert_allclose(
         running.session.run(row), numpy_bert.splade(weights, states), atol=2e-5
@@ -112,4 +112,4 @@ def test_the_real_splade_agrees_with_numpy(real_shelf: Shelf) -> None:
 def test_text_longer_than_the_positions_is_cut(tiny: dict[str, Path]) -> None:
     running = start(Shelf().require(str(tiny["dense"])), "dense")
     assert running.tokenizer.max_tokens == 64
-    assert running.session.run(running.tokenizer.one("aspirin " * 500)).shape == (64, 16)
+    assert running.session.run(running.tokenizer.text("aspirin " * 500)).shape == (64, 16)
