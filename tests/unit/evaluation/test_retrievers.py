@@ -112,7 +112,7 @@ class Service(BaseHTTPRequestHandler):
 def service() -> Iterator[tuple[str, type[Service]]]:
     kind = type("OneService", (Service,), {"asked": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1/search", kind
     server.shutdown()
     server.server_close()

@@ -52,7 +52,7 @@ def test_by_a_push(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
             del values
 
     with HTTPServer(("127.0.0.1", 0), Gateway) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         address = f"127.0.0.1:{server.server_port}"
         assert run(["--home", str(home), "eval", "publish", "--pushgateway", address]) == 0
         server.shutdown()

@@ -204,3 +204,8 @@ def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
     assert "assay testset pool first --annotators" in text
     assert "assay testset pool second --annotators" in text
     assert "assay testset pool odd --annotators" in pages.get("/runs/odd_run/queries").text
+
+
+def test_a_page_without_data_is_light(pages: TestClient) -> None:
+    assets = ("/search", "/ui/style.css", "/static/ui.js", "/static/vendor/htmx.min.js")
+    assert sum(len(pages.get(path).content) for path in assets) < 300_000
