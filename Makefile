@@ -7,6 +7,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 # as many test processes as cores, up to four; the tests of a file stay together
 WORKERS ?= -n auto --maxprocesses 4 --dist loadfile
+# unit and contract tests that are not marked slow, with fewer examples of each property
+QUICK := tests/unit tests/contract -m "not slow" --hypothesis-profile quick
 BYTECODE := $(VENV)/.compiled
 KERNELS := src/assay/compiled/_kernels.so
 SOURCES := $(shell find src -name '*.py' 2>/dev/null)
@@ -23,7 +25,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
+.PHONY: help setup setup-bench install-dev install-bench python venv demo quick test check bench \
 	bench-score bench-eval bench-encode bench-index bench-search bench-cluster congruence bench-serve soak \
 	schema test-cluster crash fuzz reproduce lock clean
 
@@ -37,7 +39,10 @@ setup: ## create .venv with everything that development needs
 demo: setup ## show what assay does
 	@$(VENV)/bin/assay demo
 
-test: setup ## run the tests
+quick: setup ## run the core of the tests in less than a minute, for the work of every minute
+	@$(PY) -m pytest $(WORKERS) $(QUICK)
+
+test: setup ## run all tests
 	@$(PY) -m pytest $(WORKERS)
 
 check: setup ## format, lint, types, layers and tests: run this before a commit

@@ -48,6 +48,7 @@ def test_a_refusal() -> None:
     assert said == Answer("", (), False, "the sources speak of adults only.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_what_may_pass_is_tried_again(status: int) -> None:
     with ModelServer(fails(status), fails(status, "0")) as server:

@@ -137,6 +137,7 @@ def test_per_component(call: Call) -> None:
     assert {miss["stage"] for miss in plain["waterfall"]["misses"]} == {"not_found"}
 
 
+@pytest.mark.slow
 @pytest.mark.req("E7")
 def test_the_second_call_is_answered_from_the_store(
     call: Call, capsys: pytest.CaptureFixture[str]
@@ -200,6 +201,7 @@ def test_a_changed_index_is_another_run(call: Call, home: Path) -> None:
     assert again["empty_queries"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.req("W11")
 def test_show_history_rescore_tag_export_and_delete(call: Call, home: Path) -> None:
     first = call("run", "-t", "small", "--name", "first")

@@ -220,6 +220,7 @@ def test_interrupt_by_signal() -> None:
     assert (process.returncode, err) == (130, "interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env",
     [

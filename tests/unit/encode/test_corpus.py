@@ -125,6 +125,7 @@ def test_an_error_keeps_the_batches_before_it(tmp_path: Path) -> None:
         assert 64 <= cache.count() < 5000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batches", [2, 12])
 def test_kill_minus_nine_loses_no_batch_that_was_told(tmp_path: Path, batches: int) -> None:
     worker = subprocess.Popen(

@@ -334,6 +334,7 @@ def test_a_test_set_without_judged_queries_is_refused() -> None:
         assay.evaluate(found, TestSet("bare", "v1", (GoldenQuery("q", "question 1"),)))
 
 
+@pytest.mark.slow
 @pytest.mark.req("E13")
 def test_a_named_test_set_is_asked_without_its_held_out_part(
     caplog: pytest.LogCaptureFixture,

@@ -16,6 +16,8 @@ from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.slow
+
 
 def evaluated(client: TestClient, body: Any = None, **parameters: str) -> dict[str, Any]:
     response = client.post("/v1/evaluate", json=body or TEST_SET, params=parameters)

@@ -16,6 +16,7 @@ from tests.unit.http.conftest import MakeService
 from tests.unit.http.raw import FORM, JSON, ORIGIN, ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "gate"),
     [
@@ -45,6 +46,7 @@ def with_a_key(home: Path) -> tuple[bytes, bytes]:
     return (b"authorization", b"Bearer " + key.encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [None, 10])
 def test_a_large_body_without_a_key_is_refused(
     make_service: MakeService, home: Path, length: int | None

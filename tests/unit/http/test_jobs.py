@@ -52,6 +52,7 @@ def wait_for(jobs: Jobs, *states: JobState) -> Job:
     return jobs.store.get("j")
 
 
+@pytest.mark.slow
 def test_a_job_that_another_service_runs_is_cancelled(make_jobs: MakeJobs) -> None:
     worker, other = make_jobs(), make_jobs()
     worker.start()

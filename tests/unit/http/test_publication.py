@@ -28,6 +28,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.req("E11")
 def test_as_a_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = home / "out" / "assay.prom"
@@ -37,6 +38,7 @@ def test_as_a_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert LINE in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.req("E11")
 def test_by_a_push(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taken: list[tuple[str, str]] = []

@@ -16,6 +16,8 @@ from tests.unit.http.small import TEST_SET
 from tests.unit.http.test_evaluate import many_queries
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def running(small_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:

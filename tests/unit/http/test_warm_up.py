@@ -45,6 +45,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     opening.go.set()
 
 
+@pytest.mark.slow
 def test_probes_and_searches_keep_no_thread_while_the_index_opens(
     make_service: MakeService, home: Path, slow: Slow
 ) -> None:
@@ -74,6 +75,7 @@ def test_probes_and_searches_keep_no_thread_while_the_index_opens(
     asyncio.run(scene())
 
 
+@pytest.mark.slow
 def test_a_failure_is_remembered_for_a_moment(
     make_service: MakeService, home: Path, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,6 +169,7 @@ def test_closing_tells_those_who_wait_behind_others() -> None:
     assert not lane.breaker.is_open
 
 
+@pytest.mark.slow
 @pytest.mark.req("R2")
 def test_a_thousand_searches_with_a_hung_component_open_its_breaker(here: Workspace) -> None:
     others = hung("assay-splade")  # searchers that other tests still hold

@@ -40,8 +40,8 @@ PAGES = (
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_html_without_inline_script_or_style(pages: TestClient, path: str) -> None:
-    response = pages.get(path)
+def test_every_page_is_html_without_inline_script_or_style(reading: TestClient, path: str) -> None:
+    response = reading.get(path)
     assert response.status_code == 200, response.text
     assert response.headers["content-type"].startswith("text/html")
     assert "'unsafe-inline'" not in response.headers["content-security-policy"]
@@ -49,6 +49,7 @@ def test_every_page_is_html_without_inline_script_or_style(pages: TestClient, pa
     assert not re.search(r'(src|href)="(https?:)?//', response.text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/search", "/runs", "/compare", "/ab", "/gate"])
 def test_an_empty_workspace_teaches_the_next_command(make_service: MakeService, path: str) -> None:
     with client_of(make_service(), headers=PERSON) as client:
@@ -76,14 +77,14 @@ def test_the_first_page_is_search(pages: TestClient) -> None:
     ],
 )
 def test_people_get_a_page_and_programs_get_a_problem(
-    pages: TestClient, path: str, status: int, said: str
+    reading: TestClient, path: str, status: int, said: str
 ) -> None:
-    shown = pages.get(path)
+    shown = reading.get(path)
     assert shown.status_code == status
     assert shown.headers["content-type"].startswith("text/html")
     assert said in shown.text
     assert shown.headers["x-request-id"] in shown.text
-    assert_problem(pages.get(path, headers={"accept": "application/json"}), status)
+    assert_problem(reading.get(path, headers={"accept": "application/json"}), status)
 
 
 def test_the_interface_for_programs_never_answers_in_html(pages: TestClient) -> None:
@@ -102,6 +103,7 @@ def test_a_part_of_a_page_is_only_that_part(pages: TestClient) -> None:
     assert "<html" not in refused.text
 
 
+@pytest.mark.slow
 @pytest.mark.req("R15")
 def test_commands_to_copy_ask_for_the_same(pages: TestClient) -> None:
     text = pages.get("/search?q=don't+panic&rrf_k=5&boosts=off&k=5").text
@@ -141,6 +143,7 @@ def test_the_reference_is_a_page_like_the_others(pages: TestClient) -> None:
     assert '<a href="/runs"' in text
 
 
+@pytest.mark.slow
 def test_two_ticked_runs_are_compared_without_a_script(pages: TestClient) -> None:
     told = pages.get("/compare?run=run_b&run=run_a", follow_redirects=False)
     assert (told.status_code, told.headers["location"]) == (303, "/compare?a=run_a&b=run_b")
