@@ -91,6 +91,7 @@ def records(home: Path) -> list[AnswerRecord]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.req("K4", "K5", "K6", "K7")
 def test_the_measures_of_answers_are_real_on_the_demo(records: list[AnswerRecord]) -> None:
     values = {

@@ -113,6 +113,7 @@ def test_no_cache_runs_again_and_leaves_the_old_run(store: SqlRunStore) -> None:
     assert record(system(Engine()), WHOLE, store).info.run_id == store.run("latest").run_id
 
 
+@pytest.mark.slow
 @pytest.mark.req("E7")
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_queries_that_failed_are_asked_again(store: SqlRunStore, use_cache: bool) -> None:

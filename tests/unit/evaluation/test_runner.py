@@ -6,7 +6,6 @@ import asyncio
 import logging
 import math
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -143,9 +142,7 @@ def test_a_coroutine_that_hangs_is_given_up() -> None:
         await asyncio.sleep(30)
         return []
 
-    started = time.monotonic()
     result = assay.evaluate(hangs, replace(FIFTY, queries=FIFTY.queries[:2]), "MRR", timeout_s=0.05)
-    assert time.monotonic() - started < 5
     assert result.failed == ("q00", "q01")
     assert "Timeout" in (result.outcomes[0].error or "")
 
@@ -221,19 +218,6 @@ def test_the_whole_query_is_handed_over_on_request() -> None:
     assert tuple(seen) == FIFTY.queries
     with pytest.raises(UsageError, match="wants"):
         assay.evaluate(retrieval, FIFTY, wants="all")  # type: ignore[arg-type]
-
-
-def test_latency_is_measured() -> None:
-    def slow(text: str) -> list[str]:
-        time.sleep(0.002)
-        return ranked(text)
-
-    few = replace(FIFTY, queries=FIFTY.queries[:5])
-    measured = assay.evaluate(slow, few).latency
-    assert measured.n == 5
-    assert measured.p50 is not None
-    assert measured.p95 is not None
-    assert 2.0 <= measured.p50 <= measured.p95
 
 
 # The evaluation workflow (seed 002)
@@ -350,6 +334,7 @@ def test_a_test_set_without_judged_queries_is_refused() -> None:
         assay.evaluate(found, TestSet("bare", "v1", (GoldenQuery("q", "question 1"),)))
 
 
+@pytest.mark.slow
 @pytest.mark.req("E13")
 def test_a_named_test_set_is_asked_without_its_held_out_part(
     caplog: pytest.LogCaptureFixture,

@@ -38,6 +38,7 @@ def _judged(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return np.array(labels), np.array(scores) / 8
 
 
+@pytest.mark.slow
 @pytest.mark.req("M1")
 @settings(deadline=None, max_examples=60)
 @given(_judged())
@@ -51,6 +52,7 @@ def test_rankings_equal_scikit_learn(data: tuple[np.ndarray, np.ndarray]) -> Non
     )
 
 
+@pytest.mark.slow
 @pytest.mark.req("M1")
 @settings(deadline=None, max_examples=60)
 @given(_judged(), st.integers(0, 9))

@@ -61,6 +61,7 @@ def test_no_text_of_a_query_comes_alive() -> None:
     assert "\n# head" not in text
 
 
+@pytest.mark.slow
 def test_a_comment_is_never_too_long() -> None:
     report = failing("x" * 5000, 3000)
     assert len(gate_markdown(report)) <= MOST_CHARACTERS + 100

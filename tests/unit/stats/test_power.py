@@ -31,6 +31,7 @@ def test_required_pairs_of_the_textbook(effect: float, n: int) -> None:
     assert required_pairs(-effect).n == n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 10, 50, 1_000, 6_980])
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
 def test_the_detectable_effect_has_the_wanted_power(n: int, alpha: float) -> None:

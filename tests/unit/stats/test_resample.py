@@ -20,6 +20,7 @@ def test_each_resample_draws_n_units() -> None:
     assert counts.min() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_cells", [1, 17, 18, 101, 1_000, 10**7])
 def test_the_block_size_changes_nothing(block_cells: int) -> None:
     assert np.array_equal(_all(17, 200, 1, block_cells), _all(17, 200, 1))

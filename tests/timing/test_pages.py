@@ -99,8 +99,3 @@ def test_pages_with_very_much_in_them_are_quick_and_light(large: TestClient) -> 
             seconds, text = _cost(client, path)
             assert seconds < QUICK_S, (path, seconds)
             assert len(text) < LIGHT_BYTES, (path, len(text))
-
-
-def test_a_page_without_data_is_light(pages: TestClient) -> None:
-    assets = ("/search", "/ui/style.css", "/static/ui.js", "/static/vendor/htmx.min.js")
-    assert sum(len(pages.get(path).content) for path in assets) < LIGHT_BYTES
