@@ -24,7 +24,7 @@ from typing import Any
 
 from assay.app.workspace import Workspace
 from assay.config import configure
-from assay.evaluation.compare_runs import CompareReport, ComparisonKind, compare_runs
+from assay.evaluation.compare import CompareReport, ComparisonKind, compare_runs
 from assay.evaluation.match import covers_enough
 from assay.evaluation.stored_run import StoredRun
 from assay.ingest.chunker import chunk_document

@@ -19,8 +19,7 @@ from assay.errors import ProblemsError
 from assay.evaluation.ab import ab
 from assay.evaluation.baseline import side_of_run
 from assay.evaluation.components import HYBRID, component_report
-from assay.evaluation.gate import GateOutcome, GateReport, gate
-from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.gate import GateOutcome, GateReport, gate, parse_limits
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.stored_run import StoredRun

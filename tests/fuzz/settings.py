@@ -20,8 +20,8 @@ from assay.cli.bundle_job import check_bundle
 from assay.config import configure
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
-from assay.evaluation.gate_limits import parse_limits
-from assay.evaluation.retrievers.http_mapping import load_mapping
+from assay.evaluation.gate import parse_limits
+from assay.evaluation.retrievers.http import load_mapping
 from assay.index.manifest import Manifest, Part, load, save
 from assay.measures.parse import parse_measures
 from assay.search.boost import load_lexicon

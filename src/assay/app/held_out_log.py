@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from assay.annotation.overfit import Overfitting, overfitting
 from assay.app.workspace import Workspace
 from assay.errors import UsageError
+from assay.evaluation.outcomes import score_run
 from assay.evaluation.record import now
-from assay.evaluation.run_scores import run_scores
 from assay.evaluation.stored_run import StoredRun
 from assay.model.run_store import HeldOutUse, RunFilter
 from assay.model.runs import RunInfo, RunStatus
@@ -116,7 +116,7 @@ def _values(
 ) -> dict[str, float]:
     found: dict[str, float] = {}
     for run, served in _serving(runs, queries):
-        scored = run_scores(run, served, measure).per_query(measure)
+        scored = score_run(run, measure, queries=served).per_query(measure)
         found |= {name: value for name, value in scored.items() if value is not None}
     return found
 

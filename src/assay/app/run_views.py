@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.evaluation.components import ComponentReport, component_report
+from assay.evaluation.defaults import EVALUATION_MEASURES
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
-from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.parse import parse_measures

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from assay.evaluation.insights import Insight
+from assay.evaluation.report import Insight
 from assay.http.wire.workflow import ReportRequest
 from assay.plural import counted
 from assay.render.workflow import workflow_markdown

@@ -21,13 +21,12 @@ from assay.errors import MissingFileError
 from assay.model.run_store import RunStore
 
 if TYPE_CHECKING:
-    from assay.evaluation.lists import LookUp
-    from assay.evaluation.match import Place
+    from assay.evaluation.match import LookUp
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
     from assay.model.answers import Answer, Answerer
-    from assay.model.document import Chunk, Document
+    from assay.model.document import Chunk, ChunkPlace, Document
     from assay.model.query import Component
     from assay.model.runs import RunInfo
     from assay.model.system import System
@@ -126,7 +125,7 @@ class Workspace:
 
         return read_run(self.runs, ref, self._test_sets, stages=stages, depth=depth)
 
-    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         return self.store.places.as_cut(chunk_ids, versions)
 

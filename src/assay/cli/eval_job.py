@@ -18,14 +18,14 @@ from assay.cli.search import tell_if_behind
 from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.errors import ConflictError, UsageError
-from assay.evaluation.absent import absence
-from assay.evaluation.match import Rule
+from assay.evaluation.match import absence
 from assay.evaluation.parts import Mode, Part, Split, part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.sampling import sampling_of
-from assay.evaluation.stored import check_families
+from assay.evaluation.score import check_families, protocol_named
 from assay.measures.parse import parse_measures
+from assay.model.ranking import Match
 from assay.model.runs import RunInfo
 from assay.model.system import System
 from assay.plural import counted
@@ -94,7 +94,7 @@ class Job:
             )
         foreign = self.retriever is not None or self.run_file is not None
         if self.measures is not None:
-            check_families(parse_measures(self.measures), self.protocol)
+            check_families(parse_measures(self.measures), protocol_named(self.protocol))
         if foreign and (self.per_component or self.waterfall or self.answers):
             raise UsageError(
                 "only our own engine shows its components and answers",
@@ -109,8 +109,7 @@ class Job:
         if self.retriever is None:
             return workspace.system(answers=self.answers, k=self.kept)
         if self.retriever.startswith(("http://", "https://")):
-            from assay.evaluation.retrievers.http import http_system
-            from assay.evaluation.retrievers.http_mapping import load_mapping
+            from assay.evaluation.retrievers.http import http_system, load_mapping
 
             mapping = None if self.mapping is None else load_mapping(self.mapping)
             return http_system(self.retriever, mapping, k=self.kept)
@@ -166,7 +165,7 @@ class Job:
         queries = [query for one in made if one.info.ours for query in one.result.test_set.queries]
         if queries:
             tell_if_behind(workspace, "warning")
-        if said := absence(queries, workspace.present, Rule(self.match)):
+        if said := absence(queries, workspace.present, Match(self.match)):
             name = self.testsets[0] if len(self.testsets) == 1 else "NAME"
             note(f"warning: {said} (assay testset validate {name} --index lists them)")
 

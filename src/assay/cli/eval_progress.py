@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from assay.cli.console import note, stderr_console
+from assay.evaluation.defaults import PROGRESS_MEASURES
+from assay.evaluation.outcomes import score_outcomes
 from assay.evaluation.record import Told
 from assay.evaluation.scores import shown
-from assay.evaluation.stored import score_outcomes
 from assay.model.runs import QueryOutcome
 from assay.model.testset import TestSet
 
-LIVE_MEASURES = "nDCG@10 Recall@10"
 EVERY_SECONDS = 10.0
 LOOK_SECONDS = 0.5
 
@@ -61,7 +61,7 @@ def so_far(test_set: TestSet, seen: Sequence[QueryOutcome]) -> str:
     failed = sum(one.error is not None for one in seen)
     words = [f"{failed} failed"] if failed else []
     if any(query.judged for query in part):
-        scores = score_outcomes(replace(test_set, queries=part), seen, LIVE_MEASURES)
+        scores = score_outcomes(replace(test_set, queries=part), seen, PROGRESS_MEASURES)
         words = [*(f"{m} {shown(scores[m])}" for m in scores.measures), *words]
     return "  ".join(words)
 

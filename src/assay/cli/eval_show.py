@@ -114,7 +114,7 @@ def export(
     from assay.durable import write_atomically
     from assay.errors import UsageError
     from assay.evaluation.components import component_names, component_outcomes
-    from assay.evaluation.lists import places_of
+    from assay.evaluation.match import places_of
     from assay.render.run_file import json_run, trec_run
 
     if trec == json_output:

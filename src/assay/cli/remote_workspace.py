@@ -18,7 +18,7 @@ from assay.app.workspace import Workspace
 from assay.cli.remote import client
 from assay.client import Client, ServiceError
 from assay.errors import UnknownRunError, UsageError
-from assay.evaluation.match import Place
+from assay.model.document import ChunkPlace
 from assay.model.run_store import HeldOutUse, RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
@@ -203,13 +203,13 @@ class RemoteWorkspace(Workspace):
     def require(self) -> None:
         """Nothing to ask for before the first request."""
 
-    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood."""
-        found: dict[str, Place] = {}
+        found: dict[str, ChunkPlace] = {}
         for part in _parts(chunk_ids):
             answer = self.service.places(part, sorted(versions))
             found |= {
-                name: Place(place["doc_id"], tuple((a, b) for a, b in place["spans"]))
+                name: ChunkPlace(place["doc_id"], tuple((a, b) for a, b in place["spans"]))
                 for name, place in answer["places"].items()
             }
         return found

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 from assay import limits
 from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.errors import UsageError
-from assay.evaluation.comparison import Comparison, compare
 from assay.evaluation.sampling import sampling_of
 from assay.evaluation.score import score
+from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
 

@@ -12,7 +12,7 @@ from assay.cli.eval_progress import evaluation_progress
 from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.errors import UsageError
-from assay.evaluation.lists import places_of
+from assay.evaluation.match import places_of
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.record import RecordOptions, record
 from assay.evaluation.sampling import sampling_of

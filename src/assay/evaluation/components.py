@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from assay.errors import UsageError
-from assay.evaluation.lists import Listed, LookUp, listed_result, places_of
-from assay.evaluation.match import Place
+from assay.evaluation.match import Listed, LookUp, listed_result, places_of
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
 from assay.evaluation.scores import rounded
 from assay.measures.base import Measure
+from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 
@@ -109,7 +109,7 @@ def component_names(outcomes: Sequence[QueryOutcome]) -> tuple[str, ...]:
 
 
 def component_outcomes(
-    outcomes: Sequence[QueryOutcome], name: str, places: Mapping[str, Place]
+    outcomes: Sequence[QueryOutcome], name: str, places: Mapping[str, ChunkPlace]
 ) -> list[QueryOutcome]:
     """The outcomes as they would be if a component had answered alone."""
     found = []
@@ -139,7 +139,7 @@ class _Fusing:
     test_set: TestSet
     outcomes: Sequence[QueryOutcome]
     refuse: Refuse
-    places: Mapping[str, Place]
+    places: Mapping[str, ChunkPlace]
 
     def of(self, names: Sequence[str]) -> list[QueryOutcome]:
         """The outcomes as they would be after fusing only these components, without boosts."""
@@ -176,7 +176,7 @@ def _minus(a: float | None, b: float | None) -> float | None:
 def _contributions(
     test_set: TestSet,
     outcomes: Sequence[QueryOutcome],
-    places: Mapping[str, Place],
+    places: Mapping[str, ChunkPlace],
     losses: Losses,
 ) -> dict[str, Contribution]:
     names = component_names(outcomes)

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
+from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import Part
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
-from assay.evaluation.runner import answerable
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.system import System

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.evaluation.ab import ABResult
-from assay.evaluation.compare_runs import CompareReport, ComparisonKind, QueryComparison
-from assay.evaluation.comparison import Contrast
-from assay.evaluation.match import Rule, graded_ranks
+from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.match import graded_ranks
+from assay.evaluation.significance import Contrast
 from assay.evaluation.stored_run import StoredRun
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.render.compare_text import measure_rows
@@ -79,7 +80,7 @@ def worst_queries(report: CompareReport, limit: int = WORST) -> list[QueryCompar
 def _shown(a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison) -> Shown:
     query = b.test_set.by_id[compared.query_id]
     match = report.matching
-    rule, places = (match.rule, match.places) if match else (Rule.EXACT, {})
+    rule, places = (match.rule, match.places) if match else (Match.EXACT, {})
     one, other = (run.by_query[compared.query_id] for run in (a, b))
     return Shown(
         query,

@@ -6,13 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.evaluation.compare_runs import (
-    HIT_DEPTH,
-    CompareReport,
-    ComparisonKind,
-    QueryComparison,
-)
-from assay.evaluation.run_aggregate import MRR
+from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.defaults import COMPARE_RECIPROCAL_RANK, HIT_DEPTH
 from assay.evaluation.scores import shown
 from assay.measures.base import Family
 from assay.measures.catalog import DEFINITIONS
@@ -24,7 +19,7 @@ from assay.render.tables import Table, comma_separated, markdown
 
 if TYPE_CHECKING:
     from assay.evaluation.ab import ABResult
-    from assay.evaluation.comparison import Contrast
+    from assay.evaluation.significance import Contrast
 
 CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
 MOST_ROWS = 50
@@ -99,7 +94,7 @@ def _name(key: str) -> str:
         return f"Success@{hit[1]}"
     if recall := re.fullmatch(r"recall_at_(\d+)_doc", key):
         return f"Recall@{recall[1]} of documents"
-    return MRR if key == "mrr" else ANSWER_NAMES.get(key, key)
+    return COMPARE_RECIPROCAL_RANK if key == "mrr" else ANSWER_NAMES.get(key, key)
 
 
 def counts_line(report: CompareReport) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.evaluation.answer_scores import answer_interval
+from assay.evaluation.answers import answer_interval
 from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
 from assay.plural import counted
 from assay.render.escape import one_line
@@ -13,7 +13,7 @@ from assay.render.tables import Table, comma_separated
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.evaluation.comparison import Comparison, Contrast
+    from assay.evaluation.significance import Comparison, Contrast
     from assay.measures.base import Measure
     from assay.measures.classification import Outcome
     from assay.stats.interval import Interval

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.evaluation.comparison import Contrast
 from assay.evaluation.scores import rounded, shown
+from assay.evaluation.significance import Contrast
 from assay.evaluation.tuning import Tuning
 from assay.render.scores import between, p_value
 from assay.render.tables import Table

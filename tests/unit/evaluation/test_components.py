@@ -8,11 +8,11 @@ import pytest
 
 from assay.errors import UsageError
 from assay.evaluation.components import component_report
-from assay.evaluation.lists import places_of
-from assay.evaluation.match import Place
+from assay.evaluation.match import places_of
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.tuning import judged
 from assay.evaluation.waterfall import Stage, waterfall
+from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.search.fuse_again import lists_of, refuser
@@ -183,13 +183,13 @@ def test_a_component_is_judged_as_the_run_is(
 @pytest.mark.parametrize("judgment", [Judgment("D1", 1), Judgment("D2", 1, ((1000, 1200),))])
 def test_what_is_listed_only_is_looked_up(judgment: Judgment) -> None:
     kept = {
-        "uuid-1": Place("D1", ((0, 9),)),
-        "D2:chunk_0": Place("D2", ((0, 300),)),
-        "D2:chunk_9": Place("D2", ((900, 1200),)),
+        "uuid-1": ChunkPlace("D1", ((0, 9),)),
+        "D2:chunk_0": ChunkPlace("D2", ((0, 300),)),
+        "D2:chunk_9": ChunkPlace("D2", ((900, 1200),)),
     }
     asked: list[str] = []
 
-    def look_up(ids: Iterable[str]) -> dict[str, Place]:
+    def look_up(ids: Iterable[str]) -> dict[str, ChunkPlace]:
         asked.extend(ids)
         return {one: kept[one] for one in asked if one in kept}
 

@@ -10,9 +10,9 @@ import pytest
 
 from assay.app.history import history
 from assay.errors import BusyError, TooManyErrorsError, UsageError
+from assay.evaluation.outcomes import outcomes_digest
 from assay.evaluation.parts import Mode, Part, Split, part_of
 from assay.evaluation.record import RecordOptions, cache_key, record
-from assay.evaluation.stored import outcomes_digest
 from assay.model.document import IngestionMode
 from assay.model.runs import RunStatus
 from assay.model.system import System

@@ -26,7 +26,7 @@ def test_options_by_name() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"match": "page"}, "unknown match: 'page' (one of: chunk, doc, span)"),
+        ({"match": "page"}, "unknown match: 'page' (one of: exact, doc, span)"),
         ({"match": None}, "unknown match: None"),
         ({"ties": "random"}, "unknown ties: 'random' (one of: trec, given)"),
         ({"depth": 0}, "the depth 0 is below 1"),

@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 import pytest
 
 from assay.evaluation.ab import ab
-from assay.evaluation.compare_runs import compare_runs
-from assay.evaluation.insights import Group, insights, parse_targets
-from assay.evaluation.run_report import WORKFLOW_MEASURES, run_report
+from assay.evaluation.compare import compare_runs
+from assay.evaluation.defaults import WORKFLOW_MEASURES
+from assay.evaluation.report import Group, insights, parse_targets, run_report
 from assay.evaluation.stored_run import StoredRun
 from assay.model.answers import Answer
 from assay.model.testset import SpeakerFilter

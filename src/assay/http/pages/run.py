@@ -18,9 +18,10 @@ from assay.app.held_out import hidden_in, masked_fates, masked_outcomes
 from assay.app.run_views import query_of_run
 from assay.errors import UsageError
 from assay.evaluation.components import HYBRID, ComponentReport, component_names, component_report
-from assay.evaluation.match import Rule, graded_ranks
+from assay.evaluation.defaults import PAGE_MEASURES
+from assay.evaluation.match import graded_ranks
+from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.result import ScoringOptions, result_of
-from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun
@@ -35,6 +36,7 @@ from assay.http.pages.runs import SMALL_N, row
 from assay.http.pages.slopes import lines
 from assay.http.service import Service
 from assay.measures.base import Measure
+from assay.model.ranking import Match
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
 from assay.plural import counted
@@ -44,7 +46,6 @@ from assay.search.fuse_again import refuser_of
 
 router = new_router()
 
-MEASURES = "nDCG@10 Recall@10 MRR Recall@5 Recall@20"
 BINS = 10
 MISSES = 30
 
@@ -154,7 +155,7 @@ async def one_query(
         over = veil(request, service, caller, hidden_in(test_set) & {query}, info)
         golden = over.over(test_set.by_id)[query]
         (outcome,) = masked_outcomes([outcome], over.hidden, WORDS)
-        grades = graded_ranks(golden, outcome, Rule.EXACT, {})
+        grades = graded_ranks(golden, outcome, Match.EXACT, {})
         ranks = {one.chunk_id: rank for rank, one in enumerate(outcome.results, 1)}
         missed = [one for one in golden.relevant_docs if one.grade > 0]
         return {
@@ -192,7 +193,7 @@ def _scored(service: Service, info: RunInfo) -> Scored:
 
 def _score(service: Service, info: RunInfo) -> Scored:
     run = service.workspace.stored_run(info.run_id)
-    scores = run_scores(run, run.queries, MEASURES)
+    scores = score_run(run, PAGE_MEASURES)
     return Scored(
         scores=scores,
         queries=run.test_set.by_id,

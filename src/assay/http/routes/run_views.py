@@ -12,9 +12,9 @@ from assay.app.held_out import masked_fates, masked_outcome, masked_query
 from assay.app.history import history
 from assay.app.run_views import query_of_run, rescore_run, view_run
 from assay.errors import UsageError
-from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
+from assay.evaluation.defaults import REPORT_MEASURES, WORKFLOW_MEASURES, WORKFLOW_TARGETS
+from assay.evaluation.report import parse_targets, run_report
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
 from assay.evaluation.sampling import sampling_of
 from assay.http.edge.problems import ProblemError
 from assay.http.held_out import hidden_from, run_shown_to
@@ -149,7 +149,7 @@ async def report(
         found = run_report(
             service.workspace.stored_run(ref),
             " ".join(measure) or usual,
-            targets=parse_targets(DEFAULT_TARGETS),
+            targets=parse_targets(WORKFLOW_TARGETS),
             sampling=sampling_of(service.config),
         )
         if form == "json":

@@ -12,7 +12,7 @@ from assay.app.gate import gate_runs
 from assay.app.held_out import masked_comparison, masked_outcome, masked_outcomes
 from assay.app.run_exchange import outcome_json, pack, push, stored_run, unpack
 from assay.evaluation.ab import ab
-from assay.evaluation.compare_runs import compare_runs
+from assay.evaluation.compare import compare_runs
 from assay.evaluation.stored_run import StoredRun
 from assay.http.held_out import hidden_from, kept_from, run_shown_to, shown_to
 from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, refusals, rendered

@@ -10,10 +10,11 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
-from assay.evaluation.comparison import compare
-from assay.evaluation.decisions import DEFAULT_DECISION_MEASURES, classify
+from assay.evaluation.decisions import classify
+from assay.evaluation.defaults import DECISION_MEASURES
 from assay.evaluation.sampling import Sampling, sampling_of
 from assay.evaluation.score import score
+from assay.evaluation.significance import compare
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
 from assay.http.routing import Reader, ServiceOf, refusals
@@ -57,7 +58,7 @@ async def classify_decisions(
         lambda: classify(
             asked.labels,
             asked.scores,
-            asked.measures or DEFAULT_DECISION_MEASURES,
+            asked.measures or DECISION_MEASURES,
             sampling=_sampling(service, asked),
             clusters=asked.clusters,
         )

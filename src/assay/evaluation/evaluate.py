@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
-from assay.evaluation.match import Rule
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import Protocol
 from assay.measures.base import Measure
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted
@@ -30,7 +30,7 @@ def evaluate(
     *,
     part: Split | Literal["evaluation", "holdout", "all"] | None = None,
     protocol: Protocol | str | None = None,
-    match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT,
+    match: Match | Literal["exact", "doc", "span"] = Match.EXACT,
     wants: Literal["text", "query"] = "text",
     name: str = "run",
     max_errors: int | None = MAX_ERRORS,
