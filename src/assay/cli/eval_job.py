@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from assay.app.publication import figures, places, publish
 from assay.app.run_views import view_of
@@ -25,7 +24,7 @@ from assay.evaluation.result import ScoringOptions
 from assay.evaluation.sampling import sampling_of
 from assay.evaluation.score import check_families, protocol_named
 from assay.measures.parse import parse_measures
-from assay.model.ranking import Match
+from assay.model.ranking import Match, MatchName
 from assay.model.runs import RunInfo
 from assay.model.system import System
 from assay.plural import counted
@@ -52,7 +51,7 @@ class Job:
     mapping: Path | None
     run_file: str | None
     protocol: str | None
-    match: Literal["exact", "doc", "span"]
+    match: MatchName
     mode: str
     split: str | None
     by_group: bool

@@ -1,7 +1,7 @@
 """What came out of a run: on the whole, for one query, under other measures, over time?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -139,9 +139,7 @@ def export(
         write_atomically(output.absolute(), (text + "\n").encode())
 
 
-def _scoring(
-    config: "Configuration", own: bool, match: Literal["exact", "doc", "span"]
-) -> "ScoringOptions":
+def _scoring(config: "Configuration", own: bool, match: Matching) -> "ScoringOptions":
     from assay.evaluation.result import ScoringOptions
     from assay.evaluation.sampling import sampling_of
 

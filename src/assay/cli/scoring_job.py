@@ -17,6 +17,7 @@ from assay.evaluation.score import score
 from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
+from assay.model.ranking import MatchName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +46,7 @@ class Job:
     runs: tuple[str, ...]
     config: Configuration
     by: str | None = None
-    match: Literal["chunk", "doc", "span"] = "chunk"
+    match: MatchName = "exact"
     protocol: str | None = None
     undefined: Literal["skip", "zero"] = "skip"
     depth: int | None = None

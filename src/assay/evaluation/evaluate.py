@@ -14,7 +14,7 @@ from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_trut
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import Protocol
 from assay.measures.base import Measure
-from assay.model.ranking import Match
+from assay.model.ranking import Match, MatchName
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted
@@ -30,7 +30,7 @@ def evaluate(
     *,
     part: Split | Literal["evaluation", "holdout", "all"] | None = None,
     protocol: Protocol | str | None = None,
-    match: Match | Literal["exact", "doc", "span"] = Match.EXACT,
+    match: Match | MatchName = Match.EXACT,
     wants: Literal["text", "query"] = "text",
     name: str = "run",
     max_errors: int | None = MAX_ERRORS,

@@ -19,8 +19,13 @@ def test_options_by_name() -> None:
     options = Options(match="doc", ties="given")  # type: ignore[arg-type]
     assert options.match is Match.DOC
     assert options.ties is Ties.GIVEN
-    assert Options().match is Match.CHUNK
+    assert Options().match is Match.EXACT
     assert Options().ties is None
+
+
+def test_chunk_is_an_older_word_for_exact() -> None:
+    assert Match("chunk") is Match.CHUNK is Match.EXACT
+    assert Options(match="chunk").match is Match.EXACT  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

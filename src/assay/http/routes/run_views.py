@@ -26,6 +26,7 @@ from assay.http.wire.base import Id, Json
 from assay.http.wire.paging import Limit
 from assay.http.wire.runs import HistoryAnswer, MeasureText, QueryOutcomeAnswer, RescoreRequest
 from assay.http.wire.search import Switch
+from assay.model.ranking import MatchName
 from assay.render.run_file import trec_run
 from assay.render.run_page import run_page
 from assay.render.runs import history_json, query_json
@@ -35,7 +36,7 @@ router = new_router("runs", prefix="/v1")
 
 Measure = Annotated[list[MeasureText], Query(max_length=50, description="May be repeated.")]
 Match = Annotated[
-    Literal["exact", "doc", "span"],
+    MatchName,
     Query(description="By the ids that were judged, by document, or by span."),
 ]
 Form = Literal["json", "md", "html", "csv"]
@@ -204,7 +205,7 @@ async def suite_history(
 
 
 def _scoring(
-    service: Service, measures: list[str] | tuple[str, ...], match: Literal["exact", "doc", "span"]
+    service: Service, measures: list[str] | tuple[str, ...], match: MatchName
 ) -> ScoringOptions:
     return ScoringOptions(
         measures=" ".join(measures) or None,
