@@ -25,7 +25,7 @@ from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.stored_run import StoredRun
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 from assay.render.gate import gate_markdown
-from assay.search.fuse_again import refuser_of
+from assay.search.fuse_again import fuser_of
 from assay.testsets.load import parse_test_set
 from assay.testsets.split import hold_out
 from tests.e2e.clinic import DRUGS
@@ -182,7 +182,7 @@ def test_per_component_evaluation(clinic: Workspace) -> None:
     report = component_report(
         made.result.test_set,
         made.result.outcomes,
-        refuse=refuser_of(made.info.config),
+        fuse_again=fuser_of(made.info.config),
         hybrid=made.result,
     )
     assert list(report.results) == ["bm25", "splade", "dense", HYBRID]

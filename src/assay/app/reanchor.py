@@ -11,10 +11,10 @@ from assay.annotation.reanchor import Fate, NewChunk, Reanchored, reanchor
 from assay.app.workspace import Workspace
 from assay.errors import ConflictError, InputError
 from assay.model.document import ChunkPlace
+from assay.model.moments import now
 from assay.model.ranking import document_id
 from assay.model.testset import TestSet
 from assay.plural import counted
-from assay.store.moments import now
 from assay.testsets.save import save_test_set
 
 

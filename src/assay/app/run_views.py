@@ -18,7 +18,7 @@ from assay.model.testset import GoldenQuery, TestSet
 from assay.render import evaluation as report
 from assay.render.runs import as_json
 from assay.render.tables import Table
-from assay.search.fuse_again import refuser_of
+from assay.search.fuse_again import fuser_of
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -86,12 +86,12 @@ def view_of(
     """A run that was scored already, with what its components did where that is asked for."""
     components = fates = None
     if per_component:
-        refuse = refuser_of(info.config) if info.ours else None
+        fuse_again = fuser_of(info.config) if info.ours else None
         components = component_report(
             result.test_set,
             result.outcomes,
             scoring,
-            refuse=refuse,
+            fuse_again=fuse_again,
             hybrid=result,
             look_up=workspace.places_of(info),
         )

@@ -26,8 +26,6 @@ from assay.stats.interval import Interval
 from assay.stats.verdict import Verdict
 from assay.stats.wilcoxon import wilcoxon
 
-NO_TYPE = "(none)"
-
 
 @dataclass(frozen=True, slots=True)
 class LatencyChange:

@@ -22,7 +22,7 @@ from assay.model.testset import GoldenQuery, TestSet
 HYBRID = "hybrid"
 
 # (query, its outcome, the components that take part) to the ids in fused order
-Refuse: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], Sequence[str]]
+FuseAgain: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], Sequence[str]]
 Losses: TypeAlias = Mapping[str, Mapping[Measure, float | None]]
 
 
@@ -74,7 +74,7 @@ def component_report(
     outcomes: Sequence[QueryOutcome],
     options: ScoringOptions | None = None,
     *,
-    refuse: Refuse | None = None,
+    fuse_again: FuseAgain | None = None,
     hybrid: EvaluationResult | None = None,
     look_up: LookUp | None = None,
 ) -> ComponentReport:
@@ -96,8 +96,8 @@ def component_report(
     whole = hybrid or result_of(test_set, outcomes, options, name=HYBRID)
     ranking = replace(options, by_group=False, measures=tuple(whole.scores.columns))
     losses: Losses = {}
-    if refuse is not None:
-        losses = _losses(_Fusing(test_set, outcomes, refuse, places), ranking, names)
+    if fuse_again is not None:
+        losses = _losses(_Fusing(test_set, outcomes, fuse_again, places), ranking, names)
     return ComponentReport(
         {**results, HYBRID: whole}, _contributions(test_set, outcomes, places, losses)
     )
@@ -138,7 +138,7 @@ class _Fusing:
 
     test_set: TestSet
     outcomes: Sequence[QueryOutcome]
-    refuse: Refuse
+    fuse_again: FuseAgain
     places: Mapping[str, ChunkPlace]
 
     def of(self, names: Sequence[str]) -> list[QueryOutcome]:
@@ -147,7 +147,7 @@ class _Fusing:
         for one in self.outcomes:
             query = self.test_set.by_id.get(one.query_id)
             if query is not None:
-                ids = () if one.error else self.refuse(query, one, names)
+                ids = () if one.error else self.fuse_again(query, one, names)
                 results = tuple(listed_result(chunk_id, self.places) for chunk_id in ids)
                 found.append(QueryOutcome(one.query_id, results, error=one.error))
         return found

@@ -20,6 +20,7 @@ from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import Part
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.system import System
@@ -75,14 +76,16 @@ def record(
     if part.touches_held_out:
         test_set = part.test_set
         store.log_held_out(
-            HeldOutUse(test_set.name, test_set.version, info.run_id, options.purpose, now())
+            HeldOutUse(
+                test_set.name, test_set.version, info.run_id, options.purpose, now("seconds")
+            )
         )
     before = store.outcomes(info.run_id)  # nothing, unless the run was cut short
     asked = _execute(_Job(system, part, store, info, options), before, told)
     outcomes = (*before, *asked)
     reused = len(before)
     result = _result(info, part, outcomes, options, cached=False)
-    info = store.finish(info.run_id, result.to_dict(), finished_at=now())
+    info = store.finish(info.run_id, result.to_dict(), finished_at=now("seconds"))
     return Recorded(info, result, cached=False, reused=reused)
 
 
@@ -106,11 +109,6 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
-def now() -> str:
-    """The present moment in UTC."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _started(system: System, part: Part, store: RunStore, options: RecordOptions) -> RunInfo:
     """A run to go on with: the one to resume, one with the same key, or a new one."""
     if options.resume is not None:
@@ -128,7 +126,7 @@ def _started(system: System, part: Part, store: RunStore, options: RecordOptions
         config=system.config,
         config_hash=config_hash(system.config),
         cache_key=key,
-        created_at=now(),
+        created_at=now("seconds"),
         generation=system.generation or "",
         engine=system.engine,
         name=options.name,

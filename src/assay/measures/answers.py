@@ -24,7 +24,7 @@ from assay.measures.classification import Outcome
 from assay.model.answers import Answer, Expect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,6 @@ class AnswerRecord:
     must_contain: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     known_citations: frozenset[str] = frozenset()
-
-
-def resolve_citations(answer: Answer, chunk_ids: Collection[str]) -> frozenset[str]:
-    """The citations of an answer that name a chunk which exists."""
-    return frozenset(citation for citation in answer.citations if citation in chunk_ids)
-
-
-def failed_queries(records: Iterable[AnswerRecord]) -> int:
-    """How many queries ended in an error?"""
-    return sum(record.failed for record in records)
 
 
 def citation_coverage(records: Sequence[AnswerRecord]) -> Outcome:

@@ -15,7 +15,7 @@ from assay.evaluation.waterfall import Stage, waterfall
 from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, TestSet
-from assay.search.fuse_again import lists_of, refuser
+from assay.search.fuse_again import fuser, lists_of
 from assay.search.options import FusionMethod, SearchOptions
 
 TEST_SET = TestSet(
@@ -52,7 +52,7 @@ OPTIONS = ScoringOptions(measures="MRR Recall@10")
 @pytest.mark.req("E6")
 def test_scenario_per_component_evaluation() -> None:
     report = component_report(
-        TEST_SET, OUTCOMES, OPTIONS, refuse=refuser(SearchOptions(components=("bm25", "dense")))
+        TEST_SET, OUTCOMES, OPTIONS, fuse_again=fuser(SearchOptions(components=("bm25", "dense")))
     )
     assert list(report.results) == ["bm25", "dense", "hybrid"]
     assert report.results["bm25"]["MRR"] == pytest.approx((1 + 0) / 2)
@@ -80,7 +80,7 @@ def test_a_run_without_lists_has_no_components() -> None:
 
 def test_lists_are_fused_again_as_the_options_say() -> None:
     query, outcome = TEST_SET.queries[0], OUTCOMES[0]
-    rrf = refuser(SearchOptions(components=("bm25", "dense")))
+    rrf = fuser(SearchOptions(components=("bm25", "dense")))
     assert rrf(query, outcome, ["bm25", "dense"])[0] == "a"
     assert rrf(query, outcome, ["dense"]) == list(DENSE)
     weighted = SearchOptions(
@@ -88,7 +88,7 @@ def test_lists_are_fused_again_as_the_options_say() -> None:
         fusion_method=FusionMethod.WEIGHTED,
         weights={"bm25": 0.0, "dense": 1.0},
     )
-    assert refuser(weighted)(query, outcome, ["bm25", "dense"])[:3] == ["z", "b", "a"]
+    assert fuser(weighted)(query, outcome, ["bm25", "dense"])[:3] == ["z", "b", "a"]
     assert rrf(query, QueryOutcome("q1"), ["bm25"]) == []
 
 

@@ -24,7 +24,7 @@ def test_options_by_name() -> None:
 
 
 def test_chunk_is_an_older_word_for_exact() -> None:
-    assert Match("chunk") is Match.CHUNK is Match.EXACT
+    assert Match("chunk") is Match["CHUNK"] is Match.EXACT
     assert Options(match="chunk").match is Match.EXACT  # type: ignore[arg-type]
 
 

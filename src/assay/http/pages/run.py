@@ -42,7 +42,7 @@ from assay.model.testset import GoldenQuery
 from assay.plural import counted
 from assay.render.run_page import origin
 from assay.render.svg import Bar, Column, columns, heat_bars
-from assay.search.fuse_again import refuser_of
+from assay.search.fuse_again import fuser_of
 
 router = new_router()
 
@@ -225,7 +225,7 @@ def _stages(service: Service, info: RunInfo) -> Stages | None:
         run.test_set,
         run.outcomes,
         options,
-        refuse=refuser_of(info.config) if info.ours else None,
+        fuse_again=fuser_of(info.config) if info.ours else None,
         hybrid=whole,
         look_up=workspace.places_of(info),
     )
