@@ -20,7 +20,7 @@ from assay.app.jobs import Control, Done
 from assay.errors import LimitError, UnknownRunError
 from assay.evaluation.defaults import EVALUATION_MEASURES, workflow_measures
 from assay.evaluation.match import absence
-from assay.evaluation.parts import Mode, Part, part_of
+from assay.evaluation.parts import Mode, SetPart, part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.hits import strict_json
@@ -114,7 +114,7 @@ def run_evaluation(
 
 
 def _recorded(
-    workspace: Workspace, system: System, part: Part, options: RecordOptions, control: Control
+    workspace: Workspace, system: System, part: SetPart, options: RecordOptions, control: Control
 ) -> Recorded:
     told_at = 0.0
 

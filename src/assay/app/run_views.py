@@ -16,7 +16,7 @@ from assay.model.run_store import RunFilter
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, TestSet
 from assay.render import evaluation as report
-from assay.render.runs import as_json
+from assay.render.runs import run_json
 from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
 
@@ -37,7 +37,7 @@ class RunView:
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready, with everything that is known of the run."""
-        return {**as_json(self.info), **self.scores(per_query=per_query)}
+        return {**run_json(self.info), **self.scores(per_query=per_query)}
 
     def scores(self, *, per_query: bool = False) -> dict[str, Any]:
         """What came out of it only."""

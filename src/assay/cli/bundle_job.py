@@ -14,7 +14,7 @@ from assay.errors import AssayError, FormatError, MissingFileError
 from assay.evaluation import bundle
 from assay.evaluation.report import parse_targets, run_report
 from assay.evaluation.sampling import Sampling
-from assay.render.workflow import run_markdown
+from assay.render.report_text import run_markdown
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace

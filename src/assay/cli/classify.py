@@ -36,7 +36,7 @@ def command(
     from assay.evaluation.defaults import DECISION_MEASURES
     from assay.evaluation.sampling import Sampling
     from assay.hits.labels import read_labels
-    from assay.render.decisions import decision_table
+    from assay.render.scores import decision_table
     from assay.render.tables import markdown
 
     config = configuration(ctx, confidence=confidence, resamples=resamples, seed=seed)

@@ -18,7 +18,7 @@ from assay.cli.show import show_tables
 from assay.config import Configuration
 from assay.errors import ConflictError, UsageError
 from assay.evaluation.match import absence
-from assay.evaluation.parts import Mode, Part, Split, part_of
+from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.sampling import sampling_of
@@ -116,7 +116,7 @@ class Job:
 
         return python_system(self.retriever)
 
-    def _parts(self, workspace: Workspace) -> list[Part]:
+    def _parts(self, workspace: Workspace) -> list[SetPart]:
         folder = self.config.home / "testsets"
         test_set = join(
             [load_test_set(name, folder=folder, lenient=True) for name in self.testsets]
@@ -129,7 +129,7 @@ class Job:
             part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)
         ]
 
-    def _record(self, workspace: Workspace, system: System, part: Part) -> Recorded:
+    def _record(self, workspace: Workspace, system: System, part: SetPart) -> Recorded:
         options = RecordOptions(
             name=self.name,
             tags=self.tags,
@@ -171,7 +171,9 @@ class Job:
     def _resume(self, workspace: Workspace, ref: str) -> Recorded:
         info = workspace.runs.run(ref)
         mode = Mode(info.config.get("mode", Mode.AS_WRITTEN))
-        part = Part(workspace.runs.test_set(ref), info.part, mode, info.part.startswith("holdout"))
+        part = SetPart(
+            workspace.runs.test_set(ref), info.part, mode, info.part.startswith("holdout")
+        )
         return self._record(workspace, self._system_of(workspace, info), part)
 
     def _system_of(self, workspace: Workspace, info: RunInfo) -> System:

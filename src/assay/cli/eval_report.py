@@ -43,8 +43,8 @@ def report(
     from assay.evaluation.defaults import REPORT_MEASURES, WORKFLOW_MEASURES, WORKFLOW_TARGETS
     from assay.evaluation.report import parse_targets, run_report
     from assay.evaluation.sampling import sampling_of
-    from assay.render.run_page import run_page
-    from assay.render.workflow import run_csv, run_markdown, run_tables
+    from assay.render.report_page import run_page
+    from assay.render.report_text import run_csv, run_markdown, run_tables
 
     config = configuration(ctx, resamples=resamples, seed=seed)
     usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES

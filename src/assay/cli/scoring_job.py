@@ -137,7 +137,7 @@ def write(outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str)
     runs, comparison = outcome.runs, outcome.comparison
     if form == "json":
         emit_json(
-            report.as_json(runs, comparison, ci=ci, per_query=per_query, groups=outcome.groups)
+            report.scores_json(runs, comparison, ci=ci, per_query=per_query, groups=outcome.groups)
         )
         return
     if form == "csv":
@@ -164,11 +164,11 @@ def _tables(outcome: Outcome, *, ci: bool, per_query: bool) -> list[Table]:
 
     runs, comparison = outcome.runs, outcome.comparison
     tables = (
-        [report.one_run(runs[0], ci=ci)]
+        [report.run_table(runs[0], ci=ci)]
         if comparison is None
-        else report.many_runs(runs, comparison)
+        else report.comparison_tables(runs, comparison)
     )
-    tables += [report.by_group(groups, name) for name, groups in outcome.groups.items()]
+    tables += [report.group_table(groups, name) for name, groups in outcome.groups.items()]
     if per_query:
-        tables += [report.by_query(scores) for scores in runs]
+        tables += [report.per_query_table(scores) for scores in runs]
     return tables

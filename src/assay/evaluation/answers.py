@@ -15,7 +15,7 @@ from assay.stats.shares import share_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
     from assay.model.runs import QueryOutcome
     from assay.model.testset import TestSet
     from assay.stats.interval import Interval
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def score_answers(
     records: Sequence[AnswerRecord], measures: str | Iterable[str | Measure] = ANSWER_MEASURES
-) -> dict[Measure, Outcome]:
+) -> dict[Measure, MeasureValue]:
     """Each answer measure over the records; None with a reason where it applies to none of them."""
-    results: dict[Measure, Outcome] = {}
+    results: dict[Measure, MeasureValue] = {}
     for measure in parse_measures(measures):
         if measure.definition.family is not Family.ANSWER or measure.definition.answer is None:
             raise UsageError(f"{measure} is not a measure of answers", hint=ANSWER_MEASURES)
@@ -33,12 +33,12 @@ def score_answers(
     return results
 
 
-def answer_interval(outcome: Outcome, level: float) -> Interval:
+def answer_interval(outcome: MeasureValue, level: float) -> Interval:
     """Between which two values the true share lies; each answer counts by itself."""
     return share_interval(outcome.value, outcome.n or 0, level)
 
 
-def answers_to_dict(answers: Mapping[Measure, Outcome], level: float) -> dict[str, Any]:
+def answers_to_dict(answers: Mapping[Measure, MeasureValue], level: float) -> dict[str, Any]:
     """JSON-ready."""
     return {
         measure.key: {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
     from assay.model.arrays import BoolArray, FloatArray
     from assay.stats.delong import AurocEstimate
 
@@ -40,7 +40,7 @@ class Decisions:
 
     n: int
     positives: int
-    outcomes: dict[Measure, Outcome]
+    outcomes: dict[Measure, MeasureValue]
     intervals: dict[Measure, Interval]
     delong: AurocEstimate
     sampling: Sampling = field(default_factory=Sampling)

@@ -39,7 +39,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class SetPart:
     """The queries to run, under the name of the part, and the filters they are asked with."""
 
     test_set: TestSet
@@ -62,7 +62,7 @@ def part_of(
     mode: Mode = Mode.AS_WRITTEN,
     *,
     modes_of: Modes | None = None,
-) -> Part:
+) -> SetPart:
     """The part of a test set that is meant; None leaves the held-out part out, if there is one."""
     if split is None:
         split = Split.ALL if test_set.held_out is None else Split.EVALUATION
@@ -79,7 +79,7 @@ def part_of(
     queries = _of_mode(queries, mode, modes_of)
     if not queries:
         raise UsageError(f"{test_set.name} has no query for {_label(split, mode)}")
-    return Part(
+    return SetPart(
         replace(test_set, queries=tuple(queries)),
         _label(split, mode),
         mode,

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from assay.errors import TooManyErrorsError
 from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
-from assay.evaluation.parts import Part
+from assay.evaluation.parts import SetPart
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
 from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
@@ -58,7 +58,7 @@ class Recorded:
 
 def record(
     system: System,
-    part: Part,
+    part: SetPart,
     store: RunStore,
     options: RecordOptions | None = None,
     told: Told | None = None,
@@ -95,7 +95,7 @@ def config_hash(config: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def cache_key(config: Mapping[str, Any], part: Part, generation: str | None) -> str:
+def cache_key(config: Mapping[str, Any], part: SetPart, generation: str | None) -> str:
     """The same for the same configuration, queries and index generation."""
     if generation is None:
         return f"unknown-{secrets.token_hex(16)}"
@@ -109,7 +109,7 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
-def _started(system: System, part: Part, store: RunStore, options: RecordOptions) -> RunInfo:
+def _started(system: System, part: SetPart, store: RunStore, options: RecordOptions) -> RunInfo:
     """A run to go on with: the one to resume, one with the same key, or a new one."""
     if options.resume is not None:
         found = store.run(options.resume)
@@ -154,7 +154,7 @@ class _Job:
     """One run that is being made."""
 
     system: System
-    part: Part
+    part: SetPart
     store: RunStore
     info: RunInfo
     options: RecordOptions
@@ -197,7 +197,7 @@ def _execute(job: _Job, before: Sequence[QueryOutcome], told: Told | None) -> li
 
 def _result(
     info: RunInfo,
-    part: Part,
+    part: SetPart,
     outcomes: Sequence[QueryOutcome],
     options: RecordOptions,
     *,

@@ -16,7 +16,7 @@ from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
-from assay.measures.classification import Outcome
+from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measure, parse_measures
 from assay.plural import counted
 
@@ -42,7 +42,7 @@ class MeasureTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupMeans:
     """The means of one group of queries, by text form."""
 
     name: str
@@ -79,7 +79,7 @@ class RunReport:
         return self.result.scores
 
     @property
-    def answers(self) -> Mapping[Measure, Outcome]:
+    def answers(self) -> Mapping[Measure, MeasureValue]:
         """What its answers scored."""
         return self.result.answers
 
@@ -169,9 +169,9 @@ def provenance(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _group_values(parts: Mapping[str, Scores]) -> list[Group]:
+def _group_values(parts: Mapping[str, Scores]) -> list[GroupMeans]:
     return [
-        Group(name, {str(m): part[m] for m in part.measures}, len(part.queries))
+        GroupMeans(name, {str(m): part[m] for m in part.measures}, len(part.queries))
         for name, part in parts.items()
     ]
 
@@ -194,7 +194,7 @@ def parse_targets(texts: Iterable[str] = WORKFLOW_TARGETS) -> tuple[MeasureTarge
 
 def insights(
     overall: Mapping[str, float | None],
-    groups: Mapping[str, Sequence[Group]],
+    groups: Mapping[str, Sequence[GroupMeans]],
     targets: Sequence[MeasureTarget] = (),
 ) -> tuple[Insight, ...]:
     """Sentences about targets, then about groups; ``groups`` by what they are groups of.
@@ -222,7 +222,7 @@ def _target(target: MeasureTarget, value: float) -> Insight:
     )
 
 
-def _groups(kind: str, members: Sequence[Group], names: Sequence[str]) -> list[Insight]:
+def _groups(kind: str, members: Sequence[GroupMeans], names: Sequence[str]) -> list[Insight]:
     """The best and the worst group by each measure that tells them apart."""
     found = []
     for name in names:
@@ -246,5 +246,5 @@ def _groups(kind: str, members: Sequence[Group], names: Sequence[str]) -> list[I
     return found
 
 
-def _queries(group: Group) -> str:
+def _queries(group: GroupMeans) -> str:
     return counted(group.queries, "query")

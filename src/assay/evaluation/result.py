@@ -20,7 +20,7 @@ from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.measures.base import Family, Measure
-from assay.measures.classification import Outcome
+from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.ranking import Match, MatchName
@@ -50,7 +50,7 @@ class EvaluationResult:
     test_set: TestSet
     outcomes: Sequence[QueryOutcome] = field(repr=False)
     scores: Scores
-    answers: Mapping[Measure, Outcome]
+    answers: Mapping[Measure, MeasureValue]
     run_id: str | None = None
     cached: bool = False
 

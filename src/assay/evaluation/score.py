@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from assay.hits.qrels import QrelsInput
     from assay.hits.run import RunInput
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
     from assay.measures.table import JudgedHits
     from assay.stats.interval import Interval
 
@@ -189,7 +189,7 @@ def _decide(
     measures: list[Measure],
     sampling: Sampling,
     clusters: tuple[str, ...] | None,
-) -> tuple[dict[Measure, Outcome], dict[Measure, Interval]]:
+) -> tuple[dict[Measure, MeasureValue], dict[Measure, Interval]]:
     """Has the query evidence (a relevant judgment)? The score is that of its first result."""
     if not measures:
         return {}, {}

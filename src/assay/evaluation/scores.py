@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assay.measures.base import Column, Measure
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
     from assay.measures.table import JudgedHits
     from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.stats.interval import Interval
@@ -55,7 +55,7 @@ class Scores:
     queries: tuple[str, ...]
     columns: Mapping[Measure, Column]
     summary: Summary
-    decisions: Mapping[Measure, Outcome] = field(default_factory=dict)
+    decisions: Mapping[Measure, MeasureValue] = field(default_factory=dict)
     decision_intervals: Mapping[Measure, Interval] = field(default_factory=dict)
     sampling: Sampling = field(default_factory=Sampling)
     clusters: tuple[str, ...] | None = None

@@ -26,7 +26,7 @@ NEVER = 1_000  # the rank of a hit that is not there, where ranks are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ComparedQuery:
     """One query with the rankings of both runs."""
 
     query: GoldenQuery
@@ -60,7 +60,7 @@ def compare_page(
         by_type=_kinds(ab) if ab else (),
         points=_points(ab, b) if ab else None,
         measures=measure_rows(report),
-        worst=[_shown(a, b, report, query) for query in worst_queries(report)],
+        worst=[_compared_query(a, b, report, query) for query in worst_queries(report)],
         depth=DEPTH,
     )
 
@@ -77,12 +77,14 @@ def worst_queries(report: CompareReport, limit: int = WORST) -> list[QueryCompar
     return sorted((q for q in report.per_query if q.kind in bad), key=badness)[:limit]
 
 
-def _shown(a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison) -> Shown:
+def _compared_query(
+    a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison
+) -> ComparedQuery:
     query = b.test_set.by_id[compared.query_id]
     match = report.matching
     rule, places = (match.rule, match.places) if match else (Match.EXACT, {})
     one, other = (run.by_query[compared.query_id] for run in (a, b))
-    return Shown(
+    return ComparedQuery(
         query,
         compared,
         one,

@@ -13,8 +13,7 @@ from assay.measures.base import Family
 from assay.measures.catalog import DEFINITIONS
 from assay.plural import counted
 from assay.render.escape import markdown_cell
-from assay.render.numbers import milliseconds, signed
-from assay.render.scores import between, p_value
+from assay.render.numbers import between, milliseconds, p_value, signed
 from assay.render.tables import Table, comma_separated, markdown
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from assay.measures.base import Measure
 from assay.model.answers import Expect
 from assay.model.runs import RunInfo
 from assay.plural import counted
-from assay.render.scores import answer_rows, between, by_group, by_query, one_run
+from assay.render.numbers import between
+from assay.render.scores import answer_rows, group_table, per_query_table, run_table
 from assay.render.tables import Table
 
 IN_COMPONENTS = ("nDCG@10", "Recall@10", "MRR")  # columns are scarce; JSON has all measures
@@ -26,7 +27,7 @@ def result_tables(
     result: EvaluationResult, info: RunInfo | None = None, *, per_query: bool = False
 ) -> list[Table]:
     """The whole run, then by type of query and by speaker; notes say what to beware of."""
-    first = one_run(result.scores, ci=True)
+    first = run_table(result.scores, ci=True)
     rows = dict(zip(result.scores.measures, first.rows, strict=True))
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
@@ -44,9 +45,9 @@ def result_tables(
         tables.append(_answers(result))
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:
-            tables.append(replace(by_group(groups, result.name), title=f"by {what}"))
+            tables.append(replace(group_table(groups, result.name), title=f"by {what}"))
     if per_query:
-        tables.append(by_query(result.scores))
+        tables.append(per_query_table(result.scores))
     return tables
 
 
@@ -200,7 +201,7 @@ def _decisions(
     """Whether queries with evidence are told from those without, by their best score."""
     expected = Counter(query.expect for query in result.test_set.queries)
     return Table(
-        ("measure", "value", *one_run(result.scores, ci=True).columns[2:3]),
+        ("measure", "value", *run_table(result.scores, ci=True).columns[2:3]),
         tuple(row[:3] for row in rows),
         title=title,
         notes=(

@@ -53,7 +53,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
     )
 
 
-def as_json(info: RunInfo) -> dict[str, Any]:
+def run_json(info: RunInfo) -> dict[str, Any]:
     """Everything that is known of a run, but for its outcomes."""
     return {
         "run_id": info.run_id,

@@ -11,7 +11,7 @@ import pytest
 from assay.app.history import history
 from assay.errors import BusyError, TooManyErrorsError, UsageError
 from assay.evaluation.outcomes import outcomes_digest
-from assay.evaluation.parts import Mode, Part, Split, part_of
+from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import RecordOptions, cache_key, record
 from assay.model.document import IngestionMode
 from assay.model.runs import RunStatus
@@ -243,7 +243,7 @@ def test_mode_4_asks_the_same_of_what_came_from_files_and_live() -> None:
             f"live{at}": IngestionMode.LIVE for at in range(30)
         }
 
-    def arm(mode: Mode) -> Part:
+    def arm(mode: Mode) -> SetPart:
         return part_of(TEST_SET, mode=mode, modes_of=modes)
 
     offline, live = arm(Mode.OFFLINE), arm(Mode.LIVE)

@@ -40,8 +40,8 @@ from assay.model.ranking import Match
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
 from assay.plural import counted
-from assay.render.run_page import origin
-from assay.render.svg import Bar, Column, columns, heat_bars
+from assay.render.report_page import origin
+from assay.render.svg import Bar, HistogramBar, heat_bars, histogram
 from assay.search.fuse_again import fuser_of
 
 router = new_router()
@@ -265,8 +265,8 @@ def _distribution(found: Scored) -> Markup:
     for value in found.values.values():
         if value is not None:
             counts[min(BINS - 1, int(value * BINS))] += 1
-    return columns(
-        [Column(f"{at / BINS:.1f}", count) for at, count in enumerate(counts)],
+    return histogram(
+        [HistogramBar(f"{at / BINS:.1f}", count) for at, count in enumerate(counts)],
         name=f"queries by {found.primary}",
     )
 

@@ -27,10 +27,10 @@ from assay.http.wire.paging import Limit
 from assay.http.wire.runs import HistoryAnswer, MeasureText, QueryOutcomeAnswer, RescoreRequest
 from assay.http.wire.search import Switch
 from assay.model.ranking import MatchName
+from assay.render.report_page import run_page
+from assay.render.report_text import run_csv, run_markdown
 from assay.render.run_file import trec_run
-from assay.render.run_page import run_page
 from assay.render.runs import history_json, query_json
-from assay.render.workflow import run_csv, run_markdown
 
 router = new_router("runs", prefix="/v1")
 

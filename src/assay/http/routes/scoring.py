@@ -28,8 +28,8 @@ from assay.http.wire.scoring import (
     ScoreAnswer,
     ScoreRequest,
 )
-from assay.render.measures import catalog_json
-from assay.render.scores import as_json
+from assay.render.measures import measures_json
+from assay.render.scores import scores_json
 
 router = new_router("measures", prefix="/v1")
 
@@ -38,7 +38,7 @@ router = new_router("measures", prefix="/v1")
 async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every measure, its parameters and what it means."""
     del service, caller
-    return JSONResponse({"measures": catalog_json()})
+    return JSONResponse({"measures": measures_json()})
 
 
 @router.post("/score", response_model=ScoreAnswer, responses=refusals())
@@ -91,7 +91,7 @@ def _scored(service: Service, asked: ScoreRequest) -> dict[str, Any]:
         alpha = service.config.alpha if asked.alpha is None else asked.alpha
         margin = service.config.margin if asked.margin is None else asked.margin
         comparison = compare(*runs, alpha=alpha, margin=margin)
-    plain = as_json(runs, comparison, ci=asked.ci, per_query=asked.per_query, groups=groups)
+    plain = scores_json(runs, comparison, ci=asked.ci, per_query=asked.per_query, groups=groups)
     return plain if comparison is not None else {"runs": [plain], "comparison": None}
 
 

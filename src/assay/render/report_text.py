@@ -14,7 +14,8 @@ from assay.evaluation.scores import shown
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.render.escape import markdown_cell
-from assay.render.scores import answer_rows, between, csv_rows
+from assay.render.numbers import between
+from assay.render.scores import answer_rows, csv_rows
 from assay.render.tables import Table, markdown
 
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*")

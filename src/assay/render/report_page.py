@@ -19,7 +19,7 @@ CHARTED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class WorstQuery:
     """One query with its ranking."""
 
     query: GoldenQuery
@@ -57,7 +57,7 @@ def run_page(report: RunReport) -> str:
             for name, groups in report.groups.items()
         },
         worst=[
-            Shown(
+            WorstQuery(
                 by_id[query],
                 value,
                 run.by_query[query],
