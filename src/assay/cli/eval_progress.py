@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from assay.cli.console import note, stderr_console
 from assay.evaluation.defaults import PROGRESS_MEASURES
 from assay.evaluation.outcomes import score_outcomes
-from assay.evaluation.record import Told
+from assay.evaluation.record import ReportProgress
 from assay.evaluation.scores import shown
 from assay.model.runs import QueryOutcome
 from assay.model.testset import TestSet
@@ -24,7 +24,7 @@ LOOK_SECONDS = 0.5
 
 
 @contextmanager
-def evaluation_progress(test_set: TestSet, color: str) -> Iterator[Told]:
+def evaluation_progress(test_set: TestSet, color: str) -> Iterator[ReportProgress]:
     """A function to call after every query."""
     if not sys.stderr.isatty():
         yield _lines(test_set)
@@ -66,7 +66,7 @@ def so_far(test_set: TestSet, seen: Sequence[QueryOutcome]) -> str:
     return "  ".join(words)
 
 
-def _lines(test_set: TestSet) -> Told:
+def _lines(test_set: TestSet) -> ReportProgress:
     said = time.monotonic()
 
     def told(done: int, total: int, seen: Sequence[QueryOutcome]) -> None:

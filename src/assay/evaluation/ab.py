@@ -83,7 +83,7 @@ class ABResult:
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in words."""
+        """The result in words."""
         lines = [_quality(self.primary)]
         others = [c for c in self.contrasts[1:] if c.ruling.verdict is not _word(self.primary)]
         decided = [c for c in others if c.ruling.verdict in (Verdict.BETTER, Verdict.WORSE)]
@@ -270,7 +270,7 @@ def latency_change(
 
 
 def _p(times: FloatArray, clusters: list[str] | None) -> float | None:
-    """How likely such a difference is where there is none; of groups, their shares are compared."""
+    """Wilcoxon's p-value; where queries come in groups, the groups' shares are compared."""
     if clusters:
         times, _ = cluster_shares(times, np.ones(times.shape, dtype=np.bool_), clusters)
     return wilcoxon(times[:, 0], times[:, 1]).p

@@ -1,4 +1,4 @@
-"""What is a run held against: another run, or a file with the numbers of one?
+"""What does a gate compare a run with: another run, or a file with the numbers of one?
 
 A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval run --json``, ``assay
 score --json`` and ``assay eval report --format json`` write it. What else such a file holds is
@@ -165,7 +165,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
 
 def _read(path: Path) -> Mapping[str, Any]:
     if path.exists() and not path.is_file():
-        raise MissingFileError(f"{path} is no plain file", hint="give a JSON file, or a run")
+        raise MissingFileError(f"{path} is not a regular file", hint="give a JSON file, or a run")
     try:
         with path.open("rb") as file:
             data = file.read(limits.MAX_JSON_BYTES + 1)

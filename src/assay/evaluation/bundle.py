@@ -113,7 +113,7 @@ def read_manifest(text: str) -> dict[str, str]:
 
 
 def differences(stated: Mapping[str, Any], computed: Mapping[str, Any]) -> list[str]:
-    """Every place where the stated content is not the computed one, in words."""
+    """Every difference between the stated and the computed content, in words."""
     return list(_differences(stated, computed, ""))
 
 

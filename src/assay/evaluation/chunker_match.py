@@ -26,11 +26,11 @@ from assay.model.testset import GoldenQuery
 from assay.plural import share_of
 
 Archive: TypeAlias = Callable[[Iterable[str], frozenset[str]], Mapping[str, ChunkPlace]]
-"""Given ids of chunks and chunker versions: where did those chunks of these versions stand?"""
+"""Where chunks stood as these versions of the chunker cut them, by their ids."""
 
 
 class ChunkerMatch(StrEnum):
-    """By what were results matched with judgments?"""
+    """How were results matched with judgments?"""
 
     EXACT = "exact"
     FALLBACK_DOC_SPAN = "fallback_doc_span"
@@ -69,7 +69,7 @@ BY_ID = Matching(ChunkerMatch.EXACT, {})
 
 
 def no_archive(ids: Iterable[str], versions: frozenset[str]) -> Mapping[str, ChunkPlace]:
-    """Nobody kept where chunks stood."""
+    """No archive of chunks was kept."""
     del ids, versions
     return {}
 
@@ -156,7 +156,7 @@ def _by_document(run: StoredRun) -> dict[str, set[str]]:
 
 
 def _documents(ids: set[str], *runs: StoredRun) -> dict[str, ChunkPlace]:
-    """The documents of those of the chunks that came back, without their characters."""
+    """The documents of these chunks, as far as a run returned them; characters are not known."""
     documents = {
         result.chunk_id: result.doc_id
         for run in runs

@@ -377,7 +377,7 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
 
 
 def deltas(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> dict[str, float | None]:
-    """The differences b − a for every key of either; None where a side is undefined or lacking."""
+    """The differences b − a for every key of either; None where a side is undefined or missing."""
     found: dict[str, float | None] = {}
     for key in dict.fromkeys((*a, *b)):
         before, after = a.get(key), b.get(key)
@@ -419,7 +419,7 @@ def _self_warning(run: StoredRun) -> str:
 
 
 def state_warnings(run: StoredRun) -> list[str]:
-    """What a reader must know of a run before believing its numbers."""
+    """What a reader must know about a run before believing its numbers."""
     found = []
     if run.info.status is not RunStatus.COMPLETE:
         found.append(f"{run.name} is not complete (it is {run.info.status.value})")

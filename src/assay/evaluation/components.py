@@ -1,4 +1,4 @@
-"""What does each component bring: alone, alone of all, and when it is taken away?
+"""What does each component contribute: by itself, beyond all others, and to their fusion?
 
 Components are judged by the lists they gave within one run, before boosts and reranking. Taking
 one away fuses the lists of the others again; nothing is searched. ``hybrid`` is the run itself.
@@ -134,7 +134,7 @@ def component_outcomes(
 
 @dataclass(frozen=True)
 class _Fusing:
-    """What fusing other components takes."""
+    """What it takes to fuse the lists of some components again."""
 
     test_set: TestSet
     outcomes: Sequence[QueryOutcome]

@@ -1,4 +1,9 @@
-"""How are queries put to a retriever, one after the other, without one failure ending all?"""
+"""How are queries put to a retriever, one by one, without one failure ending them all?
+
+A retriever may return ids, ``(id, score)`` pairs, ``{id: score}``, dicts or objects with an id and
+perhaps a score, rank, document and spans, a response that has ``results``, or a finished outcome.
+The order is score descending, then the rank that the engine gave, then the place in its list.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +31,7 @@ Wait: TypeAlias = Callable[[Awaitable[Any]], Any]
 
 MAX_ERRORS = 10
 TIMEOUT_S = 120.0
+ID_NAMES = ("chunk_id", "id", "doc_id", "segment_id", "document_id")
 
 
 def execute(
@@ -37,8 +43,8 @@ def execute(
 ) -> Iterator[QueryOutcome]:
     """One outcome for each query, in their order.
 
-    An exception becomes the outcome's error; more than ``max_errors`` of them end it all, since
-    then it is not the queries that are at fault. A coroutine is waited for ``timeout_s`` seconds.
+    An exception becomes the outcome's error; more than ``max_errors`` of them end the run, since
+    then the queries are not at fault. A coroutine is waited for ``timeout_s`` seconds.
     """
     errors = 0
     with waiting(timeout_s) as wait:
@@ -49,7 +55,7 @@ def execute(
             if max_errors is not None and errors > max_errors:
                 raise TooManyErrorsError(
                     f"{counted(errors, 'query')} failed, the last one with: {outcome.error}",
-                    hint="put it right, or allow more errors (--max-errors)",
+                    hint="fix the retriever, or allow more errors (--max-errors)",
                 )
 
 
@@ -109,9 +115,6 @@ def waiting(timeout_s: float) -> Iterator[Wait]:
 async def _within(awaitable: Awaitable[Any], timeout_s: float) -> Any:
     async with asyncio.timeout(timeout_s):
         return await awaitable
-
-
-ID_NAMES = ("chunk_id", "id", "doc_id", "segment_id", "document_id")
 
 
 def as_outcome(query_id: str, returned: Any) -> QueryOutcome:

@@ -201,7 +201,7 @@ def gate(
     sampling: Sampling | None = None,
     warnings: Sequence[str] = (),
 ) -> GateReport:
-    """Hold the current run against the baseline."""
+    """Compare the current run with the baseline."""
     blockers = _blockers(baseline, current)
     sampling = sampling or Sampling()
     checks = tuple(

@@ -132,7 +132,7 @@ def no_relevant(test_set: TestSet) -> UsageError:
 def usual_measures(
     test_set: TestSet, outcomes: Sequence[QueryOutcome], protocol: Protocol | str | None = None
 ) -> str:
-    """What is computed unless somebody asks for something else.
+    """The measures that are computed unless others are asked for.
 
     Where the set has questions without an answer, that includes how well scores tell them apart.
     """

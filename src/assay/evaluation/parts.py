@@ -1,4 +1,4 @@
-"""Which queries of a test set are meant, and with which filters are they asked?
+"""Which queries of a test set are run, and with which filters?
 
 A test set with a held-out part is run without it, unless that part is asked for. Modes narrow it
 further: ``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is
@@ -105,7 +105,7 @@ def _of_mode(queries: list[GoldenQuery], mode: Mode, modes_of: Modes | None) -> 
 def _ingested(
     queries: list[GoldenQuery], wanted: IngestionMode, modes_of: Modes | None
 ) -> list[GoldenQuery]:
-    """Judgments of what was ingested in the other way cannot be found, and must not count."""
+    """Judgments of what was ingested the other way cannot be found, and must not count."""
     chosen = [query for query in queries if query.ingestion_mode in (None, wanted)]
     ids = {judgment.id for query in chosen for judgment in query.relevant_docs}
     modes = {} if modes_of is None else modes_of(ids)

@@ -1,4 +1,4 @@
-"""How does an evaluation survive its process, and when need it not be run at all?
+"""How does an evaluation survive a crash, and when does it not have to run at all?
 
 Outcomes are committed ten at a time. A run with the same key (configuration, queries, index
 generation) that is complete answers at once, unless a query of it failed or was degraded; one that
@@ -25,8 +25,8 @@ from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.system import System
 
-# queries done, in all, and what was found up to now
-Told: TypeAlias = Callable[[int, int, Sequence[QueryOutcome]], None]
+# called with the queries done, their total, and the outcomes so far
+ReportProgress: TypeAlias = Callable[[int, int, Sequence[QueryOutcome]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def record(
     part: SetPart,
     store: RunStore,
     options: RecordOptions | None = None,
-    told: Told | None = None,
+    progress: ReportProgress | None = None,
 ) -> Recorded:
     """Run an evaluation into a store, or find that it was run before."""
     options = options or RecordOptions()
@@ -81,7 +81,7 @@ def record(
             )
         )
     before = store.outcomes(info.run_id)  # nothing, unless the run was cut short
-    asked = _execute(_Job(system, part, store, info, options), before, told)
+    asked = _execute(_Job(system, part, store, info, options), before, progress)
     outcomes = (*before, *asked)
     reused = len(before)
     result = _result(info, part, outcomes, options, cached=False)
@@ -110,7 +110,7 @@ def new_run_id() -> str:
 
 
 def _started(system: System, part: SetPart, store: RunStore, options: RecordOptions) -> RunInfo:
-    """A run to go on with: the one to resume, one with the same key, or a new one."""
+    """The run to continue: the one to resume, one with the same key, or a new one."""
     if options.resume is not None:
         found = store.run(options.resume)
         return found if found.status is RunStatus.COMPLETE else _claimed(store, found, options)
@@ -151,7 +151,7 @@ def _claimed(store: RunStore, info: RunInfo, options: RecordOptions) -> RunInfo:
 
 @dataclass(frozen=True)
 class _Job:
-    """One run that is being made."""
+    """A run in progress."""
 
     system: System
     part: SetPart
@@ -160,8 +160,10 @@ class _Job:
     options: RecordOptions
 
 
-def _execute(job: _Job, before: Sequence[QueryOutcome], told: Told | None) -> list[QueryOutcome]:
-    """Ask what is not answered yet; whatever ends this early leaves a run that can go on."""
+def _execute(
+    job: _Job, before: Sequence[QueryOutcome], progress: ReportProgress | None
+) -> list[QueryOutcome]:
+    """Run the queries that are left; whatever stops this early leaves a run that can be resumed."""
     store, run_id, options = job.store, job.info.run_id, job.options
     done = {one.query_id for one in before}
     every = answerable(job.part.test_set)
@@ -179,8 +181,8 @@ def _execute(job: _Job, before: Sequence[QueryOutcome], told: Told | None) -> li
         ):
             batch.append(outcome)
             seen.append(outcome)
-            if told is not None:
-                told(len(done) + len(seen), len(every), seen)
+            if progress is not None:
+                progress(len(done) + len(seen), len(every), seen)
             if len(batch) == BATCH:
                 commit()
         commit()

@@ -176,7 +176,7 @@ def result_of(
     run_id: str | None = None,
     cached: bool = False,
 ) -> EvaluationResult:
-    """Score outcomes, wherever they come from."""
+    """Score outcomes and their answers, wherever they come from."""
     options = options or ScoringOptions()
     usual = usual_measures(test_set, outcomes, options.protocol)
     asked = parse_measures(usual if options.measures is None else options.measures)

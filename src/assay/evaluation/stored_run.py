@@ -1,4 +1,4 @@
-"""What belongs together when a stored run is looked at again?"""
+"""What makes up a stored run?"""
 
 from __future__ import annotations
 

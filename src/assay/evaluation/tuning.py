@@ -106,7 +106,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The best setting, held against the present one on both parts."""
+    """The best setting, compared with the present one on both parts."""
 
     measure: Measure
     trials: tuple[Trial, ...]
@@ -149,7 +149,7 @@ def tune(
     held_out: tuple[Judged, Rank] | None = None,
     sampling: Sampling | None = None,
 ) -> Tuning:
-    """Try every setting on the evaluation part; hold the best against the present on both."""
+    """Try every setting on the evaluation part; compare the best with the present one on both."""
     if measure.definition.family is not Family.RANKING:
         raise UsageError(f"{measure} is not a measure of rankings", hint="such as nDCG@10")
     part, rank = evaluation

@@ -111,7 +111,7 @@ def render_report_md(report: CompareReport) -> str:
         f"{counts_line(report)}; results matched: `{report.chunker_version_match.value}`.",
     ]
     if report.warnings:
-        lines += ["", *(f"> **Mind:** {markdown_cell(line)}" for line in report.warnings)]
+        lines += ["", *(f"> **Note:** {markdown_cell(line)}" for line in report.warnings)]
     return "\n".join([*lines, "", markdown(compare_tables(report)), ""])
 
 

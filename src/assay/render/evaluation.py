@@ -198,7 +198,7 @@ def _latency(result: EvaluationResult) -> tuple[str, ...]:
 def _decisions(
     result: EvaluationResult, rows: tuple[tuple[str, ...], ...], title: str, notes: tuple[str, ...]
 ) -> Table:
-    """Whether queries with evidence are told from those without, by their best score."""
+    """How well the best score tells queries with evidence from those without."""
     expected = Counter(query.expect for query in result.test_set.queries)
     return Table(
         ("measure", "value", *run_table(result.scores, ci=True).columns[2:3]),

@@ -39,7 +39,7 @@ def workflow_markdown(
         f"**Dataset**: {_word(dataset)}  \n**Date**: {_word(date)}  \n"
         f"**Total Queries**: {total_queries}",
     ]
-    parts += [f"> **Mind:** {markdown_cell(line)}" for line in warnings]
+    parts += [f"> **Note:** {markdown_cell(line)}" for line in warnings]
     parts += [
         "## Overall Metrics",
         _table(("Metric", "Value"), tuple(overall.items())),

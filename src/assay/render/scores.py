@@ -133,7 +133,7 @@ def run_notes(scores: Scores) -> tuple[str, ...]:
 def answer_rows(
     answers: Mapping[Measure, MeasureValue], level: float
 ) -> list[tuple[str, str, str, str]]:
-    """Measure, share, interval and how many answers it is of."""
+    """Measure, share, interval, and the number of answers."""
     return [
         (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
         for m, found in answers.items()

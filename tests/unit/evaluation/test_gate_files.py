@@ -68,7 +68,7 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path, kind: str) -> 
     if kind == "pipe":
         path = tmp_path / "baseline.json"
         os.mkfifo(path)
-    with pytest.raises(MissingFileError, match="no plain file"):
+    with pytest.raises(MissingFileError, match="not a regular file"):
         side_of_file(path, MEASURES)
 
 

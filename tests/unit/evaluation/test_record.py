@@ -187,7 +187,9 @@ def test_the_aggregate_is_stored(store: SqlRunStore) -> None:
 
 def test_progress_is_told_with_every_query(store: SqlRunStore) -> None:
     told: list[tuple[int, int]] = []
-    record(system(Engine()), WHOLE, store, told=lambda done, total, _: told.append((done, total)))
+    record(
+        system(Engine()), WHOLE, store, progress=lambda done, total, _: told.append((done, total))
+    )
     assert told == [(at, 35) for at in range(1, 36)]
 
 

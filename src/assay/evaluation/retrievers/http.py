@@ -1,7 +1,21 @@
-"""How is a search service over HTTP asked?
+"""How is a search service over HTTP asked, and where in its answer are the results?
 
-The request and the way to the results come from an ``HttpMapping`` (``http_mapping.py``). The
-service's state is not known, so its runs are never taken for the answer to a later call.
+A small YAML file says it; without one, the service is taken for another assay
+(``GET /v1/search?q=...&k=...``)::
+
+    method: POST
+    headers: {Authorization: "Bearer ${SEARCH_TOKEN}"}    # ${NAME} comes from the environment
+    body: {query: {match: {text: "{query_text}"}}, size: "{k}"}
+    results: hits.hits          # where the list is
+    id: _id                     # where each result has its id, score, document
+    score: _score
+    doc_id: _source.doc_id
+    timeout_s: 10
+
+``params`` instead of ``body`` goes into the address. Known in braces: ``query_text``,
+``query_id``, ``k``, ``speaker``, ``ingestion_mode``; a parameter without a value is left out.
+
+The state of the service is not known, so its runs never answer a later call from the cache.
 """
 
 from __future__ import annotations
@@ -9,7 +23,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +37,39 @@ from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_
 _NAME = re.compile(r"\{([a-z_]+)\}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 SHOWN_ERROR = 200
+TIMEOUT_S = 30.0
+MAX_TIMEOUT_S = 600.0
+METHODS = ("GET", "POST")
+ASSAY_PARAMS: Mapping[str, str] = {
+    "q": "{query_text}",
+    "k": "{k}",
+    "speaker": "{speaker}",
+    "ingestion_mode": "{ingestion_mode}",
+}
+TEXTS = ("results", "id", "score", "doc_id")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpMapping:
+    """How to ask, and where the results are; see the module's docstring."""
+
+    method: str = "GET"
+    headers: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=lambda: dict(ASSAY_PARAMS))
+    body: Any = None
+    results: str = "results"
+    id: str = "chunk_id"
+    score: str | None = "score"
+    doc_id: str | None = "doc_id"
+    timeout_s: float = TIMEOUT_S
+
+    def to_dict(self) -> dict[str, Any]:
+        """What can change an answer, as plain values; headers may hold secrets and stay out."""
+        names = ("method", "params", "body", "results", "id", "score", "doc_id")
+        return {name: getattr(self, name) for name in names}
+
+
+KEYS = tuple(each.name for each in fields(HttpMapping))
 
 
 def http_system(url: str, mapping: HttpMapping | None = None, *, k: int = 100) -> System:
@@ -87,7 +134,7 @@ def _known(query: GoldenQuery, k: int) -> dict[str, Any]:
 
 
 def filled(template: Any, known: Mapping[str, Any]) -> Any:
-    """The template with every ``{name}`` replaced; one that is nothing else keeps its type."""
+    """The template with every ``{name}`` replaced; a value that is only a name keeps its type."""
     if isinstance(template, Mapping):
         return {key: filled(value, known) for key, value in template.items()}
     if isinstance(template, list):
@@ -115,45 +162,13 @@ def at(content: Any, path: str) -> Any:
 def _expanded(text: str) -> str:
     def value(found: re.Match[str]) -> str:
         if found[1] not in os.environ:
-            raise UsageError(f"the environment has no {found[1]}", hint="a header needs it")
+            raise UsageError(
+                f"the environment variable {found[1]} is not set",
+                hint="a header of the mapping needs it",
+            )
         return os.environ[found[1]]
 
     return _VARIABLE.sub(value, text)
-
-
-TIMEOUT_S = 30.0
-MAX_TIMEOUT_S = 600.0
-METHODS = ("GET", "POST")
-ASSAY_PARAMS: Mapping[str, str] = {
-    "q": "{query_text}",
-    "k": "{k}",
-    "speaker": "{speaker}",
-    "ingestion_mode": "{ingestion_mode}",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class HttpMapping:
-    """How to ask and what to read; see the module's docstring."""
-
-    method: str = "GET"
-    headers: Mapping[str, Any] = field(default_factory=dict)
-    params: Mapping[str, Any] = field(default_factory=lambda: dict(ASSAY_PARAMS))
-    body: Any = None
-    results: str = "results"
-    id: str = "chunk_id"
-    score: str | None = "score"
-    doc_id: str | None = "doc_id"
-    timeout_s: float = TIMEOUT_S
-
-    def to_dict(self) -> dict[str, Any]:
-        """What can change an answer, as plain values; headers may hold secrets and stay out."""
-        names = ("method", "params", "body", "results", "id", "score", "doc_id")
-        return {name: getattr(self, name) for name in names}
-
-
-KEYS = ("method", "headers", "params", "body", "results", "id", "score", "doc_id", "timeout_s")
-TEXTS = ("results", "id", "score", "doc_id")
 
 
 def load_mapping(path: Path) -> HttpMapping:
