@@ -31,10 +31,9 @@ from assay.stats.wilcoxon import wilcoxon
 class LatencyChange:
     """How much slower or faster queries became: both runs' times and b − a.
 
-    ``interval`` is that of the mean difference.
-    ``median_change`` and ``p`` (Wilcoxon) look at single queries, so that one that had to wait for
-    a cold start does not decide. Where queries come in groups, those are the unit of ``interval``
-    and ``p``.
+    ``interval`` is that of the mean difference. ``median_change`` and ``p`` (Wilcoxon) look at
+    single queries, so that one that had to wait for a cold start does not decide. Where queries
+    come in groups, those are the unit of ``interval`` and ``p``.
     """
 
     n: int

@@ -257,10 +257,9 @@ def compare_runs(
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One run of a comparison: what it scored by the rule of matching, and by document."""
+    """One run of a comparison."""
 
     scores: Scores
-    documents: Scores
     first_hits: Mapping[str, int]
     aggregate: AggregateMetrics
 
@@ -304,7 +303,7 @@ def _side(
         reasons=reasons,
     )
     within = {query: rank for query, rank in first_hits(by_rule).items() if rank <= HIT_DEPTH}
-    return _Side(scores, documents, within, aggregate)
+    return _Side(scores, within, aggregate)
 
 
 def _at(name: str) -> str:

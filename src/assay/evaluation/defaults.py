@@ -62,7 +62,7 @@ BUNDLE_MEASURES = "nDCG@10 Recall@{5,10,20} MRR MAP"
 """``metrics_master.json`` (seed 004, M6)."""
 
 HISTORY_MEASURES = "nDCG@10 Recall@10 MRR"
-"""The trend over runs of one test set, and the list of runs (seed 002, W11)."""
+"""Where columns are scarce: trends (seed 002, W11), lists of runs, components side by side."""
 
 PAGE_MEASURES = "nDCG@10 Recall@10 MRR Recall@5 Recall@20"
 """The page of a run: the measures of an evaluation, those of the list of runs first."""

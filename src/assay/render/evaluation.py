@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.evaluation.components import HYBRID, ComponentReport
+from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
 from assay.evaluation.waterfall import Fate, Stage, Waterfall
 from assay.measures.base import Measure
+from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.runs import RunInfo
 from assay.plural import counted
@@ -18,7 +20,6 @@ from assay.render.numbers import between
 from assay.render.scores import answer_rows, group_table, per_query_table, run_table
 from assay.render.tables import Table
 
-IN_COMPONENTS = ("nDCG@10", "Recall@10", "MRR")  # columns are scarce; JSON has all measures
 WITH_INTERVALS = 2
 SHOWN_MISSES = 20
 
@@ -160,9 +161,9 @@ def modes_table(results: Mapping[str, EvaluationResult]) -> Table:
 
 def _foremost(scores: Scores) -> list[Measure]:
     """The measures that people look at first, among those that were computed."""
-    known = {str(measure): measure for measure in scores.columns}
-    chosen = [known[name] for name in IN_COMPONENTS if name in known]
-    return chosen or list(scores.columns)[: len(IN_COMPONENTS)]
+    usual = parse_measures(HISTORY_MEASURES)  # columns are scarce; JSON has all measures
+    chosen = [measure for measure in usual if measure in scores.columns]
+    return chosen or list(scores.columns)[: len(usual)]
 
 
 def _brought(report: ComponentReport, name: str, measure: Measure) -> tuple[str, str, str]:

@@ -18,7 +18,7 @@ from assay.app.held_out import hidden_in, masked_fates, masked_outcomes
 from assay.app.run_views import query_of_run
 from assay.errors import UsageError
 from assay.evaluation.components import HYBRID, ComponentReport, component_names, component_report
-from assay.evaluation.defaults import PAGE_MEASURES
+from assay.evaluation.defaults import HISTORY_MEASURES, PAGE_MEASURES
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.result import ScoringOptions, result_of
@@ -219,7 +219,7 @@ def _stages(service: Service, info: RunInfo) -> Stages | None:
     run: StoredRun = workspace.stored_run(info.run_id, stages=True)
     if not component_names(run.outcomes):
         return None
-    options = ScoringOptions("nDCG@10 Recall@10 MRR", sampling=Sampling(resamples=1_000))
+    options = ScoringOptions(HISTORY_MEASURES, sampling=Sampling(resamples=1_000))
     whole = result_of(run.test_set, run.outcomes, options, name=HYBRID)
     report = component_report(
         run.test_set,
