@@ -17,7 +17,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.evaluation.ab import ab
 from assay.evaluation.compare import compare_runs, depth_for
 from assay.evaluation.defaults import EVALUATION_MEASURES
@@ -27,6 +26,7 @@ from assay.evaluation.record import RecordOptions, record
 from assay.model.runs import QueryOutcome
 from assay.model.system import System
 from assay.model.testset import TestSet
+from assay.settings import configure
 from bench.document import write_part
 from bench.evaluate_data import golden, prepared
 from bench.evaluate_report import Figure, render

@@ -24,10 +24,10 @@ import numpy as np
 
 from assay import load_test_set
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.encode.catalog import CARDS
 from assay.ingest import read_corpus
 from assay.search.response import SearchResponse
+from assay.settings import configure
 from bench.gpu_rerank import random_model
 
 RERANKER, SPLADE = "BAAI/bge-reranker-base", "splade-tiny"

@@ -20,7 +20,7 @@ import assay
 from assay.model.document import Chunk, SpeakerRole
 from assay.model.query import Filters
 from assay.model.testset import GoldenQuery, SpeakerFilter
-from assay.search.options import COMPONENTS, FusionMethod
+from assay.search.request import COMPONENTS, FusionMethod
 
 DEPTH = 20
 PATIENCE_MS = 60_000.0  # a pool with a component missing would be no pool

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.evaluation.compare import CompareReport, ComparisonKind, compare_runs
 from assay.evaluation.match import covers_enough
 from assay.evaluation.stored_run import StoredRun
@@ -32,6 +31,7 @@ from assay.ingest.profiles import Profile
 from assay.model.document import Chunk, Document
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.settings import configure
 
 DEPTH = 10
 BEFORE = Profile("bench-before", 1, 300, 30)

@@ -109,7 +109,7 @@ class Assay(Engine):
     def workspace_in(self, folder: Path) -> Any:
         """The workspace, under the settings of this engine."""
         from assay.app.workspace import Workspace
-        from assay.config import configure
+        from assay.settings import configure
 
         folder.mkdir(parents=True, exist_ok=True)
         settings = {"home": folder, **self.settings}

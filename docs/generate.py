@@ -79,7 +79,7 @@ def _command(command: Any, path: str, level: str) -> str:
 
 def configuration_page() -> str:
     """Every setting."""
-    from assay.config.settings import SETTINGS
+    from assay.settings import SETTINGS
 
     rows = [
         (code(one.name), code(one.default), one.help, one.kind.form, _yes(one.changes_results))
@@ -87,7 +87,7 @@ def configuration_page() -> str:
     ]
     return "\n".join(
         (
-            "# Configuration\n",
+            "# Settings\n",
             "A flag wins over the environment (`ASSAY_` and the name in capitals, as in "
             "`ASSAY_RRF_K=30`), that over the nearest `assay.yaml`, that over the default. "
             "`assay config show --origin` says which holds here and why.\n",

@@ -21,15 +21,15 @@ from typing import Any
 
 import assay
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.ingest import read_corpus
 from assay.model.judgments import Qrels
 from assay.model.query import Component, Hit
 from assay.opensearch.components import WHOLE_STATISTICS, Bm25
 from assay.opensearch.transport import Transport
 from assay.search.fusion import fuse
-from assay.search.options import COMPONENTS, SearchOptions
 from assay.search.query_type import classify
+from assay.search.request import COMPONENTS, SearchOptions
+from assay.settings import configure
 from bench.document import write_part
 from reproduce.data import indexed, judged, query_texts
 from reproduce.experiment import HERE

@@ -12,9 +12,9 @@ from typing import Any, TextIO
 
 import assay
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.model.document import Chunk, Document
 from assay.model.judgments import Qrels
+from assay.settings import configure
 from reproduce.experiment import HERE
 
 WORK = HERE.parent / "bench" / "work" / "reproduce"
@@ -39,7 +39,7 @@ def indexed(
     with Workspace(config) as workspace:
         workspace.ingest(documents)
         workspace.update_index(_say)
-        if workspace.index_info()["dead_rows"]:  # they still count in the weights of words
+        if workspace.index_card()["dead_rows"]:  # they still count in the weights of words
             workspace.update_index(_say, fresh=True)
         yield workspace
 

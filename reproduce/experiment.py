@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from assay.search.fusion import check_fusion
-from assay.search.options import FusionMethod, Normalization, SearchOptions
+from assay.search.request import FusionMethod, Normalization, SearchOptions
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 HERE = Path(__file__).resolve().parent

@@ -21,8 +21,8 @@ from assay.model.judgments import Qrels
 from assay.model.query import Hit
 from assay.model.vectors import Reranker
 from assay.search.fusion import Fused, fuse
-from assay.search.options import COMPONENTS
 from assay.search.query_type import classify
+from assay.search.request import COMPONENTS
 from reproduce.data import indexed, judged, query_texts
 from reproduce.experiment import Experiment, Run
 from reproduce.outcome import Outcome

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from assay.model.query import Filters
     from assay.model.ranking import Match, Result, Ties
     from assay.model.testset import GoldenQuery, Judgment, TestSet
-    from assay.search.options import SearchOptions
+    from assay.search.request import SearchOptions
     from assay.search.response import SearchHit, SearchResponse
     from assay.testsets.load import load_test_set
 
@@ -71,7 +71,7 @@ _HOMES = {
     "score": "evaluation.score",
     "score_answers": "evaluation.answers",
     "SearchHit": "search.response",
-    "SearchOptions": "search.options",
+    "SearchOptions": "search.request",
     "SearchResponse": "search.response",
     "Workspace": "app.workspace",
 }

@@ -1,18 +1,20 @@
 """How does a program on another machine use a shared service?
 
 >>> with Client("http://search.example:8321", key="assay_...") as service:  # doctest: +SKIP
-...     service.search("heart attack", k=5)["results"][0]["doc_id"]
-...     service.evaluate({"dataset_id": "test_set_v1"})["metrics"]["recall_at_10"]
+...     service.search("heart attack", k=5).results[0].chunk.doc_id
+...     service.runs.run("latest").aggregate["metrics"]["recall_at_10"]
 
-Answers are the JSON of the service. A refusal is a ``ServiceError`` with its code and request id. A
-service that is overloaded is asked again after the time it names, a few times at most.
+A ``Client`` has the verbs of a ``Workspace`` and answers with the same values. A refusal is a
+``ServiceError`` with its code and request id. A service that is overloaded is asked again after the
+time it names, a few times at most.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,14 +22,30 @@ from urllib.parse import quote
 
 import httpx2 as httpx
 
+from assay.app.answers import Answered
+from assay.app.held_out import hidden_in
+from assay.app.run_exchange import info_of, outcome_of
 from assay.durable import new_file
-from assay.errors import AssayError, UnreachableError, UsageError
+from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
+from assay.evaluation.stored_run import StoredRun, read_run
+from assay.model.codec import decode
+from assay.model.document import ChunkPlace
+from assay.model.run_store import RunFilter, RunPage
+from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.testset import TestSet
+from assay.model.testset_json import from_plain
+from assay.search.request import SEARCH_OPTIONS, option_name
+from assay.search.response import SearchResponse
+from assay.search.why import Why
+from assay.settings import Settings, configure
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
-OK = 200
+OK, NOT_FOUND = 200, 404
 BUSY = frozenset({429, 503})
 ENDED = frozenset({"complete", "failed", "cancelled"})
+PAGE = 1_000
+IDS_AT_ONCE = 5_000
 
 
 class ServiceError(AssayError):
@@ -40,12 +58,17 @@ class ServiceError(AssayError):
         self.status = status
         self.problem = problem
         self.request_id = problem.get("request_id")
-        told = problem.get("detail") or f"the service answered {status}"
-        super().__init__(f"{told} (request {self.request_id})", hint=problem.get("hint"))
+        said = problem.get("detail") or f"the service answered {status}"
+        super().__init__(f"{said} (request {self.request_id})", hint=problem.get("hint"))
+
+
+def connect(settings: Settings) -> Client:
+    """The service that the settings name."""
+    return Client(settings.server or "", key=settings.api_key, settings=settings)
 
 
 class Client:
-    """A service at an address."""
+    """A service at an address; see ``assay.app.interface.Assay`` for its verbs."""
 
     def __init__(
         self,
@@ -54,6 +77,7 @@ class Client:
         key: str | None = None,
         timeout: float = 60.0,
         transport: httpx.BaseTransport | None = None,
+        settings: Settings | None = None,
     ) -> None:
         if not address.startswith(("http://", "https://")):
             address = f"http://{address}"
@@ -61,6 +85,8 @@ class Client:
         self._http = httpx.Client(
             base_url=address, headers=headers, timeout=timeout, transport=transport
         )
+        self._settings = settings
+        self._test_sets: dict[str, TestSet] = {}
         self.address = address
 
     def __enter__(self) -> Client:
@@ -78,25 +104,48 @@ class Client:
         """Let go of connections."""
         self._http.close()
 
-    def search(self, query: str, **parameters: Any) -> dict[str, Any]:
-        """Search; parameters are those of ``GET /v1/search``, None where not given."""
-        given = {name: value for name, value in parameters.items() if value is not None}
-        return self._call("GET", "/v1/search", params={"q": query, **given})
+    @property
+    def settings(self) -> Settings:
+        """The settings of whoever asks."""
+        if self._settings is None:
+            self._settings = configure()
+        return self._settings
 
-    def why(self, query: str, document: str, **parameters: Any) -> dict[str, Any]:
-        """Why a document or chunk is not among the results."""
-        given = {name: value for name, value in parameters.items() if value is not None}
-        return self._call(
-            "GET", "/v1/search/why", params={"q": query, "document": document, **given}
-        )
+    def require(self) -> None:
+        """A service always has a workspace."""
 
-    def index(self) -> dict[str, Any]:
+    # Search and answers
+
+    def search(self, query: str, /, **changes: Any) -> SearchResponse:
+        """The best chunks for a query; ``changes`` are options of a search by name."""
+        params = {"q": query, **_parameters(changes)}
+        return decode(SearchResponse, self._call("GET", "/v1/search", params=params))
+
+    def why(self, query: str, document: str, /, **changes: Any) -> Why:
+        """Why a document or chunk is not among the results, or where it is."""
+        params = {"q": query, "document": document, **_parameters(changes)}
+        return decode(Why, self._call("GET", "/v1/search/why", params=params))
+
+    def answer(self, question: str, /, **changes: Any) -> Answered:
+        """What the corpus says to a question, with sources, or a refusal."""
+        params = {"q": question, **_parameters(changes)}
+        return decode(Answered, self._call("GET", "/v1/answer", params=params))
+
+    # Documents and the index
+
+    def sections(self) -> list[str]:
+        """The labels of sections that there are."""
+        found: list[str] = self._call("GET", "/v1/sections")["sections"]
+        return found
+
+    def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
         return self._call("GET", "/v1/index")
 
-    def check_index(self) -> dict[str, Any]:
-        """Check every file of the index."""
-        return self._call("GET", "/v1/index/check")
+    def check_index(self) -> list[str]:
+        """What is wrong with the index; nothing where the list is empty."""
+        found: list[str] = self._call("GET", "/v1/index/check")["problems"]
+        return found
 
     def write_index(self, action: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
         """Update, compact or rebuild the index, and wait for it."""
@@ -108,12 +157,11 @@ class Client:
 
     def document(self, doc_id: str) -> dict[str, Any]:
         """A document with its sections and chunks."""
-        return self._call("GET", f"/v1/documents/{quote(doc_id, safe='')}")
+        return self._call("GET", f"/v1/documents/{_quoted(doc_id)}")
 
     def delete_document(self, doc_id: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
         """Delete a document, and wait until the index knows."""
-        answer = self._call("DELETE", f"/v1/documents/{quote(doc_id, safe='')}")
-        return self._done(answer, wait_s)
+        return self._done(self._call("DELETE", f"/v1/documents/{_quoted(doc_id)}"), wait_s)
 
     def test_sets(self) -> dict[str, Any]:
         """Every test set that loads by name."""
@@ -134,6 +182,41 @@ class Client:
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise self._unreachable(problem) from None
 
+    # Runs
+
+    @cached_property
+    def runs(self) -> RemoteRuns:
+        """Evaluations of the service."""
+        return RemoteRuns(self)
+
+    def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
+        """A run with its test set and the first ``depth`` results of each query."""
+        return read_run(self.runs, ref, self._test_sets, stages=stages, depth=depth)
+
+    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
+        """Where chunks of these chunkers stood, also those that have been replaced since."""
+        found: dict[str, ChunkPlace] = {}
+        for part in _parts(chunk_ids):
+            body = {"chunk_ids": part, "versions": sorted(versions)}
+            answer = self._call("POST", "/v1/chunks/places", json=body)
+            found |= {
+                name: ChunkPlace(place["doc_id"], tuple((a, b) for a, b in place["spans"]))
+                for name, place in answer["places"].items()
+            }
+        return found
+
+    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
+        """A function that says where chunks stood in the index that a run was made with."""
+        versions = frozenset(info.chunker_versions)
+        return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}
+
+    def present(self, ids: Collection[str]) -> frozenset[str]:
+        """Which of these chunks and documents are in the corpus."""
+        found: set[str] = set()
+        for part in _parts(ids):
+            found |= set(self._call("POST", "/v1/chunks/present", json={"ids": part})["ids"])
+        return frozenset(found)
+
     def evaluate(
         self, test_set: Mapping[str, Any], *, wait_s: float = 3_600.0, **parameters: Any
     ) -> dict[str, Any]:
@@ -143,6 +226,31 @@ class Client:
             "POST", "/v1/evaluate", json=dict(test_set), params=parameters, headers=headers
         )
         return self._done(answer, wait_s)
+
+    def export_run(self, ref: str) -> dict[str, Any]:
+        """A whole run, which another service takes."""
+        return self._call("GET", f"/v1/runs/{_quoted(ref)}/export")
+
+    def push_run(self, packed: Mapping[str, Any]) -> dict[str, Any]:
+        """Store a run that was made here; the same one again changes nothing."""
+        return self._call("POST", "/v1/runs", json=dict(packed))
+
+    def compare(self, a: str, b: str, **options: Any) -> dict[str, Any]:
+        """Set two runs of the service side by side, as the service computes it."""
+        return self._call("POST", "/v1/compare", json={"a": a, "b": b, **options})
+
+    def gate(self, baseline: str, current: str, **options: Any) -> dict[str, Any]:
+        """Hold a run against a baseline; ``exit_code`` is what a build ends with."""
+        given = {name: value for name, value in options.items() if value is not None}
+        return self._call(
+            "POST", "/v1/gate", json={"baseline": baseline, "current": current, **given}
+        )
+
+    # How a service is asked
+
+    def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        """Any request of the service, as JSON."""
+        return self._call(method, path, **request)
 
     def _done(self, answer: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The result itself, whether it came at once or as a job."""
@@ -162,68 +270,6 @@ class Client:
                 raise UnreachableError(f"the job {job_id} is still {job['state']}")
             time.sleep(0.5)
 
-    def runs(self, **parameters: Any) -> dict[str, Any]:
-        """Runs, newest first."""
-        return self._call("GET", "/v1/runs", params=parameters)
-
-    def run(self, ref: str) -> dict[str, Any]:
-        """One run and its aggregate."""
-        return self._call("GET", f"/v1/runs/{quote(ref, safe='')}")
-
-    def run_queries(self, ref: str, **parameters: Any) -> dict[str, Any]:
-        """What happened to some queries of a run."""
-        return self._call("GET", f"/v1/runs/{quote(ref, safe='')}/queries", params=parameters)
-
-    def run_test_set(self, ref: str) -> dict[str, Any]:
-        """The queries and judgments that a run was made with."""
-        return self._call("GET", f"/v1/runs/{quote(ref, safe='')}/testset")
-
-    def delete_run(self, ref: str) -> dict[str, Any]:
-        """Delete a run and everything that is stored of it."""
-        return self._call("DELETE", f"/v1/runs/{quote(ref, safe='')}")
-
-    def export_run(self, ref: str) -> dict[str, Any]:
-        """A whole run, which another service takes."""
-        return self._call("GET", f"/v1/runs/{quote(ref, safe='')}/export")
-
-    def push_run(self, packed: Mapping[str, Any]) -> dict[str, Any]:
-        """Store a run that was made here; the same one again changes nothing."""
-        return self._call("POST", "/v1/runs", json=dict(packed))
-
-    def tag(self, ref: str, tag: str) -> dict[str, Any]:
-        """Let a tag name this run, and no other any longer."""
-        return self._call("PUT", f"/v1/runs/{quote(ref, safe='')}/tags/{quote(tag, safe='')}")
-
-    def untag(self, tag: str) -> dict[str, Any]:
-        """Forget a tag; the run stays."""
-        return self._call("DELETE", f"/v1/tags/{quote(tag, safe='')}")
-
-    def places(self, chunk_ids: Sequence[str], versions: Sequence[str]) -> dict[str, Any]:
-        """Where chunks stood as these chunkers cut them."""
-        body = {"chunk_ids": list(chunk_ids), "versions": list(versions)}
-        return self._call("POST", "/v1/chunks/places", json=body)
-
-    def present(self, ids: Sequence[str]) -> list[str]:
-        """Which of these chunks and documents are in the corpus."""
-        found: list[str] = self._call("POST", "/v1/chunks/present", json={"ids": list(ids)})["ids"]
-        return found
-
-    def answer(self, question: str, **parameters: Any) -> dict[str, Any]:
-        """Answer a question with sources, or refuse to."""
-        given = {name: value for name, value in parameters.items() if value is not None}
-        return self._call("GET", "/v1/answer", params={"q": question, **given})
-
-    def compare(self, a: str, b: str, **options: Any) -> dict[str, Any]:
-        """Set two runs of the service side by side."""
-        return self._call("POST", "/v1/compare", json={"a": a, "b": b, **options})
-
-    def gate(self, baseline: str, current: str, **options: Any) -> dict[str, Any]:
-        """Hold a run against a baseline; ``exit_code`` is what a build ends with."""
-        given = {name: value for name, value in options.items() if value is not None}
-        return self._call(
-            "POST", "/v1/gate", json={"baseline": baseline, "current": current, **given}
-        )
-
     def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -240,6 +286,122 @@ class Client:
             f"{self.address} does not answer: {type(problem).__name__}: {problem}",
             hint="is the service running, and the address right?",
         )
+
+
+class RemoteRuns:
+    """The runs of a service; a ``RunLibrary``."""
+
+    def __init__(self, service: Client) -> None:
+        self._service = service
+
+    def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
+        """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
+        params = {} if suite is None else {"suite": suite}
+        return info_of(self._known("GET", f"/v1/runs/{_quoted(ref)}", params=params))
+
+    def outcomes(
+        self,
+        ref: str,
+        *,
+        depth: int | None = None,
+        stages: bool = True,
+        queries: Collection[str] | None = None,
+    ) -> tuple[QueryOutcome, ...]:
+        """What happened to each query, page by page."""
+        found: list[QueryOutcome] = []
+        offset, total = 0, 1
+        while offset < total:
+            params = {"limit": PAGE, "offset": offset, "stages": str(stages).lower()}
+            page = self._known("GET", f"/v1/runs/{_quoted(ref)}/queries", params=params)
+            total = page["total"]
+            offset += PAGE
+            found += [
+                outcome_of(one, depth=depth)
+                for one in page["outcomes"]
+                if queries is None or one["query_id"] in queries
+            ]
+        return tuple(found)
+
+    def test_set(self, ref: str) -> TestSet:
+        """The queries and judgments that the run was made with."""
+        found = from_plain(self._known("GET", f"/v1/runs/{_quoted(ref)}/testset"))
+        if hidden_in(found) and found.checksum != self.run(ref).test_set_checksum:
+            raise UsageError(
+                f"the held-out queries of the run {ref} are masked for this key",
+                hint="use a key with the scope evaluate",
+            )
+        return found
+
+    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
+        """Runs, newest first."""
+        wanted = chosen or RunFilter()
+        given = {
+            "suite": wanted.suite,
+            "status": wanted.status and str(wanted.status),
+            "tag": wanted.tag,
+            "config_hash": wanted.config_hash,
+        }
+        params = {name: value for name, value in given.items() if value is not None}
+        rows: list[RunInfo] = []
+        total = 0
+        while len(rows) < limit:
+            size = min(PAGE, limit - len(rows))
+            page = self._known(
+                "GET", "/v1/runs", params={**params, "limit": size, "offset": offset + len(rows)}
+            )
+            total = page["total"]
+            rows += [info_of(one) for one in page["runs"]]
+            if len(page["runs"]) < size:
+                break
+        return RunPage(tuple(rows), total)
+
+    def tag(self, ref: str, tag: str) -> RunInfo:
+        """Let a tag name this run, and no other any longer."""
+        self._known("PUT", f"/v1/runs/{_quoted(ref)}/tags/{_quoted(tag)}")
+        return self.run(tag)
+
+    def untag(self, tag: str) -> None:
+        """Forget a tag; the run stays."""
+        self._known("DELETE", f"/v1/tags/{_quoted(tag)}")
+
+    def delete(self, ref: str) -> RunInfo:
+        """Remove a run with its outcomes and tags."""
+        info = self.run(ref)
+        self._known("DELETE", f"/v1/runs/{_quoted(info.run_id)}")
+        return info
+
+    def _known(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        """What the service answers; an unknown run is the same error as it is here."""
+        try:
+            return self._service.call(method, path, **request)
+        except ServiceError as error:
+            if error.status != NOT_FOUND:
+                raise
+            raise UnknownRunError(error.message, hint="assay --server ... eval list") from None
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _parameters(changes: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """Options of a search as an address has them."""
+    found: dict[str, str | list[str]] = {}
+    for name, value in changes.items():
+        one = SEARCH_OPTIONS[option_name(name)]
+        accepted = one.accept(value)
+        if isinstance(accepted, bool):
+            found[one.name] = str(accepted).lower()
+        elif one.name != "components" and isinstance(accepted, tuple):
+            found[one.name] = [str(item) for item in accepted]
+        elif accepted is not None:
+            found[one.name] = one.kind.write(accepted)
+    return found
+
+
+def _parts(ids: Iterable[str]) -> list[list[str]]:
+    every = sorted(set(ids))
+    return [every[at : at + IDS_AT_ONCE] for at in range(0, len(every), IDS_AT_ONCE)]
 
 
 def _wait(text: str) -> float:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from assay.config import configure
 from assay.http.edge.logs import service_log
 from assay.http.service import Service
+from assay.settings import configure
 from assay.store.runs import SqlRunStore
 from tests.badinputs.ways import Bench, bench_in
 from tests.unit.cli.test_eval_compare import GOOD, put

@@ -23,13 +23,13 @@ from starlette.testclient import TestClient
 
 from assay.app.desk import Desk
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.http.app import create_app
 from assay.http.edge.logs import service_log
 from assay.http.service import Service
 from assay.ingest import read_corpus
 from assay.model.annotation import Item, Purpose, Round, RoundQuery
 from assay.model.document import Chunk, Document
+from assay.settings import configure
 from tests.browser.hostile import DOCUMENTS as EVIL
 from tests.browser.hostile import EVIL_TABLE, PAYLOADS
 from tests.unit.http.small import DOCUMENTS, TEST_SET

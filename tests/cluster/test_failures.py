@@ -136,7 +136,7 @@ def test_a_node_killed_during_a_load_that_comes_back(
         assert load.problem is None
         assert workspace.check_index() == []
         chunks = workspace.store.counts()["chunks"]
-        assert workspace.index_info()["indexed_rows"] == chunks
+        assert workspace.index_card()["indexed_rows"] == chunks
     print(f"{chunks} chunks, {2 * ROWS} acknowledged before the kill, 0 lost")
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from assay.app.workspace import Workspace
 from assay.cli.main import run
-from assay.config import configure
 from assay.ingest import read_corpus
 from assay.model.query import Filters
 from assay.opensearch.transport import Transport
+from assay.settings import configure
 from tests.cluster.nodes import ClusterProcesses
 
 CORPUS = Path("src/assay/data/corpus")
@@ -84,7 +84,7 @@ def test_both_engines_find_the_same(both: tuple[Workspace, Workspace]) -> None:
 
 def test_the_card_names_the_engine(both: tuple[Workspace, Workspace]) -> None:
     _, there = both
-    card = there.index_info()
+    card = there.index_card()
     assert card["engine"].startswith("opensearch 2.")
     assert (card["changes_behind"], card["indexed_rows"]) == (0, card["chunks"])
     assert there.check_index() == []

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.encode.shelf import Shelf
 from assay.search.searcher import Searcher
+from assay.settings import configure
 from tests.e2e.clinic import chunks
 from tests.unit.search.corpus import documents
 

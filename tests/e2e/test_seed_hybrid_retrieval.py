@@ -17,7 +17,7 @@ from assay.errors import GpuNotAvailableError
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search.fusion import fuse
-from assay.search.options import SearchOptions
+from assay.search.request import SearchOptions
 from assay.search.searcher import Searcher
 from tests.unit.search.faults import Rig, no_reranker
 

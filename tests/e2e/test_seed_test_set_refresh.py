@@ -20,12 +20,12 @@ import pytest
 from assay.app.desk import Desk, desk
 from assay.app.workspace import Workspace
 from assay.cli.main import run
-from assay.config import configure
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.record import RecordOptions, record
 from assay.ingest import read_corpus
 from assay.model.system import System
 from assay.model.testset import GoldenQuery
+from assay.settings import configure
 from assay.store.query_log import LoggedQuery, QueryLog
 from assay.testsets.load import load_test_set, shipped_folder
 from tests.e2e.questions import QUESTIONS

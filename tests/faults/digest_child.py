@@ -13,12 +13,12 @@ import sys
 from pathlib import Path
 
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.evaluation.outcomes import outcomes_digest, score_outcomes
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import RecordOptions, record
 from assay.ingest import read_corpus
 from assay.measures.parse import parse_measures
+from assay.settings import configure
 from assay.testsets.load import parse_test_set
 from tests.faults.whole import MODELS, TEST_SET, WORDS, settings
 from tests.unit.encode.tiny import write_model

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.errors import DiskFullError
 from assay.http.service import Service
+from assay.settings import configure
 from tests.faults.whole import answers, command, make_whole, settings
 from tests.unit.http.conftest import client_of
 

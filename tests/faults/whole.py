@@ -15,10 +15,10 @@ from typing import Any
 
 from assay.app.workspace import Workspace
 from assay.cli.main import run
-from assay.config import Configuration, configure
 from assay.encode.folders import DESCRIPTION, card_of_folder, description
 from assay.encode.shelf import checksum
 from assay.errors import AssayError
+from assay.settings import Settings, configure
 from tests.unit.encode.tiny import write_model
 
 WORDS = ("aspirin", "heart", "attack", "risk", "aspirin heart", "risk attack", "heart risk")
@@ -45,7 +45,7 @@ class Whole:
     bundle: Path
 
     @property
-    def config(self) -> Configuration:
+    def config(self) -> Settings:
         return configure(settings(self.home))
 
 

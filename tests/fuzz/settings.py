@@ -14,10 +14,11 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from assay.search.check import changed as changed_options
+
 from assay.app.cron import parse_schedule
 from assay.cli.ab_sides import _from_file, parse_inline
 from assay.cli.bundle_job import check_bundle
-from assay.config import configure
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
 from assay.evaluation.gate import parse_limits
@@ -25,9 +26,9 @@ from assay.evaluation.retrievers.http import load_mapping
 from assay.index.manifest import Manifest, Part, load, save
 from assay.measures.parse import parse_measures
 from assay.search.boost import load_lexicon
-from assay.search.check import changed as changed_options
-from assay.search.options import SearchOptions, read_weights
+from assay.search.request import SearchOptions, read_weights
 from assay.search.synonyms import read_synonyms
+from assay.settings import configure
 from assay.store.backup import restore
 from assay.store.database import open_database
 from tests.fuzz.harness import Harness

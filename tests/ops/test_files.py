@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from assay.app.quality import GAUGES
-from assay.config.settings import SETTINGS
 from assay.http.metrics import Metrics
+from assay.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 OPS = ROOT / "ops"

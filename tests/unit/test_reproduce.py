@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.search.options import SearchOptions
+from assay.search.request import SearchOptions
 from reproduce.experiment import Experiment, experiments
 from reproduce.run import KINDS
 

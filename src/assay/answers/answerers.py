@@ -17,7 +17,6 @@ from assay.answers.remote import RemoteAnswerer
 from assay.errors import UsageError
 from assay.model.answers import Answerer
 
-NO_MODEL = "none"
 _HINT = "extractive, an address such as http://127.0.0.1:11434/v1, or module:function"
 
 
@@ -25,7 +24,7 @@ def open_answerer(
     spec: str,
     *,
     dense_model: str = "",
-    model: str = NO_MODEL,
+    model: str | None = None,
     key_variable: str = "OPENAI_API_KEY",
     seconds: float = 60.0,
 ) -> Answerer:
@@ -33,7 +32,7 @@ def open_answerer(
     if spec == "extractive":
         return ExtractiveAnswerer(dense_model)
     if spec.startswith(("http://", "https://")):
-        if model == NO_MODEL:
+        if model is None:
             raise UsageError(
                 f"which model answers at {spec:.100}?", hint="name it: ASSAY_ANSWER_MODEL"
             )

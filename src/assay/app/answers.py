@@ -2,48 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from assay.model.answers import Answer
+from assay.model.codec import as_json, encode
+from assay.search.response import SearchResponse
 
-    from assay.model.answers import Answer
-    from assay.model.document import Chunk
-    from assay.search.response import SearchResponse
+if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
+    from assay.search.request import SearchOptions
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """What an answer cites; only the id where the search found no such chunk."""
+
+    chunk_id: str
+    doc_id: str | None = None
+    title: str | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, who gave it, and the search that it rests on."""
+    """An answer, who gave it and what it rests on; ``response`` is the search behind it."""
 
     question: str
     answerer: str
     answer: Answer
-    response: SearchResponse
-
-    def sources(self) -> list[dict[str, Any]]:
-        """Each citation with what stands there; nulls where the search has no such chunk."""
-        known = {hit.chunk.chunk_id: hit.chunk for hit in self.response.results}
-        return [_source(name, known) for name in self.answer.citations]
+    sources: tuple[AnswerSource, ...]
+    degraded: bool = False
+    component_errors: tuple[str, ...] = ()
+    response: SearchResponse | None = field(default=None, metadata=as_json(None))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "question": self.question,
-            "answerer": self.answerer,
-            "answer": {**asdict(self.answer), "citations": list(self.answer.citations)},
-            "sources": self.sources(),
-            "degraded": self.response.degraded,
-            "component_errors": list(self.response.component_errors),
-        }
+        found: dict[str, Any] = encode(self)
+        return found
 
 
-def _source(chunk_id: str, known: Mapping[str, Chunk]) -> dict[str, Any]:
-    chunk = known.get(chunk_id)
-    return {
-        "chunk_id": chunk_id,
-        "doc_id": chunk.doc_id if chunk else None,
-        "title": chunk.title if chunk else None,
-        "text": chunk.text if chunk else None,
-    }
+def answer(
+    workspace: Workspace, question: str, options: SearchOptions | None = None, **changes: Any
+) -> Answered:
+    """Search, and let the configured answerer answer from what was found."""
+    return answer_from(workspace, question, workspace.search(question, options, **changes))
+
+
+def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
+    """The same from a search that was made already."""
+    from assay.search.passages import passages_of
+
+    answerer = workspace.answerer
+    said = answerer.answer(question, passages_of(response))
+    chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
+    sources = tuple(
+        AnswerSource(name, chunk.doc_id, chunk.title, chunk.text)
+        if (chunk := chunks.get(name))
+        else AnswerSource(name)
+        for name in said.citations
+    )
+    return Answered(
+        question,
+        answerer.name,
+        said,
+        sources,
+        response.degraded,
+        response.component_errors,
+        response,
+    )

@@ -56,9 +56,9 @@ class Entry:
         return by_month or by_week if self.either_day else by_month and by_week
 
 
-def parse_schedule(text: str) -> tuple[Entry, ...]:
-    """The entries of the setting ``schedule``; none where it says ``none``."""
-    if text.strip() == "none":
+def parse_schedule(text: str | None) -> tuple[Entry, ...]:
+    """The entries of the setting ``schedule``."""
+    if text is None:
         return ()
     entries = tuple(_entry(part.strip()) for part in text.split(";") if part.strip())
     if len(entries) > MAX_ENTRIES:

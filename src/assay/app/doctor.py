@@ -14,11 +14,10 @@ from enum import StrEnum
 from typing import Any
 
 from assay import compiled
-from assay.app.encoders import NO_MODEL
 from assay.app.workspace import Workspace
-from assay.config import Configuration
 from assay.errors import AssayError
 from assay.plural import counted
+from assay.settings import Settings
 from assay.version import __version__
 
 LOW_DISK_BYTES = 1 << 30
@@ -43,7 +42,7 @@ class Finding:
     hint: str = ""
 
 
-def examine(config: Configuration) -> list[Finding]:
+def examine(config: Settings) -> list[Finding]:
     """Every check, in the order in which things depend on each other."""
     with Workspace(config) as workspace:
         checks: tuple[tuple[str, Callable[[Workspace], Iterator[Finding]]], ...] = (
@@ -90,14 +89,15 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
-    from assay.encode.shelf import faults, shelf_of
+    from assay.app.engine import model_shelf
+    from assay.encode.shelf import faults
 
-    here = shelf_of(workspace.config)
+    here = model_shelf(workspace.settings)
     for role, name in (
-        ("splade", workspace.config.splade_model),
-        ("dense", workspace.config.dense_model),
+        ("splade", workspace.settings.splade_model),
+        ("dense", workspace.settings.dense_model),
     ):
-        if name == NO_MODEL:
+        if name is None:
             yield Finding(f"model {role}", State.NOTE, "switched off", f"set {role}_model")
             continue
         try:
@@ -123,7 +123,7 @@ def _gpu(_: Workspace) -> Iterator[Finding]:
 
 
 def _store(workspace: Workspace) -> Iterator[Finding]:
-    if not workspace.exists() and workspace.index_folder.exists():
+    if not workspace.exists() and workspace.layout.index.exists():
         says, hint = f"{workspace.database} is missing", "assay restore puts a backup into a folder"
         yield Finding("store", State.FAULT, says, hint)
         return
@@ -162,7 +162,7 @@ def _emptied(workspace: Workspace) -> bool:
 def _vectors(workspace: Workspace) -> Iterator[Finding]:
     from assay.encode.cache import damage
 
-    for path in sorted((workspace.home / "vectors").glob("*.db")):
+    for path in sorted((workspace.layout.vectors).glob("*.db")):
         if wrong := damage(path):
             hint = "delete it: vectors are made anew from the texts"
             yield Finding("vectors", State.FAULT, f"{path} was damaged: {wrong}", hint)
@@ -192,7 +192,7 @@ def _test_sets(workspace: Workspace) -> Iterator[Finding]:
     from assay.app.reminder import due_sets
     from assay.testsets.load import list_test_sets, read_test_set
 
-    here = workspace.home / "testsets"
+    here = workspace.layout.test_sets
     for name, path in list_test_sets(here).items():
         if path.parent == here and (problems := read_test_set(path).problems):
             hint = f"assay testset validate {name}"
@@ -213,7 +213,7 @@ def _index(workspace: Workspace) -> Iterator[Finding]:
         state, verb = (State.NOTE, "update") if stale else (State.FAULT, "rebuild")
         yield Finding("index", state, problem, f"assay index {verb}")
     if not problems:
-        yield _wear(workspace.index_info())
+        yield _wear(workspace.index_card())
 
 
 def _wear(card: Mapping[str, Any]) -> Finding:

@@ -1,54 +1,172 @@
-"""What is searched: which generation, with which components, and why are others absent?"""
+"""How are the models, the index and the cluster of a workspace opened and joined to a search?
+
+The only place that builds encoders, components and searchers from settings.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import limits
-from assay.app import encoders as encoding
-from assay.errors import AssayError, EngineError
-from assay.search.options import COMPONENTS
+from assay.errors import AssayError, CorruptError, EngineError
+from assay.search.request import COMPONENTS, SearchOptions
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
+    from assay.encode.shelf import Shelf
     from assay.index.reader import Generation
+    from assay.index.writer import Encoders
+    from assay.model.answers import Answerer
     from assay.model.document import ChunkLabels, KeyedChunk
     from assay.model.query import Component
+    from assay.model.system import System
+    from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
     from assay.opensearch.cluster import Cluster
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
+    from assay.settings import Settings
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with (stage, done, total); a total of 0 is not known."""
 
 
-def open_searcher(workspace: Workspace) -> Searcher:
-    """Search as configured; the caller closes it."""
-    from assay.encode.catalog import requires_gpu
-    from assay.search.boost import load_lexicon
-    from assay.search.options import configured
-    from assay.search.rerank import Rerankers
-    from assay.search.searcher import Searcher, Source
-    from assay.search.synonyms import read_synonyms
+def silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
-    workspace.require()
-    config = workspace.config
-    lexicon, synonyms = config.lexicon, config.synonyms
-    return Searcher(
-        Source(partial(_generation_name, workspace), workspace.snapshot),
-        Rerankers(partial(encoding.reranker, config), requires_gpu),
-        defaults=configured(config),
-        lexicon=load_lexicon(lexicon) if isinstance(lexicon, Path) else None,
-        synonyms=read_synonyms(synonyms) if isinstance(synonyms, Path) else None,
+
+# Models
+
+
+def model_shelf(settings: Settings) -> Shelf:
+    """Where models are looked for: in the workspace, then in the folder that all share."""
+    from assay.encode.shelf import shelf
+
+    return shelf(settings.home, settings.models)
+
+
+def dense_encoder(settings: Settings) -> DenseEncoder | None:
+    """The dense model, opened; None where the settings want none."""
+    from assay.encode.encoders import open_dense
+
+    name = settings.dense_model
+    return (
+        None if name is None else open_dense(name, model_shelf(settings), threads=settings.threads)
     )
 
 
-def _generation_name(workspace: Workspace) -> str:
+def sparse_encoder(settings: Settings) -> SparseEncoder | None:
+    """The SPLADE model, opened; None where the settings want none."""
+    from assay.encode.encoders import open_sparse
+
+    name = settings.splade_model
+    return (
+        None if name is None else open_sparse(name, model_shelf(settings), threads=settings.threads)
+    )
+
+
+def _reranker(settings: Settings, name: str) -> Reranker:
+    from assay.encode.encoders import open_reranker
+
+    return open_reranker(name, model_shelf(settings), threads=settings.threads)
+
+
+def cached_encoders(workspace: Workspace, stack: ExitStack, progress: Progress) -> Encoders:
+    """The models as an index writer calls them: texts seen before come from the cache."""
+    from assay.encode.cache import VectorCache
+    from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
+    from assay.index.writer import Encoders
+
+    def report(stage: str) -> Callable[[EncodeProgress], None]:
+        return lambda state: progress(stage, state.done, state.total)
+
+    def cache(model: str) -> VectorCache:
+        return stack.enter_context(VectorCache(workspace.layout.vectors, model))
+
+    dense, sparse = workspace.dense_encoder, workspace.sparse_encoder
+    parts: dict[str, Any] = {}
+    if dense is not None:
+        dense_cache = cache(dense.model_id)
+        parts |= {
+            "dense": lambda texts: encode_dense(
+                dense, texts, dense_cache, progress=report("dense")
+            ),
+            "dense_model": dense.model_id,
+        }
+    if sparse is not None:
+        sparse_cache = cache(sparse.model_id)
+        parts |= {
+            "sparse": lambda texts: encode_sparse(
+                sparse, texts, sparse_cache, progress=report("splade")
+            ),
+            "sparse_model": sparse.model_id,
+            "vocabulary": sparse.vocabulary,
+        }
+    return Encoders(**parts)
+
+
+def open_answerer(settings: Settings) -> Answerer:
+    """What turns results into an answer, as the settings name it."""
+    from assay.answers import answerers
+
+    return answerers.open_answerer(
+        settings.answerer,
+        dense_model=settings.dense_model or "",
+        model=settings.answer_model,
+        key_variable=settings.answer_key_variable,
+        seconds=settings.answer_seconds,
+    )
+
+
+# Index and cluster
+
+
+def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
+    """The cluster that the settings name; ``stack`` closes its connections."""
+    from assay.opensearch.cluster import Cluster, Shape
+    from assay.opensearch.transport import Credentials, Transport
+
+    transport = Transport(
+        settings.opensearch_url or "",
+        Credentials(
+            user=settings.opensearch_user or "",
+            password=settings.opensearch_password or "",
+            api_key=settings.opensearch_api_key or "",
+            ca=settings.opensearch_ca,
+        ),
+    )
+    stack.callback(transport.close)
+    shape = Shape(
+        settings.opensearch_prefix,
+        settings.opensearch_shards,
+        settings.opensearch_replicas,
+        settings.opensearch_refresh,
+    )
+    return Cluster(transport, shape)
+
+
+def generation(workspace: Workspace) -> Generation:
+    """The current generation of the index, opened; refused where it is of another store."""
+    from assay.index.origin import FOREIGN, is_foreign
+    from assay.index.reader import open_generation
+
+    workspace.require()
+    opened = open_generation(workspace.layout.index)
+    if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
+        raise CorruptError(FOREIGN, hint="assay index rebuild")
+    return opened
+
+
+def generation_name(workspace: Workspace) -> str:
+    """The newest generation, without opening it."""
     if workspace.cluster is not None:
         return workspace.cluster.current().name
     from assay.index.manifest import load
 
-    return str(load(workspace.index_folder).generation)
+    return str(load(workspace.layout.index).generation)
 
 
 def models(workspace: Workspace) -> Mapping[str, str]:
@@ -57,13 +175,43 @@ def models(workspace: Workspace) -> Mapping[str, str]:
         return workspace.cluster.current().models
     from assay.index.manifest import load
 
-    return load(workspace.index_folder).models
+    return load(workspace.layout.index).models
 
 
-def components(workspace: Workspace, generation: Generation) -> dict[str, Component]:
-    """The components that this index and configuration have, by name."""
-    wanted = ["bm25", *(name for name in COMPONENTS if name in generation.manifest.models)]
-    every = {name: _component(workspace, name, generation) for name in wanted}
+# Search
+
+
+def search_defaults(settings: Settings) -> SearchOptions:
+    """The options of a search as configured; a component without a model is not asked."""
+    models = {"splade": settings.splade_model, "dense": settings.dense_model}
+    wanted = settings.search.components
+    present = tuple(name for name in wanted if models.get(name, "") is not None)
+    return settings.search if present == wanted else replace(settings.search, components=present)
+
+
+def open_searcher(workspace: Workspace) -> Searcher:
+    """Search as configured; the caller closes it."""
+    from assay.encode.catalog import requires_gpu
+    from assay.search.boost import load_lexicon
+    from assay.search.rerank import Rerankers
+    from assay.search.searcher import Searcher, Source
+    from assay.search.synonyms import read_synonyms
+
+    workspace.require()
+    settings = workspace.settings
+    return Searcher(
+        Source(partial(generation_name, workspace), partial(snapshot, workspace)),
+        Rerankers(partial(_reranker, settings), requires_gpu),
+        defaults=search_defaults(settings),
+        lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
+        synonyms=None if settings.synonyms is None else read_synonyms(settings.synonyms),
+    )
+
+
+def components(workspace: Workspace, opened: Generation) -> dict[str, Component]:
+    """The components that this index and these settings have, by name."""
+    wanted = ["bm25", *(name for name in COMPONENTS if name in opened.manifest.models)]
+    every = {name: _component(workspace, name, opened) for name in wanted}
     return {name: component for name, component in every.items() if component is not None}
 
 
@@ -73,20 +221,20 @@ def snapshot(workspace: Workspace) -> Snapshot:
 
     if workspace.cluster is not None:
         return _cluster_snapshot(workspace, workspace.cluster)
-    generation, store = workspace.generation(), workspace.store
-    found, absent = _present(lambda name: _component(workspace, name, generation))
+    opened, store = workspace.generation(), workspace.store
+    present, absent = _present(lambda name: _component(workspace, name, opened))
 
     def find(name: str) -> list[KeyedChunk]:
-        return [row for row in store.find(name) if row.key in generation.chunk_ids]
+        return [row for row in store.find(name) if row.key in opened.chunk_ids]
 
     return Snapshot(
-        generation=str(generation.manifest.generation),
-        components=found,
+        generation=str(opened.manifest.generation),
+        components=present,
         chunks=store.chunks_by_key,
-        labels=partial(generation.labels, older=store.labels_by_key),
+        labels=partial(opened.labels, older=store.labels_by_key),
         find=find,
         absent=absent,
-        size=len(generation.chunk_ids),
+        size=len(opened.chunk_ids),
     )
 
 
@@ -100,7 +248,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     if not current.generation:
         raise EngineError("there is no index on the cluster yet", hint="assay index update")
     refuse_foreign(current, store)
-    found, absent = _present(
+    present, absent = _present(
         lambda name: cluster.component(
             name, current, workspace.sparse_encoder, workspace.dense_encoder
         )
@@ -114,7 +262,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     labels: Cache[int, ChunkLabels] = Cache(limits.MAX_CACHED_LABELS)
     return Snapshot(
         generation=current.name,
-        components=found,
+        components=present,
         chunks=store.chunks_by_key,
         labels=partial(labels.all_of, fetch=store.labels_by_key),
         find=find,
@@ -127,7 +275,7 @@ def _present(
     component_of: Callable[[str], Component | None],
 ) -> tuple[dict[str, Component], dict[str, str]]:
     """The components that can be asked; for each other one, why it cannot."""
-    found: dict[str, Component] = {}
+    present: dict[str, Component] = {}
     absent: dict[str, str] = {}
     for name in COMPONENTS:
         try:
@@ -138,16 +286,33 @@ def _present(
         if component is None:
             absent[name] = f"{name}: the configuration has no model for it"
         else:
-            found[name] = component
-    return found, absent
+            present[name] = component
+    return present, absent
 
 
-def _component(workspace: Workspace, name: str, generation: Generation) -> Component | None:
-    """One component; None where the configuration wants no model for it."""
+def _component(workspace: Workspace, name: str, opened: Generation) -> Component | None:
+    """One component; None where the settings want no model for it."""
     if name == "bm25":
-        return generation.bm25()
+        return opened.bm25()
     if name == "splade" and workspace.sparse_encoder is not None:
-        return generation.splade(workspace.sparse_encoder)
+        return opened.splade(workspace.sparse_encoder)
     if name == "dense" and workspace.dense_encoder is not None:
-        return generation.dense(workspace.dense_encoder)
+        return opened.dense(workspace.dense_encoder)
     return None
+
+
+# Evaluation
+
+
+def system(workspace: Workspace, options: SearchOptions, *, answers: bool) -> System:
+    """The search of this workspace under these options, as something to evaluate."""
+    from assay.search.recorded import recorded_system
+
+    return recorded_system(
+        workspace.searcher,
+        options,
+        workspace.store.places,
+        models=models(workspace),
+        engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
+        answerer=workspace.answerer if answers else None,
+    )

@@ -31,7 +31,7 @@ from assay.model.runs import QueryOutcome
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.model.testset_json import from_plain, to_plain
-from assay.search.options import COMPONENTS
+from assay.search.request import COMPONENTS
 from assay.store.jobs import Task
 from assay.store.owner import this_process
 

@@ -12,7 +12,6 @@ from assay.errors import UnknownRunError
 from assay.evaluation.baseline import side_of_file, side_of_run, sides_of_runs
 from assay.evaluation.defaults import GATE_MEASURES
 from assay.evaluation.gate import GateReport, gate, parse_limits
-from assay.evaluation.sampling import sampling_of
 from assay.measures.parse import parse_measures
 
 if TYPE_CHECKING:
@@ -42,13 +41,13 @@ def gate_runs(
     else:
         other = workspace.stored_run(baseline)
         before, now = sides_of_runs(other, run, measures, workspace.archived)
-    sampling = sampling_of(workspace.config)
+    sampling = workspace.settings.sampling
     return gate(
         before,
         now,
         chosen,
         non_inferiority=non_inferiority,
-        alpha=workspace.config.alpha if alpha is None else alpha,
+        alpha=workspace.settings.alpha if alpha is None else alpha,
         sampling=sampling if seed is None else replace(sampling, seed=seed),
         warnings=["the run is its own baseline"] if before.name == now.name else [],
     )

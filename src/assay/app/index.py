@@ -1,104 +1,31 @@
-"""How do documents reach the store and the index, on this machine or on a cluster?"""
+"""What is in the index, is it sound, and how is it brought up to date?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from assay.app.encoders import Progress, cached_encoders
-from assay.config import Configuration
-from assay.errors import CorruptError
+from assay.app.engine import Progress, cached_encoders, silent
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
     from assay.index.manifest import Manifest
-    from assay.index.reader import Generation
-    from assay.model.document import Chunk, Document
-    from assay.opensearch.cluster import Cluster
-    from assay.store.corpus import CorpusStore, Written
 
-BATCH_DOCUMENTS = 200
+Action = Literal["update", "compact", "rebuild"]
 
 
-def silent(stage: str, done: int, total: int) -> None:
-    """Nobody is looking."""
+@dataclass(frozen=True, slots=True)
+class IndexWritten:
+    """The generation that was written."""
+
+    generation: int
+    rows: int
+    segments: int
 
 
-def ingest(
-    store: CorpusStore,
-    documents: Iterable[tuple[Document, tuple[Chunk, ...]]],
-    progress: Progress,
-) -> Written:
-    """Store documents in batches; each batch is durable when the next one begins."""
-    from assay.store.corpus import Written
-
-    total = Written()
-    seen = 0
-    for batch in _batches(documents, BATCH_DOCUMENTS):
-        total += store.put(batch)
-        seen += len(batch)
-        progress("read", seen, 0)
-    return total
-
-
-def generation(workspace: Workspace) -> Generation:
-    """The current generation, opened; refused where it is of another store."""
-    from assay.index.origin import FOREIGN, is_foreign
-    from assay.index.reader import open_generation
-
-    workspace.require()
-    found = open_generation(workspace.index_folder)
-    if is_foreign(found.manifest.applied, found.manifest.card, workspace.store):
-        raise CorruptError(FOREIGN, hint="assay index rebuild")
-    return found
-
-
-def open_cluster(config: Configuration, stack: ExitStack) -> Cluster:
-    """The cluster that the settings name; ``stack`` closes the connections."""
-    from assay.opensearch.cluster import Cluster, Shape
-    from assay.opensearch.transport import Transport
-
-    transport = Transport(config.opensearch_url)
-    stack.callback(transport.close)
-    shape = Shape(
-        config.opensearch_prefix,
-        config.opensearch_shards,
-        config.opensearch_replicas,
-        config.opensearch_refresh,
-    )
-    return Cluster(transport, shape)
-
-
-def update_index(workspace: Workspace, progress: Progress, *, fresh: bool) -> Manifest:
-    """Bring the index up to the store, wherever it is."""
-    from assay.index.writer import update
-
-    with ExitStack() as stack:
-        encoders = cached_encoders(workspace, stack, progress)
-        if workspace.cluster is None:
-            return update(
-                workspace.index_folder,
-                workspace.store,
-                encoders,
-                fresh=fresh,
-                progress=progress,
-                graph_from_rows=workspace.config.graph_from,
-            )
-        from assay.index.lock import write_lock
-        from assay.index.manifest import Manifest, Part
-
-        cluster, dense = workspace.cluster, workspace.dense_encoder
-        stack.enter_context(write_lock(workspace.index_folder))
-        size = 0 if dense is None else dense.dimension
-        now = cluster.update(workspace.store, encoders, size, fresh=fresh, progress=progress)
-        whole = Part(now.index, cluster.count(now.index), {})
-        return Manifest(now.generation, now.applied, segments=(whole,), models=now.models)
-
-
-def index_info(workspace: Workspace) -> dict[str, Any]:
-    """The index card: what is in it, how fresh it is, which models made it."""
+def index_card(workspace: Workspace) -> dict[str, Any]:
+    """What the index holds, how fresh it is and which models made it."""
     workspace.require()
     generation, applied, card = _card(workspace)
     return {
@@ -110,6 +37,56 @@ def index_info(workspace: Workspace) -> dict[str, Any]:
     }
 
 
+def check_index(workspace: Workspace) -> list[str]:
+    """What is wrong with the index; nothing where the list is empty."""
+    workspace.require()
+    chunks = workspace.store.counts()["chunks"]
+    if workspace.cluster is not None:
+        return workspace.cluster.problems(chunks, workspace.store)
+    from assay.index import check
+
+    return check.problems(workspace.layout.index, chunks, workspace.store)
+
+
+def write_index(
+    workspace: Workspace, action: Action = "update", progress: Progress = silent
+) -> IndexWritten:
+    """Bring the index up to the store's last change; other actions than update write it anew."""
+    workspace.require()
+    manifest = update_index(workspace, progress, fresh=action != "update")
+    return IndexWritten(
+        manifest.generation, sum(part.rows for part in manifest.segments), len(manifest.segments)
+    )
+
+
+def update_index(
+    workspace: Workspace, progress: Progress = silent, *, fresh: bool = False
+) -> Manifest:
+    """Bring the index up to the store, encoding only texts that no model has seen."""
+    from assay.index.writer import update
+
+    with ExitStack() as stack:
+        encoders = cached_encoders(workspace, stack, progress)
+        if workspace.cluster is None:
+            return update(
+                workspace.layout.index,
+                workspace.store,
+                encoders,
+                fresh=fresh,
+                progress=progress,
+                graph_from_rows=workspace.settings.graph_from,
+            )
+        from assay.index.lock import write_lock
+        from assay.index.manifest import Manifest, Part
+
+        cluster, dense = workspace.cluster, workspace.dense_encoder
+        stack.enter_context(write_lock(workspace.layout.index))
+        size = 0 if dense is None else dense.dimension
+        now = cluster.update(workspace.store, encoders, size, fresh=fresh, progress=progress)
+        whole = Part(now.index, cluster.count(now.index), {})
+        return Manifest(now.generation, now.applied, segments=(whole,), models=now.models)
+
+
 def changes_behind(workspace: Workspace) -> int:
     """How many changes of the documents the index does not have yet."""
     if workspace.cluster is not None:
@@ -117,7 +94,7 @@ def changes_behind(workspace: Workspace) -> int:
     else:
         from assay.index.manifest import load
 
-        applied = load(workspace.index_folder).applied
+        applied = load(workspace.layout.index).applied
     return workspace.store.last_change() - applied
 
 
@@ -129,25 +106,6 @@ def _card(workspace: Workspace) -> tuple[int, int, dict[str, Any]]:
     from assay.index import check
     from assay.index.manifest import load
 
-    manifest = load(workspace.index_folder)
-    card = check.card(workspace.index_folder, manifest)
+    manifest = load(workspace.layout.index)
+    card = check.card(workspace.layout.index, manifest)
     return manifest.generation, manifest.applied, card
-
-
-def check_index(workspace: Workspace) -> list[str]:
-    """What is wrong with the index; nothing where the list is empty."""
-    workspace.require()
-    chunks = workspace.store.counts()["chunks"]
-    if workspace.cluster is not None:
-        return workspace.cluster.problems(chunks, workspace.store)
-    from assay.index import check
-
-    return check.problems(workspace.index_folder, chunks, workspace.store)
-
-
-def _batches(
-    documents: Iterable[tuple[Document, tuple[Chunk, ...]]], size: int
-) -> Iterator[list[tuple[Document, tuple[Chunk, ...]]]]:
-    waiting = iter(documents)
-    while batch := list(islice(waiting, size)):
-        yield batch

@@ -20,7 +20,7 @@ from assay.annotation.pool import (
     pooled,
 )
 from assay.annotation.similar import words_of
-from assay.app.encoders import Progress
+from assay.app.engine import Progress
 from assay.app.workspace import Workspace
 from assay.errors import InputError, SearchUnavailableError
 from assay.evaluation.stored_run import StoredRun

@@ -13,13 +13,12 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
 from assay.app.quality import QualityCollector, newest_quality
-from assay.config import Configuration
 from assay.durable import write_atomically
 from assay.errors import InputError, UnreachableError
 from assay.model.run_store import RunStore
+from assay.settings import Settings
 
 JOB = "assay"
-NOWHERE = "none"
 TIMEOUT_S = 10.0
 
 
@@ -35,13 +34,13 @@ def figures(store: RunStore) -> bytes:
     return generate_latest(registry)
 
 
-def places(config: Configuration) -> dict[str, str]:
+def places(config: Settings) -> dict[str, str]:
     """Where the settings want figures to go."""
     named = {"textfile": config.metrics_textfile, "pushgateway": config.pushgateway}
-    return {name: place for name, place in named.items() if place != NOWHERE}
+    return {name: str(place) for name, place in named.items() if place is not None}
 
 
-def publish(config: Configuration, text: bytes) -> dict[str, str]:
+def publish(config: Settings, text: bytes) -> dict[str, str]:
     """Hand the figures to every place that the settings name."""
     found = places(config)
     if "textfile" in found:

@@ -53,19 +53,23 @@ def outcome_json(one: QueryOutcome) -> dict[str, Any]:
     }
 
 
+def outcome_of(content: Mapping[str, Any], depth: int | None = None) -> QueryOutcome:
+    """The outcome that ``outcome_json`` wrote; ``depth`` builds the first results only."""
+    stages = None if content["stages"] is None else json.dumps(content["stages"])
+    return read_outcome(
+        check_id(content["query_id"], "query id"),
+        json.dumps(content["result"]),
+        stages,
+        depth=depth,
+    )
+
+
 def unpack(content: Mapping[str, Any]) -> StoredRun:
     """The run that ``pack`` made, checked as far as a reader can."""
     try:
         test_set = from_plain(content["test_set"])
         info = replace(info_of(content["info"]), tags=())  # tags stay with who gave them
-        outcomes = tuple(
-            read_outcome(
-                check_id(one["query_id"], "query id"),
-                json.dumps(one["result"]),
-                None if one["stages"] is None else json.dumps(one["stages"]),
-            )
-            for one in content["outcomes"]
-        )
+        outcomes = tuple(outcome_of(one) for one in content["outcomes"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
         raise InputError(
             f"this is not a run: {type(problem).__name__}: {str(problem)[:100]}",

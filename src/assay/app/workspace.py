@@ -1,31 +1,32 @@
-"""What does one project have: which stores, models, index, search and answers?"""
+"""What does one project have: stores, models, an index, and what can be done with them?
+
+``Workspace`` opens each part when it is first used and closes them all. Its methods are the verbs
+of this package, for Python; ``assay.app`` has them by noun.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.app import encoders as encoding
-from assay.app import engine as searching
-from assay.app import index as indexing
-from assay.app import systems as evaluating
-from assay.app.encoders import Progress
-from assay.app.index import silent
-from assay.config import Configuration, configure
+from assay.app import engine
+from assay.app.engine import Progress, silent
+from assay.app.layout import SQLITE, Layout
 from assay.errors import MissingFileError
 from assay.model.run_store import RunStore
+from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
-    from assay.evaluation.match import LookUp
+    from assay.app.answers import Answered
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
-    from assay.model.answers import Answer, Answerer
+    from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document
     from assay.model.query import Component
     from assay.model.runs import RunInfo
@@ -33,42 +34,41 @@ if TYPE_CHECKING:
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
     from assay.opensearch.cluster import Cluster
-    from assay.search.options import SearchOptions
+    from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
+    from assay.search.why import Why
     from assay.store.annotations import AnnotationStore
     from assay.store.corpus import CorpusStore, Written
-
-SQLITE = "sqlite"
 
 
 @dataclass(frozen=True)
 class Workspace:
     """One project's folder, opened."""
 
-    config: Configuration
+    settings: Settings
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
     _test_sets: dict[str, TestSet] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def home(self) -> Path:
         """The workspace folder."""
-        return self.config.home
+        return self.settings.home
 
     @property
-    def index_folder(self) -> Path:
-        """Where the index lives."""
-        return self.home / "index"
+    def layout(self) -> Layout:
+        """Where everything lies."""
+        return Layout(self.home)
 
     @property
     def database(self) -> Path | str:
         """The file or the URL of the database."""
-        named = self.config.database
-        return self.home / "assay.db" if named == SQLITE else named
+        named = self.settings.database
+        return self.layout.database if named == SQLITE else named
 
     def exists(self) -> bool:
-        """Whether anything was ever stored here; of a server we think so."""
+        """Whether anything was ever stored here; a database server is taken to exist."""
         place = self.database
         return isinstance(place, str) or place.exists()
 
@@ -129,10 +129,14 @@ class Workspace:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         return self.store.places.as_cut(chunk_ids, versions)
 
-    def places_of(self, info: RunInfo) -> LookUp:
-        """Tells where chunks stood in the index that a run was made with."""
+    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
+        """A function that says where chunks stood in the index that a run was made with."""
         versions = frozenset(info.chunker_versions)
         return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}
+
+    def sections(self) -> list[str]:
+        """The labels of sections that there are."""
+        return list(self.store.places.sections())
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
@@ -142,24 +146,24 @@ class Workspace:
 
     @cached_property
     def dense_encoder(self) -> DenseEncoder | None:
-        """The dense model, or None where the configuration wants none."""
-        return encoding.dense_encoder(self.config)
+        """The dense model, or None where the settings want none."""
+        return engine.dense_encoder(self.settings)
 
     @cached_property
     def sparse_encoder(self) -> SparseEncoder | None:
-        """The SPLADE model, or None where the configuration wants none."""
-        return encoding.sparse_encoder(self.config)
+        """The SPLADE model, or None where the settings want none."""
+        return engine.sparse_encoder(self.settings)
 
     def open_encoders(self) -> None:
-        """Load the models now, so that one that is missing is known at once."""
+        """Load the models now, so that a missing one is known at once."""
         _ = self.dense_encoder, self.sparse_encoder
 
     @cached_property
     def cluster(self) -> Cluster | None:
         """The OpenSearch cluster that holds the index; None where the workspace does."""
-        if self.config.engine != "opensearch":
+        if self.settings.engine != "opensearch":
             return None
-        return indexing.open_cluster(self.config, self._stack)
+        return engine.open_cluster(self.settings, self._stack)
 
     def ingest(
         self,
@@ -167,82 +171,103 @@ class Workspace:
         progress: Progress = silent,
     ) -> Written:
         """Store documents in batches; each batch is durable when the next one begins."""
-        return indexing.ingest(self.store, documents, progress)
+        from assay.app import corpus
+
+        return corpus.store_documents(self, documents, progress)
 
     def update_index(self, progress: Progress = silent, *, fresh: bool = False) -> Manifest:
         """Bring the index up to the store, encoding only texts that no model has seen."""
-        return indexing.update_index(self, progress, fresh=fresh)
+        from assay.app import index
 
-    def index_info(self) -> dict[str, Any]:
+        return index.update_index(self, progress, fresh=fresh)
+
+    def index_card(self) -> dict[str, Any]:
         """The index card: what is in it, how fresh it is, which models made it."""
-        return indexing.index_info(self)
+        from assay.app import index
+
+        return index.index_card(self)
 
     def changes_behind(self) -> int:
         """How many changes of the documents the index does not have yet."""
-        return indexing.changes_behind(self)
+        from assay.app import index
+
+        return index.changes_behind(self)
 
     def check_index(self) -> list[str]:
         """What is wrong with the index; nothing where the list is empty."""
-        return indexing.check_index(self)
+        from assay.app import index
+
+        return index.check_index(self)
 
     def generation(self) -> Generation:
         """The current generation of the index, opened."""
-        return indexing.generation(self)
+        return engine.generation(self)
 
     # Search and answers
 
     def components(self, generation: Generation) -> dict[str, Component]:
-        """The components that this index and configuration have, by name."""
-        return searching.components(self, generation)
+        """The components that this index and these settings have, by name."""
+        return engine.components(self, generation)
 
     def snapshot(self) -> Snapshot:
         """The newest generation with its components, and why others are absent."""
-        return searching.snapshot(self)
+        return engine.snapshot(self)
 
     @cached_property
     def searcher(self) -> Searcher:
         """Search over this workspace; it lives as long as the workspace is open."""
-        searcher = searching.open_searcher(self)
+        searcher = engine.open_searcher(self)
         self._stack.callback(searcher.close)
         return searcher
 
     def search(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, /, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query, from the newest generation: see ``SearchOptions``."""
         self.searcher.refresh()
         return self.searcher.search(query, options, **changes)
 
     async def asearch(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, /, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine; a new generation is opened on the side."""
         searcher = await asyncio.to_thread(lambda: self.searcher)
         return await searcher.asearch(query, options, **changes)
 
+    def why(
+        self, query: str, document: str, options: SearchOptions | None = None, /, **changes: Any
+    ) -> Why:
+        """Why a document or chunk is not among the results, or where it is."""
+        return self.searcher.why(query, document, options, **changes)
+
     @cached_property
     def answerer(self) -> Answerer:
-        """Who turns results into an answer, as configured."""
-        return evaluating.open_answerer(self.config)
+        """What turns results into an answer, as configured."""
+        return engine.open_answerer(self.settings)
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Any
-    ) -> tuple[Answer, SearchResponse]:
+        self, question: str, options: SearchOptions | None = None, /, **changes: Any
+    ) -> Answered:
         """What the corpus says to a question, and the search that the answer rests on."""
-        from assay.search.passages import passages_of
+        from assay.app import answers
 
-        response = self.search(question, options, **changes)
-        return self.answerer.answer(question, passages_of(response)), response
+        return answers.answer(self, question, options, **changes)
 
     # What is evaluated
 
     def system(self, *, answers: bool = False, **changes: Any) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
-        return evaluating.system(self, answers=answers, **changes)
+        from assay.search.recorded import evaluation_options
+
+        options = evaluation_options(self.searcher.defaults, **changes)
+        return engine.system(self, options, answers=answers)
 
     def system_of(self, config: Mapping[str, Any]) -> System:
         """The same under the configuration that a stored run was made with."""
-        return evaluating.system_of(self, config)
+        from assay.search.recorded import options_from
+
+        options = options_from(config, self.searcher.defaults)
+        return engine.system(self, options, answers="answerer" in config)
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import emit_json, emit_text, note
-from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration
 from assay.errors import UsageError
 from assay.plural import counted
@@ -27,7 +26,7 @@ def command(
     from assay.store.backup import back_up
 
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         from assay.cli.remote import client
 
         if target.exists():

@@ -71,7 +71,7 @@ def _readable(row: limits.Limit) -> str:
 
 def _note_unknown_variables() -> None:
     """A misspelled variable would otherwise be ignored in silence."""
-    from assay.config import unknown_variables
+    from assay.settings import unknown_variables
 
     for name, guess in unknown_variables(os.environ).items():
         note(f"note: {name} sets nothing" + (f"; did you mean {guess}?" if guess else ""))

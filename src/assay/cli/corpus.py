@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.cli.streams import printable
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
-    from assay.config import Configuration
+    from assay.settings import Settings
 
 app = group("Look at stored documents, or delete them.")
 
@@ -27,7 +26,7 @@ def list_documents(
 ) -> None:
     """List documents by id, with their titles and numbers of chunks."""
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         from assay.cli.remote import client
 
         with client(config) as service:
@@ -60,7 +59,7 @@ def show(
 ) -> None:
     """Show a document and its chunks."""
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         from assay.cli.remote import client
 
         with client(config) as service:
@@ -87,7 +86,7 @@ def show(
         emit_text(printable(f"\n{chunk['chunk_id']}  [{spans}]  {said}\n  {shown}"))
 
 
-def _document(config: "Configuration", doc_id: str) -> dict[str, Any]:
+def _document(config: "Settings", doc_id: str) -> dict[str, Any]:
     from dataclasses import asdict
 
     from assay.app.workspace import Workspace
@@ -117,7 +116,7 @@ def delete(
 ) -> None:
     """Delete documents, and bring the index up to date; an unknown id is refused before that."""
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         from assay.cli.remote import client
 
         with client(config) as service:

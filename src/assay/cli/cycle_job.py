@@ -13,10 +13,10 @@ from assay.app.desk import desk
 from assay.app.pools import Pool, hole_queries, open_round, pool_holes, pool_queries
 from assay.app.workspace import Workspace
 from assay.cli.testset_job import load_here
-from assay.config import Configuration
 from assay.errors import MissingFileError, UsageError
 from assay.model.annotation import Purpose, Round
 from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
+from assay.settings import Settings
 from assay.testsets.save import write_text
 
 FORMS = {"csv": tasks_csv, "label-studio": tasks_label_studio}
@@ -34,7 +34,7 @@ def pool_and_open(
     seed: int,
 ) -> tuple[Pool, Round | None]:
     """Pool a sample, or the holes of the set, and open a round where two people are named."""
-    test_set = load_here(workspace.config, name)
+    test_set = load_here(workspace.settings, name)
     pair = None if annotators is None else _pair(annotators)
     if path is None:
         queries, purpose = hole_queries(test_set), Purpose.HOLES
@@ -59,7 +59,7 @@ def pool_and_open(
 
 
 def export_to(
-    config: Configuration, round_id: str, annotator: str, form: str, output: Path
+    config: Settings, round_id: str, annotator: str, form: str, output: Path
 ) -> tuple[list[Path], int]:
     """Write the tasks of an annotator; Label Studio gets its view beside them."""
     if form not in FORMS:
@@ -78,7 +78,7 @@ def export_to(
 
 
 def import_from(
-    config: Configuration, round_id: str, annotator: str, path: Path
+    config: Settings, round_id: str, annotator: str, path: Path
 ) -> tuple[int, int, int]:
     """Enter the grades of a file; how many there were, are now, and will be."""
     said = read_grades(_bytes(path), str(path))

@@ -10,9 +10,9 @@ import typer
 
 from assay.cli.console import emit_text, note
 from assay.cli.options import JsonFlag, configuration
-from assay.config import Configuration
 from assay.errors import AssayError
 from assay.plural import counted
+from assay.settings import Settings
 
 QUERIES = (
     (
@@ -95,7 +95,7 @@ def _corpus() -> Path:
 
 
 def _score(
-    config: Configuration, qrels: str, *runs: str, by: str | None = None, form: str = "table"
+    config: Settings, qrels: str, *runs: str, by: str | None = None, form: str = "table"
 ) -> None:
     from assay.cli.scoring_job import Job, write
 
@@ -103,7 +103,7 @@ def _score(
     write(outcome, form, ci=True, per_query=False, color=config.color)
 
 
-def _search(config: Configuration) -> None:
+def _search(config: Settings) -> None:
     """Ingest the shipped corpus into a workspace of its own, ask it, and evaluate the answers."""
     from dataclasses import replace
 
@@ -112,9 +112,10 @@ def _search(config: Configuration) -> None:
     from assay.cli.search import show
     from assay.ingest import read_corpus
     from assay.render.search import account
-    from assay.search.options import COMPONENTS
+    from assay.search.request import COMPONENTS
 
-    config = _with_models(replace(config, home=config.home / HOME, component_timeout_ms=BUSY_MS))
+    patient = replace(config.search, component_timeout_ms=BUSY_MS)
+    config = _with_models(replace(config, home=config.home / HOME, search=patient))
     with Workspace(config) as workspace:
         with staged_progress(config.color) as progress:
             workspace.ingest(read_corpus(_corpus()), progress)
@@ -141,11 +142,11 @@ def _search(config: Configuration) -> None:
     _evaluate(config)
 
 
-def _evaluate(config: Configuration) -> None:
+def _evaluate(config: Settings) -> None:
     """The commands of an evaluation, shown as they are typed."""
     from assay.cli.main import run
 
-    hybrid = config.dense_model != "none"
+    hybrid = config.dense_model is not None
     sets = f"-t {TEST_SET} -t {EXTRAS} --part all"
     lines = [f"eval run {sets} --components bm25 -m nDCG@10"]
     if hybrid:
@@ -171,19 +172,19 @@ def _called() -> str:
     )
 
 
-def _with_models(config: Configuration) -> Configuration:
+def _with_models(config: Settings) -> Settings:
     """The configuration, with models pulled; without them where they cannot be had."""
     from dataclasses import replace
 
+    from assay.app.engine import model_shelf
     from assay.encode.pull import pull
-    from assay.encode.shelf import shelf_of
 
-    here = shelf_of(config)
+    here = model_shelf(config)
     place = here.shared or here.workspace
     assert place is not None
     try:
-        pull([config.dense_model, config.splade_model], place, tell=note)
+        pull([name for name in (config.dense_model, config.splade_model) if name], place, tell=note)
     except AssayError as problem:
         note(f"note: searching by words only, since models could not be pulled: {problem.message}")
-        return replace(config, dense_model="none", splade_model="none")
+        return replace(config, dense_model=None, splade_model=None)
     return config

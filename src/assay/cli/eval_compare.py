@@ -37,7 +37,7 @@ def compare(
     json_output: JsonFlag = False,
 ) -> int:
     """Show what changed between two runs, query by query."""
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.compare import compare_runs, depth_for
@@ -49,7 +49,7 @@ def compare(
     )
 
     config = configuration(ctx)
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         asked = " ".join(measures or ())
         one, other = (workspace.stored_run(ref, depth=depth_for(asked)) for ref in (a, b))
@@ -106,17 +106,16 @@ def ab_test(
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.cli.ab_sides import side
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.ab import ab
     from assay.evaluation.defaults import AB_MEASURES
-    from assay.evaluation.sampling import sampling_of
     from assay.render.compare_page import compare_page
     from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 
     config = configuration(ctx, resamples=resamples, seed=seed, alpha=alpha, margin=margin)
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         one = side(workspace, config_a, testset, holdout=holdout)
         other = side(workspace, config_b, testset, holdout=holdout)
@@ -126,7 +125,7 @@ def ab_test(
             " ".join(measures) if measures else AB_MEASURES,
             alpha=config.alpha,
             margin=config.margin,
-            sampling=sampling_of(config),
+            sampling=config.sampling,
             clustered=cluster,
             archive=workspace.archived,
             strict_chunker_version=strict,
@@ -178,11 +177,11 @@ def gate_command(
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
     from assay.app.gate import gate_runs, run_or_file
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
     from assay.cli.reports import write_gate
 
     config = configuration(ctx, seed=seed, alpha=alpha)
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         ruling = gate_runs(
             workspace,

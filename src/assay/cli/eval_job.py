@@ -15,13 +15,11 @@ from assay.cli.eval_progress import evaluation_progress
 from assay.cli.options import DEGRADED
 from assay.cli.search import tell_if_behind
 from assay.cli.show import show_tables
-from assay.config import Configuration
 from assay.errors import ConflictError, UsageError
 from assay.evaluation.match import absence
 from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.sampling import sampling_of
 from assay.evaluation.score import check_families, protocol_named
 from assay.measures.parse import parse_measures
 from assay.model.ranking import Match, MatchName
@@ -29,6 +27,7 @@ from assay.model.runs import RunInfo
 from assay.model.system import System
 from assay.plural import counted
 from assay.render import evaluation as report
+from assay.settings import Settings
 from assay.store.owner import this_process
 from assay.testsets.join import join
 from assay.testsets.load import load_test_set
@@ -40,7 +39,7 @@ CROSS_MODE = "cross-mode"
 class Job:
     """The options of one call."""
 
-    config: Configuration
+    config: Settings
     testsets: tuple[str, ...]
     measures: str | None
     per_component: bool
@@ -196,7 +195,7 @@ class Job:
             measures=self.measures,
             protocol=self.protocol,
             match=self.match,
-            sampling=sampling_of(self.config),
+            sampling=self.config.sampling,
             by_group=self.by_group,
         )
 

@@ -24,10 +24,10 @@ def publish(
     """Hand the figures of the newest run to Prometheus: as a file, or by a push."""
     from assay.app.publication import figures
     from assay.app.publication import publish as hand_over
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
 
     config = configuration(ctx, metrics_textfile=textfile, pushgateway=pushgateway)
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         text = figures(workspace.runs)
     done = hand_over(config, text)

@@ -22,12 +22,11 @@ def push_run(
     """Send a run to the service of --server; the same one again changes nothing."""
     from assay.app.run_exchange import pack
     from assay.app.workspace import Workspace
-    from assay.cli.opening import is_remote
     from assay.cli.remote import client
     from assay.errors import UsageError
 
     config = configuration(ctx)
-    if not is_remote(config):
+    if not config.server is not None:
         raise UsageError("push needs a service", hint="assay --server ADDRESS eval push")
     with Workspace(config) as workspace:
         workspace.require()

@@ -38,23 +38,22 @@ def report(
     """Write a report on one run: tables, breakdowns, insights, worst queries."""
     import json
 
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
     from assay.cli.reports import write_file
     from assay.evaluation.defaults import REPORT_MEASURES, WORKFLOW_MEASURES, WORKFLOW_TARGETS
     from assay.evaluation.report import parse_targets, run_report
-    from assay.evaluation.sampling import sampling_of
     from assay.render.report_page import run_page
     from assay.render.report_text import run_csv, run_markdown, run_tables
 
     config = configuration(ctx, resamples=resamples, seed=seed)
     usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         found = run_report(
             workspace.stored_run(run),
             " ".join(measures) if measures else usual,
             targets=parse_targets((*WORKFLOW_TARGETS, *(target or ()))),
-            sampling=sampling_of(config),
+            sampling=config.sampling,
         )
     for line in found.warnings:
         note(f"warning: {line}")
@@ -91,14 +90,13 @@ def bundle(
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
     from assay.cli.bundle_job import write_bundle
-    from assay.cli.opening import opened
-    from assay.evaluation.sampling import sampling_of
+    from assay.cli.connection import connected
 
     config = configuration(ctx, resamples=resamples, seed=seed)
     asked = " ".join(measures) if measures else None
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
-        files = write_bundle(workspace, runs, asked, sampling_of(config), out)
+        files = write_bundle(workspace, runs, asked, config.sampling, out)
     if json_output:
         emit_json({"folder": str(out), "files": files})
     else:
@@ -113,10 +111,10 @@ def verify_bundle(
 ) -> int:
     """Compute a bundle's numbers again from the stored runs; any difference fails."""
     from assay.cli.bundle_job import check_bundle
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
 
     config = configuration(ctx)
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         checked = check_bundle(workspace, folder)
     if json_output:

@@ -93,7 +93,6 @@ def run(
 ) -> int:
     """Run a test set against our search, another engine or a run file, and keep the run."""
     from assay.cli.eval_job import Job
-    from assay.cli.opening import is_remote
 
     ranking: dict[str, Any] = {
         "components": components,
@@ -138,7 +137,7 @@ def run(
         publish=publish,
         as_json=json_output,
     )
-    if not is_remote(config):
+    if not config.server is not None:
         return job.run()
     from assay.cli.remote_eval import evaluate
 

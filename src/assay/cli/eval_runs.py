@@ -29,7 +29,7 @@ def list_runs(
     json_output: JsonFlag = False,
 ) -> None:
     """List runs, newest first."""
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
     from assay.cli.show import show_tables
     from assay.errors import UsageError
     from assay.model.run_store import RunFilter
@@ -41,7 +41,7 @@ def list_runs(
         raise UsageError(f"there is no status {status!r:.40}", hint=", ".join(known))
     config = configuration(ctx)
     chosen = RunFilter(suite=suite, status=RunStatus(status) if status else None, tag=tag)
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         page = workspace.runs.runs(chosen, limit=limit, offset=offset)
     if json_output:
@@ -84,9 +84,9 @@ def delete_run(ctx: typer.Context, ref: Ref, json_output: JsonFlag = False) -> N
 
 
 def _with_runs(ctx: typer.Context, act: Any) -> Any:
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
 
-    with opened(configuration(ctx)) as workspace:
+    with connected(configuration(ctx)) as workspace:
         workspace.require()
         return act(workspace.runs)
 

@@ -11,8 +11,8 @@ from assay.cli.eval_runs import Ref
 from assay.cli.options import JsonFlag, configuration
 
 if TYPE_CHECKING:
-    from assay.config import Configuration
     from assay.evaluation.result import ScoringOptions
+    from assay.settings import Settings
 
 verbs = typer.Typer()
 
@@ -79,12 +79,12 @@ def history(
 ) -> None:
     """Show how the measures of one test set went from run to run."""
     from assay.app.history import history as find
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
     from assay.cli.show import show_tables
     from assay.render.runs import history_json, history_table
 
     config = configuration(ctx)
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         found = find(workspace.runs, suite, measures or (), part=part, limit=limit)
     if json_output:
@@ -110,7 +110,7 @@ def export(
     json_output: JsonFlag = False,
 ) -> None:
     """Write the rankings of a run as a TREC run file or as JSON."""
-    from assay.cli.opening import opened
+    from assay.cli.connection import connected
     from assay.durable import write_atomically
     from assay.errors import UsageError
     from assay.evaluation.components import component_names, component_outcomes
@@ -119,7 +119,7 @@ def export(
 
     if trec == json_output:
         raise UsageError("choose a form", hint="--trec or --json")
-    with opened(configuration(ctx)) as workspace:
+    with connected(configuration(ctx)) as workspace:
         workspace.require()
         info = workspace.runs.run(ref)
         outcomes = list(workspace.runs.outcomes(info.run_id, stages=component is not None))
@@ -139,10 +139,9 @@ def export(
         write_atomically(output.absolute(), (text + "\n").encode())
 
 
-def _scoring(config: "Configuration", own: bool, match: Matching) -> "ScoringOptions":
+def _scoring(config: "Settings", own: bool, match: Matching) -> "ScoringOptions":
     from assay.evaluation.result import ScoringOptions
-    from assay.evaluation.sampling import sampling_of
 
     return ScoringOptions(
-        measures=config.measures if own else None, match=match, sampling=sampling_of(config)
+        measures=config.measures if own else None, match=match, sampling=config.sampling
     )

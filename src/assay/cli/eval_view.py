@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.app.run_views import complete_runs, query_of_run, rescore_run, view_run
+from assay.cli.connection import connected
 from assay.cli.console import emit_json, emit_text, note
-from assay.cli.opening import opened
 from assay.cli.show import show_tables
-from assay.config import Configuration
 from assay.errors import UsageError
 from assay.evaluation.result import ScoringOptions
 from assay.model.runs import RunInfo, RunStatus
 from assay.plural import share_of
 from assay.render import evaluation as report
 from assay.render.runs import query_json, query_table
+from assay.settings import Settings
 from assay.testsets.load import load_test_set
 
 
@@ -22,14 +22,14 @@ from assay.testsets.load import load_test_set
 class View:
     """One run that somebody looks at."""
 
-    config: Configuration
+    config: Settings
     ref: str
     scoring: ScoringOptions
     as_json: bool
 
     def whole(self, *, per_component: bool, waterfall: bool, per_query: bool) -> None:
         """The scores of the run, and on request what its components did."""
-        with opened(self.config) as workspace:
+        with connected(self.config) as workspace:
             workspace.require()
             view = view_run(
                 workspace,
@@ -51,7 +51,7 @@ class View:
 
     def one_query(self, query_id: str) -> None:
         """One query: what was judged, what came back, and what happened."""
-        with opened(self.config) as workspace:
+        with connected(self.config) as workspace:
             workspace.require()
             query, outcome = query_of_run(workspace, self.ref, query_id)
         if self.as_json:
@@ -62,7 +62,7 @@ class View:
 
 
 def rescore_runs(
-    config: Configuration,
+    config: Settings,
     ref: str | None,
     suite: str | None,
     testset: str | None,
@@ -73,7 +73,7 @@ def rescore_runs(
     """Score runs again and show what changed."""
     if (ref is None) == (suite is None):
         raise UsageError("name a run, or with --suite a test set")
-    with opened(config) as workspace:
+    with connected(config) as workspace:
         workspace.require()
         other = None if testset is None else load_test_set(testset, folder=config.home / "testsets")
         if ref is not None:

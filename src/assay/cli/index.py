@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.plural import counted
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.client import Client
-    from assay.config import Configuration
+    from assay.settings import Settings
 
 app = group("Look at the index, check it, update it or rebuild it.")
 
@@ -24,13 +23,13 @@ DAMAGED = 1
 def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Show what the index holds, how fresh it is and which models made it."""
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         card = _ask(config, lambda service: service.index())
     else:
         from assay.app.workspace import Workspace
 
         with Workspace(config) as workspace:
-            card = workspace.index_info()
+            card = workspace.index_card()
     if json_output:
         emit_json(card)
         return
@@ -51,7 +50,7 @@ def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Check every file of the index against its checksum and against the store."""
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         problems = _ask(config, lambda service: service.check_index())["problems"]
     else:
         from assay.app.workspace import Workspace
@@ -89,7 +88,7 @@ def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 
 def _write(ctx: typer.Context, json_output: bool, action: str) -> None:
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         written = _ask(config, lambda service: service.write_index(action))
     else:
         written = _written(config, action)
@@ -102,7 +101,7 @@ def _write(ctx: typer.Context, json_output: bool, action: str) -> None:
         )
 
 
-def _written(config: "Configuration", action: str) -> dict[str, int]:
+def _written(config: "Settings", action: str) -> dict[str, int]:
     from assay.app.workspace import Workspace
     from assay.cli.progress import staged_progress
 
@@ -117,7 +116,7 @@ def _written(config: "Configuration", action: str) -> dict[str, int]:
     }
 
 
-def _ask(config: "Configuration", question: "Callable[[Client], dict[str, Any]]") -> dict[str, Any]:
+def _ask(config: "Settings", question: "Callable[[Client], dict[str, Any]]") -> dict[str, Any]:
     """What a service says."""
     from assay.cli.remote import client
 

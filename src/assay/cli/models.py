@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
+from assay.app.engine import model_shelf
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
 from assay.encode.cards import HubSource, ModelCard
 from assay.encode.catalog import CARDS, DEFAULTS
-from assay.encode.shelf import FoundModel, Shelf, shelf_of
+from assay.encode.shelf import FoundModel, Shelf
 from assay.errors import AssayError, UsageError
 
 app = group("List, pull and check the models that turn text into vectors.")
@@ -91,7 +92,7 @@ def check_models(ctx: typer.Context, names: Names = None, json_output: JsonFlag 
 
 
 def _shelf(ctx: typer.Context) -> Shelf:
-    return shelf_of(configuration(ctx))
+    return model_shelf(configuration(ctx))
 
 
 def _target(here: Shelf, workspace: bool) -> Path:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from assay.config import Configuration, configure
 from assay.errors import UsageError
+from assay.settings import Settings, configure
 
 WITH_SERVER = frozenset({
     "answer", "backup", "corpus delete", "corpus list", "corpus show", "eval ab", "eval bundle",
@@ -52,7 +52,7 @@ def refuse_server(ctx: typer.Context) -> None:
     )
 
 
-def configuration(ctx: typer.Context, **flags: object) -> Configuration:
+def configuration(ctx: typer.Context, **flags: object) -> Settings:
     """The settings in force; a command passes its own flags, ``None`` where not given."""
     root = ctx.find_root().params
     common = {name: root.get(name) for name in ("home", "color", "server")}

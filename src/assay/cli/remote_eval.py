@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.console import emit_json, note
-from assay.cli.opening import refuse_with_server
 from assay.cli.options import DEGRADED
 from assay.cli.remote import client
 from assay.errors import UsageError

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from assay import limits
 from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.errors import UsageError
-from assay.evaluation.sampling import sampling_of
 from assay.evaluation.score import score
 from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
@@ -22,9 +21,9 @@ from assay.model.ranking import MatchName
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from assay.config import Configuration
     from assay.evaluation.scores import Scores
     from assay.render.tables import Table
+    from assay.settings import Settings
 
 SHOW_PROGRESS_BYTES = 64 << 20
 
@@ -44,7 +43,7 @@ class Job:
 
     qrels: str
     runs: tuple[str, ...]
-    config: Configuration
+    config: Settings
     by: str | None = None
     match: MatchName = "exact"
     protocol: str | None = None
@@ -80,7 +79,7 @@ class Job:
                     score_dtype=self.score_dtype,
                     extra_columns=self.extra_columns,
                     progress=progress,
-                    sampling=sampling_of(self.config),
+                    sampling=self.config.sampling,
                     clusters=clusters,
                 )
             runs.append(scores)

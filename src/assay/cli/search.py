@@ -1,58 +1,28 @@
 """How does a question get its answer on the command line?"""
 
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli import search_options
+from assay.cli.connection import connected, here
 from assay.cli.console import emit_json, emit_text, note, stdout_console
-from assay.cli.opening import is_remote, refuse_with_server
 from assay.cli.options import DEGRADED, JsonFlag, configuration
-from assay.cli.search_options import switch
-from assay.plural import counted
+from assay.cli.search_options import takes_search_options
+from assay.search.request import SEARCH_NAMES
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from assay.app.workspace import Workspace
-    from assay.config import Configuration
     from assay.search.response import SearchHit, SearchResponse
 
-MOST_SECTIONS = 30  # that a note names
 
-
+@takes_search_options(SEARCH_NAMES)
 def command(
     ctx: typer.Context,
     query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
-    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
-    offset: Annotated[int, typer.Option(help="Results to pass over, for the next page.")] = 0,
-    components: search_options.Components = None,
-    fusion: search_options.Fusion = None,
-    weights: search_options.Weights = None,
-    rrf_k: search_options.RrfK = None,
-    per_type_weights: search_options.PerTypeWeights = None,
-    normalization: search_options.Normalization = None,
-    depth: search_options.Depth = None,
-    rerank: search_options.Rerank = None,
-    reranker: search_options.Reranker = None,
-    intent: Annotated[
-        str | None, typer.Option(help="tabular, eligibility, ... or none, instead of guessing.")
-    ] = None,
-    query_type: Annotated[
-        str | None, typer.Option(help="exact_term, paraphrase or complex_clinical.")
-    ] = None,
-    speaker: Annotated[list[str] | None, typer.Option(help="PATIENT or CLINICIAN only.")] = None,
-    section: Annotated[list[str] | None, typer.Option(help="These sections only.")] = None,
-    interview: Annotated[list[str] | None, typer.Option(help="These interviews only.")] = None,
-    source: Annotated[list[str] | None, typer.Option(help="These sources only.")] = None,
-    mode: Annotated[list[str] | None, typer.Option(help="OFFLINE or LIVE only.")] = None,
-    doc: Annotated[list[str] | None, typer.Option(help="These documents only.")] = None,
-    tables: Annotated[
-        bool | None, typer.Option("--tables/--no-tables", help="Only tables, or none.")
-    ] = None,
-    boosts: search_options.Boosts = None,
+    given: Mapping[str, Any],
     synonyms: Annotated[str | None, typer.Option(help="File of synonyms, or none.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Account for every score.")] = False,
     why: Annotated[
@@ -61,152 +31,32 @@ def command(
     json_output: JsonFlag = False,
 ) -> int:
     """Search documents, with every score explained."""
-    ranking: dict[str, Any] = {
-        "components": components,
-        "rrf_k": rrf_k,
-        "weights": weights,
-        "normalization": normalization,
-        "depth": depth,
-        "reranker": reranker,
-    }
-    config = configuration(
-        ctx,
-        **ranking,
-        fusion=fusion,
-        per_type_weights=switch(per_type_weights),
-        rerank=switch(rerank),
-        boosts=switch(boosts),
-        synonyms=synonyms,
-    )
-    if is_remote(config):
-        refuse_with_server("assay search", synonyms=synonyms)
-        asked = {
-            **ranking,
-            "k": k,
-            "offset": offset,
-            "query_intent": intent,
-            "query_type": query_type,
-            "fusion_method": fusion,
-            "per_type_weights": per_type_weights,
-            "rerank": rerank,
-            "boosts": boosts,
-            "is_table": tables,
-            "speaker": speaker,
-            "section": section,
-            "interview_id": interview,
-            "source": source,
-            "ingestion_mode": mode,
-            "doc_id": doc,
-        }
-        return _from_service(config, query, why, asked, explain=explain, as_json=json_output)
-    from assay.search.check import make_filters
+    from assay.app.search import hints
+    from assay.search.request import read_changes
 
-    filters = make_filters(
-        is_table=tables,
-        speaker_role=speaker or (),
-        section_label=section or (),
-        interview_id=interview or (),
-        source=source or (),
-        ingestion_mode=mode or (),
-        doc_id=doc or (),
-    )
-    options: dict[str, Any] = {"k": k, "offset": offset, "query_intent": intent, "filters": filters}
-    options |= _given(components=components, query_type=query_type)
-    if why is None:
-        return _search(config, query, options, json_output, explain=explain)
-    return _why(config, query, why, options, json_output)
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _search(
-    config: "Configuration", query: str, options: dict[str, Any], as_json: bool, *, explain: bool
-) -> int:
-    from assay.app.workspace import Workspace
-
-    with Workspace(config) as workspace:
-        response = workspace.search(query, **options)
-        tell_if_incomplete(workspace)
-        if not response.results and (asked := options["filters"].section_label):
-            _tell_sections(workspace, asked)
-    return _shown(config, response, as_json, explain=explain)
-
-
-def _from_service(
-    config: "Configuration",
-    query: str,
-    why: str | None,
-    asked: dict[str, Any],
-    *,
-    explain: bool,
-    as_json: bool,
-) -> int:
-    """The same answer, from a service."""
-    from assay.cli.remote import client, response_of
-
-    with client(config) as service:
+    settings = configuration(ctx, synonyms=synonyms)
+    changes = read_changes(given)
+    here(settings, "assay search", synonyms=synonyms)
+    with connected(settings) as assay:
         if why is not None:
-            found = service.why(query, why, **asked)
-            if as_json:
-                emit_json(found)
-            else:
-                verdict = found["verdict"].replace("_", " ")
-                emit_text(f"{found['document']}: {verdict}\n  {found['sentence']}")
-            return 0
-        response = response_of(service.search(query, **asked))
-    return _shown(config, response, as_json, explain=explain)
-
-
-def _shown(
-    config: "Configuration", response: "SearchResponse", as_json: bool, *, explain: bool
-) -> int:
-    if as_json:
+            return _why(assay.why(query, why, **changes), json_output)
+        response = assay.search(query, **changes)
+        for line in hints(assay, response, changes):
+            note(f"note: {line}")
+    if json_output:
         emit_json(response.to_dict())
     else:
-        show(response, config.color, explain=explain)
+        show(response, settings.color, explain=explain)
     return DEGRADED if response.degraded else 0
 
 
-def tell_if_incomplete(workspace: "Workspace") -> None:
-    """What was not read or not indexed cannot be found; say so, it looks like a poor search."""
-    if workspace.store.counts()["documents"] == 0:
-        note(f"note: the workspace {workspace.home} holds no documents yet (assay ingest PATH)")
-    else:
-        tell_if_behind(workspace)
-
-
-def tell_if_behind(workspace: "Workspace", word: str = "note") -> None:
-    """What is stored and not indexed cannot be found; where nobody can tell, nothing is said."""
-    from assay.errors import AssayError
-
-    with suppress(AssayError):
-        if (behind := workspace.changes_behind()) > 0:
-            told = counted(behind, "document change", "is")
-            note(f"{word}: {told} not indexed yet (assay index update)")
-
-
-def _tell_sections(workspace: "Workspace", asked: tuple[str, ...]) -> None:
-    """Name the sections there are, where none of those asked for is among them."""
-    known = workspace.store.places.sections()
-    if known and not set(asked) & set(known):
-        named = ", ".join(known[:MOST_SECTIONS]) + ("" if len(known) <= MOST_SECTIONS else ", ...")
-        note(f"note: no document has a section {asked[0]!r:.60}; known: {named}")
-
-
-def _why(
-    config: "Configuration", query: str, wanted: str, options: dict[str, Any], as_json: bool
-) -> int:
-    from assay.app.workspace import Workspace
+def _why(found: Any, as_json: bool) -> int:
     from assay.render.search import absence
 
-    with Workspace(config) as workspace:
-        why = workspace.searcher.why(query, wanted, **options)
     if as_json:
-        emit_json(why.to_dict())
+        emit_json(found.to_dict())
     else:
-        emit_text("\n".join(absence(why)))
+        emit_text("\n".join(absence(found)))
     return 0
 
 

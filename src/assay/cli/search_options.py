@@ -1,31 +1,67 @@
-"""Which options does everything take that searches?"""
+"""How do the options of a search become those of a command?"""
 
-from typing import Annotated, TypeAlias
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-Components: TypeAlias = Annotated[
-    str | None, typer.Option(help="Of bm25, splade, dense; as in bm25,dense.")
-]
-Fusion: TypeAlias = Annotated[str | None, typer.Option(help="rrf or weighted.")]
-Weights: TypeAlias = Annotated[str | None, typer.Option(help="As in bm25=.3,splade=.2,dense=.5.")]
-RrfK: TypeAlias = Annotated[int | None, typer.Option(help="The constant of rrf.")]
-PerTypeWeights: TypeAlias = Annotated[
-    bool | None, typer.Option("--per-type-weights/--one-weight", help="Weights by query type.")
-]
-Normalization: TypeAlias = Annotated[
-    str | None, typer.Option(help="min-max, z-score or dbsf, for weighted fusion.")
-]
-Depth: TypeAlias = Annotated[int | None, typer.Option(help="Candidates of each component.")]
-Rerank: TypeAlias = Annotated[
-    bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder have its say.")
-]
-Reranker: TypeAlias = Annotated[str | None, typer.Option(help="Which cross-encoder.")]
-Boosts: TypeAlias = Annotated[
-    bool | None, typer.Option("--boosts/--no-boosts", help="Lift what the query asks for.")
-]
+from assay.options import Option, Switch, several
+from assay.search.request import SEARCH_OPTIONS
+
+R = TypeVar("R")
+GIVEN = "given"
+OFF_WORDS = {"per_type_weights": "--one-weight"}  # older ways to say no
 
 
-def switch(flag: bool | None) -> str | None:
-    """A flag as its setting says it; None where it was not given."""
-    return None if flag is None else "on" if flag else "off"
+def takes_search_options(
+    names: Sequence[str],
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Let a command take these options; it gets those that were given as the mapping ``given``.
+
+    They are texts, booleans and lists, as ``read_changes`` takes them.
+    """
+
+    def decorate(command: Callable[..., R]) -> Callable[..., R]:
+        def called(**values: Any) -> R:
+            given = {name: values.pop(name) for name in names}
+            chosen = {name: value for name, value in given.items() if value not in (None, [])}
+            return command(**values, given=chosen)
+
+        signature = inspect.signature(command)
+        own = [one for one in signature.parameters.values() if one.name != GIVEN]
+        made = [_parameter(SEARCH_OPTIONS[name]) for name in names]
+        at = list(signature.parameters).index(GIVEN)
+        parameters = [*own[:at], *made, *own[at:]]
+        called.__name__, called.__doc__ = command.__name__, command.__doc__
+        called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        return called
+
+    return decorate
+
+
+def _parameter(one: Option) -> inspect.Parameter:
+    kind: Any = str | None
+    if _is_switch(one):
+        kind = bool | None
+    elif several(one.kind):
+        kind = list[str] | None
+    return inspect.Parameter(
+        one.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind, typer.Option(*_flags(one), help=one.help)],
+    )
+
+
+def _is_switch(one: Option) -> bool:
+    return isinstance(getattr(one.kind, "of", one.kind), Switch)
+
+
+def _flags(one: Option) -> list[str]:
+    words = [f"--{name.replace('_', '-')}" for name in (one.name, *one.aliases)]
+    if not _is_switch(one):
+        return ["-k", *words] if one.name == "k" else words
+    flags = [f"{word}/--no-{word[2:]}" for word in words]
+    return [*flags, f" /{OFF_WORDS[one.name]}"] if one.name in OFF_WORDS else flags

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.opening import is_remote
 from assay.cli.options import JsonFlag, configuration, group
 from assay.plural import counted
 
@@ -42,7 +41,7 @@ def _folder(ctx: typer.Context) -> Path:
 def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List the test sets that load by name."""
     config = configuration(ctx)
-    if is_remote(config):
+    if config.server is not None:
         from assay.cli.remote import client
 
         with client(config) as service:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from assay.annotation.due import refresh_due
 from assay.cli.console import note
-from assay.config import Configuration
 from assay.errors import UsageError
 from assay.model.testset import TestSet
+from assay.settings import Settings
 from assay.testsets.load import (
     Reading,
     ReadOptions,
@@ -20,7 +20,7 @@ from assay.testsets.load import (
 from assay.testsets.save import save_test_set
 
 
-def load_here(config: Configuration, name: str) -> TestSet:
+def load_here(config: Settings, name: str) -> TestSet:
     """The test set of a name, looked for in the workspace first."""
     return load_test_set(name, folder=config.home / "testsets")
 

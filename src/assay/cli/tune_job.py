@@ -10,20 +10,19 @@ from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
 from assay.cli.show import show_tables
-from assay.config import Configuration
 from assay.errors import UsageError
 from assay.evaluation.match import places_of
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.record import RecordOptions, record
-from assay.evaluation.sampling import sampling_of
 from assay.evaluation.tuning import Judged, Rank, Tuning, judged, tune
 from assay.measures.parse import parse_measure
 from assay.model.arrays import FloatArray, IntArray
 from assay.model.testset import TestSet
 from assay.render.tuning import tuning_json, tuning_tables
-from assay.search.options import FusionMethod, SearchOptions
 from assay.search.recorded import evaluation_options
+from assay.search.request import FusionMethod, SearchOptions
 from assay.search.tuning import Pool, grid, pool, weights_of
+from assay.settings import Settings
 from assay.store.owner import this_process
 from assay.testsets.load import load_test_set
 
@@ -32,7 +31,7 @@ from assay.testsets.load import load_test_set
 class TuneJob:
     """The options of one call."""
 
-    config: Configuration
+    config: Settings
     testset: str
     measure: str
     fusion: str
@@ -64,7 +63,7 @@ class TuneJob:
             measure,
             evaluation=evaluation,
             held_out=held,
-            sampling=sampling_of(self.config),
+            sampling=self.config.sampling,
         )
         self._write(found, options)
 

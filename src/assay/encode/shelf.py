@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from assay import limits
-from assay.config import Configuration
 from assay.encode.cards import ModelCard, ModelFile
 from assay.encode.catalog import CARDS, card_named
 from assay.errors import CorruptModelError, LimitError, MissingFileError, MissingModelError
 
 Place: TypeAlias = Literal["workspace", "shared", "folder"]
-AUTO = "auto"
 _CHUNK = 1 << 20
 
 
@@ -112,12 +110,6 @@ def shelf(
     named = variables.get("ASSAY_MODELS")
     shared = models or (Path(named).expanduser() if named else user_folder(variables))
     return Shelf(home / "models" if home else None, shared)
-
-
-def shelf_of(config: Configuration) -> Shelf:
-    """The shelf of the workspace that this configuration names."""
-    models = None if config.models == AUTO else Path(config.models).expanduser()
-    return shelf(config.home, models)
 
 
 def user_folder(environ: Mapping[str, str]) -> Path | None:

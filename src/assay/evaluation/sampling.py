@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from assay.config import Configuration
 from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 
 
@@ -29,13 +28,3 @@ class Sampling:
         return cls(
             entry["method"], float(entry["level"]), int(entry["resamples"]), int(entry["seed"])
         )
-
-
-def sampling_of(config: Configuration) -> Sampling:
-    """The bootstrap that the settings ask for."""
-    return Sampling(
-        "percentile" if config.ci_method == "percentile" else "bca",
-        config.confidence,
-        config.resamples,
-        config.seed,
-    )

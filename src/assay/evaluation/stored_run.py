@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from assay.garbage import paused
-from assay.model.run_store import RunStore
+from assay.model.run_store import RunLibrary
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery, TestSet
 
@@ -48,7 +48,7 @@ class StoredRun:
 
 
 def read_run(
-    store: RunStore,
+    store: RunLibrary,
     ref: str,
     known: dict[str, TestSet],
     *,

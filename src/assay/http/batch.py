@@ -7,8 +7,9 @@ from typing import Any
 from assay.errors import AssayError
 from assay.http.service import Service
 from assay.http.wire.workflow import BatchQuery, BatchRequest
-from assay.search.check import make_filters
-from assay.search.options import COMPONENTS
+from assay.model.document import IngestionMode, SpeakerRole
+from assay.model.query import Filters
+from assay.search.request import COMPONENTS
 from assay.search.response import SearchHit, SearchResponse
 
 
@@ -39,10 +40,12 @@ def _options(asked: BatchRequest) -> dict[str, Any]:
     return given
 
 
-def _filters(query: BatchQuery) -> Any:
-    speaker = () if query.speaker_filter == "ALL" else (query.speaker_filter,)
-    mode = () if query.ingestion_mode is None else (query.ingestion_mode,)
-    return make_filters(speaker_role=speaker, ingestion_mode=mode)
+def _filters(query: BatchQuery) -> Filters:
+    speaker, mode = query.speaker_filter, query.ingestion_mode
+    return Filters(
+        speaker_role=() if speaker == "ALL" else (SpeakerRole(speaker),),
+        ingestion_mode=() if mode is None else (IngestionMode(mode),),
+    )
 
 
 def _found(query: BatchQuery, response: SearchResponse) -> dict[str, Any]:

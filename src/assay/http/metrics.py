@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.exposition import generate_latest
 
-from assay.search.options import COMPONENTS
+from assay.search.request import COMPONENTS
 from assay.search.response import SearchResponse
 
 REASONS = ("timeout", "error", "unavailable", "partial")

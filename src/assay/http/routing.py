@@ -17,9 +17,13 @@ from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service
 from assay.http.wire.problem import ProblemBody
+from assay.options import several
+from assay.search.request import SEARCH_OPTIONS
 
 LARGE_BYTES = 64 << 10
-_SEVERAL = frozenset({"interview_id", "section", "source", "doc_id", "measure"})
+_SEVERAL = frozenset(
+    {"measure", *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind))}
+)
 """Parameters that may be repeated."""
 
 

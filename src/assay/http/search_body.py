@@ -11,14 +11,12 @@ from assay.ingest.table_html import ATTRIBUTES, DROPPED, TAGS
 from assay.search.response import SearchResponse
 
 
-def search_body(response: SearchResponse, k: int) -> dict[str, Any]:
+def search_body(response: SearchResponse) -> dict[str, Any]:
     """The answer of a search; markup of tables is made harmless once more on its way out."""
     body = response.to_dict()
     for hit in body["results"]:
         if hit["table_html"]:
             hit["table_html"] = safe_table(hit["table_html"])
-    following = response.offset + k
-    body["next_offset"] = following if following < response.total_candidates else None
     return body
 
 

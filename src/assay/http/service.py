@@ -24,7 +24,6 @@ from assay.app.quality import QualityCollector, newest_quality
 from assay.app.query_log import QueryRecorder
 from assay.app.schedule import Scheduler
 from assay.app.workspace import Workspace
-from assay.config import Configuration
 from assay.errors import SearchUnavailableError
 from assay.http.edge.admission import Gate, RateLimiter
 from assay.http.edge.auth import Keyring
@@ -35,6 +34,7 @@ from assay.http.metrics import Metrics
 from assay.http.settings import ServiceSettings, service_settings
 from assay.http.warm_up import Opening
 from assay.search.cache import Cache
+from assay.settings import Settings
 from assay.store.jobs import Job, JobStore
 from assay.store.keys import KeyStore
 from assay.store.query_log import QueryLog
@@ -81,7 +81,7 @@ _UNGATED = (
 class Service:
     """One workspace, served."""
 
-    def __init__(self, config: Configuration, log: FilteringBoundLogger | None = None) -> None:
+    def __init__(self, config: Settings, log: FilteringBoundLogger | None = None) -> None:
         self.config = config
         self.settings: ServiceSettings = service_settings(config)
         self.workspace = Workspace(config)

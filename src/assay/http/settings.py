@@ -6,8 +6,8 @@ import ipaddress
 import os
 from dataclasses import dataclass
 
-from assay.config import Configuration
 from assay.errors import ConfigError
+from assay.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,6 @@ class ServiceSettings:
     query_log: str
     query_log_days: int
     query_log_rows: int
-    schedule: str
 
     @property
     def loopback(self) -> bool:
@@ -34,7 +33,7 @@ class ServiceSettings:
         return is_loopback(self.host)
 
 
-def service_settings(config: Configuration) -> ServiceSettings:
+def service_settings(config: Settings) -> ServiceSettings:
     """What the configuration says about the service."""
     # one search asks three components at once and keeps about two cores busy
     slots = config.search_slots or max(1, (os.cpu_count() or 1) // 2)
@@ -52,7 +51,6 @@ def service_settings(config: Configuration) -> ServiceSettings:
         query_log=config.query_log,
         query_log_days=config.query_log_days,
         query_log_rows=config.query_log_rows,
-        schedule=config.schedule,
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 from assay.errors import EngineError
 from assay.model.document import Chunk, IngestionMode, SpeakerRole
+from assay.options import Choice, Maybe, Option, Several, Switch, Text, option, options_of
+
+_LABELS = Several(Text(r"(?s).{1,200}", "text of at most 200 characters"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +22,34 @@ class Filters:
     ranking: a filtered search for k results returns the k best chunks that pass.
     """
 
-    speaker_role: tuple[SpeakerRole, ...] = ()
-    interview_id: tuple[str, ...] = ()
-    section_label: tuple[str, ...] = ()
-    ingestion_mode: tuple[IngestionMode, ...] = ()
-    source: tuple[str, ...] = ()
-    doc_id: tuple[str, ...] = ()
-    is_table: bool | None = None
+    speaker_role: tuple[SpeakerRole, ...] = option(
+        Several(Choice(SpeakerRole), most=3),
+        (),
+        "Only what this speaker says: PATIENT, CLINICIAN or UNKNOWN.",
+        name="speaker",
+    )
+    interview_id: tuple[str, ...] = option(
+        _LABELS, (), "Only these interviews.", aliases=("interview",)
+    )
+    section_label: tuple[str, ...] = option(_LABELS, (), "Only these sections.", name="section")
+    ingestion_mode: tuple[IngestionMode, ...] = option(
+        Several(Choice(IngestionMode), most=2),
+        (),
+        "Only what was ingested so: OFFLINE or LIVE.",
+        aliases=("mode",),
+    )
+    source: tuple[str, ...] = option(_LABELS, (), "Only these sources.")
+    doc_id: tuple[str, ...] = option(_LABELS, (), "Only these documents.", aliases=("doc",))
+    is_table: bool | None = option(
+        Maybe(Switch(), none=()), None, "Only tables, or no tables.", aliases=("tables",)
+    )
+
+    def __post_init__(self) -> None:
+        for attribute, one in _FILTER_RULES:
+            value = getattr(self, attribute)
+            accepted = one.accept(value)
+            if accepted is not value:
+                object.__setattr__(self, attribute, accepted)
 
     def active(self) -> dict[str, tuple[str, ...]]:
         """The fields that restrict anything, with the values they allow, as text."""
@@ -38,6 +62,11 @@ class Filters:
             elif value:
                 chosen[field.name] = tuple(str(item) for item in value)
         return chosen
+
+
+FILTER_OPTIONS: Mapping[str, Option] = options_of(Filters)
+"""The filters by the names that they have on every surface."""
+_FILTER_RULES = tuple((one.attribute, one) for one in FILTER_OPTIONS.values())
 
 
 def filter_values(chunk: Chunk) -> dict[str, str]:

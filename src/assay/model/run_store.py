@@ -49,8 +49,44 @@ class HeldOutUse:
     at: str
 
 
-class RunStore(Protocol):
-    """Runs and their outcomes. What a method has returned from is on the disk."""
+class RunLibrary(Protocol):
+    """Runs to be read, tagged and deleted, wherever they are kept."""
+
+    def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
+        """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
+
+    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
+        """Runs, newest first."""
+
+    def outcomes(
+        self,
+        ref: str,
+        *,
+        depth: int | None = None,
+        stages: bool = True,
+        queries: Collection[str] | None = None,
+    ) -> tuple[QueryOutcome, ...]:
+        """What happened to each query, in the order run.
+
+        ``depth`` reads the first results only, ``stages=False`` leaves out what components found
+        and scored: both make large runs quick to read. ``queries`` chooses some.
+        """
+
+    def test_set(self, ref: str) -> TestSet:
+        """The queries and judgments that the run was made with."""
+
+    def tag(self, ref: str, tag: str) -> RunInfo:
+        """Let a tag name this run, and no other any longer."""
+
+    def untag(self, tag: str) -> None:
+        """Forget a tag."""
+
+    def delete(self, ref: str) -> RunInfo:
+        """Remove a run with its outcomes and tags."""
+
+
+class RunStore(RunLibrary, Protocol):
+    """Where runs are made. What a method has returned from is on the disk."""
 
     def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
         """Enter a new run with the queries it will be made with; the same id again is refused."""
@@ -71,9 +107,6 @@ class RunStore(Protocol):
     ) -> RunInfo:
         """Enter the result; also used to enter a new aggregate into an old run."""
 
-    def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
-        """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
-
     def cached(self, cache_key: str) -> RunInfo | None:
         """The newest complete and sound run with this key, else one that can be resumed.
 
@@ -84,40 +117,11 @@ class RunStore(Protocol):
     def renew(self, run_id: str) -> RunInfo:
         """Count a run as the newest: it has just answered for one that was asked for."""
 
-    def outcomes(
-        self,
-        ref: str,
-        *,
-        depth: int | None = None,
-        stages: bool = True,
-        queries: Collection[str] | None = None,
-    ) -> tuple[QueryOutcome, ...]:
-        """What happened to each query, in the order run.
-
-        ``depth`` reads the first results only, ``stages=False`` leaves out what components found
-        and scored: both make large runs quick to read. ``queries`` chooses some.
-        """
-
     def answered(self, run_id: str) -> frozenset[str]:
         """The queries whose outcomes are stored."""
 
-    def test_set(self, ref: str) -> TestSet:
-        """The queries and judgments that the run was made with."""
-
-    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
-        """Runs, newest first."""
-
     def suites(self) -> tuple[str, ...]:
         """The names of all test sets that runs were made with."""
-
-    def tag(self, ref: str, tag: str) -> RunInfo:
-        """Let a tag name this run, and no other any longer."""
-
-    def untag(self, tag: str) -> None:
-        """Forget a tag."""
-
-    def delete(self, ref: str) -> RunInfo:
-        """Remove a run with its outcomes and tags."""
 
     def log_held_out(self, use: HeldOutUse) -> None:
         """Note that a held-out part was looked at."""

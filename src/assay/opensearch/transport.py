@@ -3,8 +3,7 @@
 Nodes are asked in turn, the one with the fewest open requests first, so that one that hangs gets no
 more of them. One that cannot be reached or does not answer in time is passed over, and is left
 alone for a while. Only requests that may be repeated are sent again: reading, and writing
-under ids of our own. Credentials come from the environment and never stand in a URL, a log or an
-error.
+under ids of our own. Credentials never stand in a URL, a log or an error.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-import os
 import random
 import ssl
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,7 +27,7 @@ USER, PASSWORD, KEY, CA = (
     "ASSAY_OPENSEARCH_PASSWORD",
     "ASSAY_OPENSEARCH_API_KEY",
     "ASSAY_OPENSEARCH_CA",
-)
+)  # as messages name them
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BUSY = frozenset({429, 502, 503, 504})
 PATIENCE_SECONDS = 120.0
@@ -36,6 +35,19 @@ FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 10.0
 REST_SECONDS = 10.0  # how long a node that failed is asked last
 BULK = "/_bulk?timeout=10s"  # how long the cluster itself waits for a shard that is away
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Who asks the cluster, and which file of certificates vouches for its nodes."""
+
+    user: str = ""
+    password: str = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)
+    ca: Path | None = None
+
+
+NOBODY = Credentials()
 
 
 class NoNodeError(EngineError):
@@ -46,7 +58,7 @@ class Transport:
     """Requests to any node of a cluster; ``exposed`` are those that get credentials unencrypted."""
 
     def __init__(
-        self, urls: str, *, timeout: float = 30.0, environ: Mapping[str, str] = os.environ
+        self, urls: str, credentials: Credentials = NOBODY, *, timeout: float = 30.0
     ) -> None:
         named = [url.rstrip("/") for url in urls.replace(",", " ").split()]
         if not named or not all(map(_is_address, named)):
@@ -60,10 +72,10 @@ class Transport:
                 hint=f"put them into {USER} and {PASSWORD}",
             )
         self._timeout = timeout
-        who = _authorization(environ)
+        who = _authorization(credentials)
         headers = {"Content-Type": "application/json", **who}
         self.exposed = [url for url in named if who and _is_open(url)]
-        tls = _trust(environ) if any(url.startswith("https://") for url in named) else None
+        tls = _trust(credentials) if any(url.startswith("https://") for url in named) else None
         self._nodes = [
             Node(url, headers, tls if url.startswith("https://") else None) for url in named
         ]
@@ -160,12 +172,13 @@ def _is_open(url: str) -> bool:
     return parts.scheme == "http" and parts.hostname not in LOOPBACK
 
 
-def _authorization(environ: Mapping[str, str]) -> dict[str, str]:
-    """The header that says who asks; none where the environment names nobody.
+def _authorization(given: Credentials) -> dict[str, str]:
+    """The header that says who asks; none where nobody is named.
 
     A secret that was read from a file often ends with the line: that is taken off.
     """
-    key, user, password = (environ.get(name, "").strip("\r\n") for name in (KEY, USER, PASSWORD))
+    named = (given.api_key, given.user, given.password)
+    key, user, password = (text.strip("\r\n") for text in named)
     if key:
         if not (key.isascii() and key.isprintable()):
             raise ConfigError(f"{KEY} holds a character that is in no key", hint="one line of text")
@@ -178,10 +191,10 @@ def _authorization(environ: Mapping[str, str]) -> dict[str, str]:
     return {}
 
 
-def _trust(environ: Mapping[str, str]) -> ssl.SSLContext:
+def _trust(given: Credentials) -> ssl.SSLContext:
     """Who may sign a node's certificate: the system's authorities, or those of a file."""
     try:
-        return ssl.create_default_context(cafile=environ.get(CA) or None)
+        return ssl.create_default_context(cafile=given.ca)
     except (OSError, ssl.SSLError) as problem:
         raise ConfigError(f"{CA} names no file of certificates: {problem}") from problem
 

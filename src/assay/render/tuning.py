@@ -9,7 +9,7 @@ from assay.evaluation.significance import Contrast
 from assay.evaluation.tuning import Tuning
 from assay.render.numbers import between, p_value, signed
 from assay.render.tables import Table
-from assay.search.options import FusionMethod, SearchOptions
+from assay.search.request import FusionMethod, SearchOptions
 
 
 def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Table]:

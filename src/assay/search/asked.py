@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from assay.model.query import Hit
 from assay.search.coordinator import Request
-from assay.search.options import SearchOptions
 from assay.search.question import Question
+from assay.search.request import SearchOptions
 from assay.search.snapshot import Snapshot
 
 

@@ -15,12 +15,11 @@ from typing import Any
 from assay.errors import SearchUnavailableError, UsageError
 from assay.model.document import Chunk, ChunkLabels
 from assay.search.boost import Lexicon
-from assay.search.check import changed, check
 from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
-from assay.search.options import FusionMethod, SearchOptions
 from assay.search.question import Question
 from assay.search.ranking import Ranking, explained, rank
+from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import SearchResponse
 
@@ -54,7 +53,7 @@ class Prepared:
 
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
-        wanted = check(options) if options else changed(self.options, **changes)
+        wanted = options or changed(self.options, **changes)
         started = time.perf_counter()
         return respond(self, wanted, self.rank(wanted), None, started)
 
@@ -94,6 +93,7 @@ def respond(
         if chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
+    following = options.offset + options.k
     answers = prepared.answers
     errors = tuple(
         f"{name}_{failure}"
@@ -104,7 +104,7 @@ def respond(
     return SearchResponse(
         query=prepared.question.written,
         results=hits,
-        fusion_metadata=_metadata(options, ranking, used),
+        fusion_metadata=_metadata(options, ranking, used, reranked),
         components_used=used,
         component_errors=errors,
         degraded=bool(errors) or (reranked is not None and reranked.error is not None),
@@ -115,6 +115,7 @@ def respond(
         timings_ms=_timings(answers, ranking, reranked, started),
         warnings=_warnings(prepared, options, reranked, gone),
         offset=options.offset,
+        next_offset=following if following < len(ranking) else None,
         reranked=reranked is not None and reranked.scores is not None,
         reranker_model=None if reranked is None else reranked.model,
         reranker_error=None if reranked is None else reranked.error,
@@ -122,11 +123,16 @@ def respond(
     )
 
 
-def _metadata(options: SearchOptions, ranking: Ranking, used: tuple[str, ...]) -> dict[str, Any]:
+def _metadata(
+    options: SearchOptions, ranking: Ranking, used: tuple[str, ...], reranked: Reranked | None
+) -> dict[str, Any]:
     """How the lists became one list."""
     common = {
         "method": options.fusion_method.value,
         "weights": dict(effective_weights(options, used, ranking.query_type)),
+        "reranked": reranked is not None and reranked.scores is not None,
+        "reranker_model": None if reranked is None else reranked.model,
+        "reranker_error": None if reranked is None else reranked.error,
     }
     if options.fusion_method is FusionMethod.RRF:
         return {**common, "k": options.rrf_k}

@@ -16,10 +16,10 @@ from assay.model.testset import QueryType
 from assay.search import rerank
 from assay.search.boost import Boosted, Detected, Lexicon, apply_boosts, detect
 from assay.search.fusion import fuse
-from assay.search.options import SearchOptions
 from assay.search.query_type import classify
 from assay.search.question import Question
-from assay.search.response import SearchHit
+from assay.search.request import SearchOptions
+from assay.search.response import RERANKER, SearchHit
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,8 @@ def explained(candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str
             raw[name] = column.raw[place - 1]
             normalized[name] = column.normalized[place - 1]
             contributions[name] = column.contributions[place - 1]
+    if candidate.reranker_score is not None:
+        raw[RERANKER] = candidate.reranker_score
     return SearchHit(
         rank=rank,
         chunk=chunk,
@@ -125,5 +127,4 @@ def explained(candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str
         boosts=candidate.boosted.boosts,
         rank_fused=candidate.boosted.rank_fused,
         rank_boosted=candidate.rank_boosted,
-        reranker_score=candidate.reranker_score,
     )

@@ -19,11 +19,10 @@ from assay.model.query import Filters
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
-from assay.search.check import changed
-from assay.search.options import SearchOptions
 from assay.search.passages import passages_of
 from assay.search.pipeline import Traced
 from assay.search.ranking import Candidate
+from assay.search.request import SearchOptions, changed
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
 from assay.search.snapshot import Snapshot

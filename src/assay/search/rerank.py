@@ -22,7 +22,7 @@ from assay.encode.catalog import DEFAULTS
 from assay.errors import AssayError, GpuNotAvailableError
 from assay.model.vectors import Reranker
 from assay.search.deadline import Failure, Lane, Stop
-from assay.search.options import SearchOptions
+from assay.search.request import SearchOptions
 
 log = logging.getLogger("assay.search")
 

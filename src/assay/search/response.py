@@ -7,26 +7,13 @@ HTTP service print.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
+from assay.model.codec import encode, flat
 from assay.model.document import Chunk
 
-_SHOWN = (
-    "title",
-    "section_label",
-    "intent_hint",
-    "is_table",
-    "text",
-    "table_html",
-    "speaker_role",
-    "ingestion_mode",
-    "interview_id",
-    "start_time",
-    "end_time",
-    "source",
-    "chunker_version",
-)
+RERANKER = "reranker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +27,19 @@ class Boost:
     matched: str
     applied: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """Flat JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
     """One result with the whole account of its score.
 
     Every mapping has an entry for each component that was asked; None where the component did not
-    find the chunk. ``contributions`` sum to ``fused``; ``fused`` times the applied boost is
-    ``boosted``; ``score`` is what the list is ordered by. ``reranker_score`` is between 0 and 1.
+    find the chunk. ``component_scores`` also holds the reranker's score, between 0 and 1, where
+    there is one. ``contributions`` sum to ``fused``; ``fused`` times the applied boost is
+    ``boosted``; ``score`` is what the list is ordered by.
     """
 
     rank: int
-    chunk: Chunk
+    chunk: Chunk = field(metadata=flat)
     score: float
     component_scores: Mapping[str, float | None]
     ranks: Mapping[str, int | None]
@@ -66,32 +50,16 @@ class SearchHit:
     boosts: tuple[Boost, ...] = ()
     rank_fused: int = 0
     rank_boosted: int = 0
-    reranker_score: float | None = None
+
+    @property
+    def reranker_score(self) -> float | None:
+        """What the reranker said, between 0 and 1; None where it was not asked."""
+        return self.component_scores.get(RERANKER)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of one result: the fields of the API first, then the account of the score."""
-        scores: dict[str, float | None] = dict(self.component_scores)
-        if self.reranker_score is not None:
-            scores["reranker"] = self.reranker_score
-        chunk = self.chunk
-        return {
-            "doc_id": chunk.doc_id,
-            "chunk_id": chunk.chunk_id,
-            "score": self.score,
-            "component_scores": scores,
-            "rank": self.rank,
-            "ranks": dict(self.ranks),
-            "normalized": dict(self.normalized),
-            "contributions": dict(self.contributions),
-            "fused": self.fused,
-            "rank_fused": self.rank_fused,
-            "boosts": [boost.to_dict() for boost in self.boosts],
-            "boosted": self.boosted,
-            "rank_boosted": self.rank_boosted,
-            **{name: getattr(chunk, name) for name in _SHOWN},
-            "spans": [list(span) for span in chunk.spans],
-            "metadata": dict(chunk.metadata),
-        }
+        """JSON-ready."""
+        found: dict[str, Any] = encode(self)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +79,7 @@ class SearchResponse:
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     offset: int = 0
+    next_offset: int | None = None
     reranked: bool = False
     reranker_model: str | None = None
     reranker_error: str | None = None
@@ -119,26 +88,5 @@ class SearchResponse:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON that the command line and the HTTP service answer with."""
-        rerank = {
-            "reranked": self.reranked,
-            "reranker_model": self.reranker_model,
-            "reranker_error": self.reranker_error,
-        }
-        return {
-            "query": self.query,
-            "results": [hit.to_dict() for hit in self.results],
-            "fusion_metadata": {**self.fusion_metadata, **rerank},
-            "components_used": list(self.components_used),
-            "component_errors": list(self.component_errors),
-            "degraded": self.degraded,
-            **rerank,
-            "query_type": self.query_type,
-            "intents": [dict(intent) for intent in self.intents],
-            "synonyms": list(self.synonyms),
-            "offset": self.offset,
-            "total_candidates": self.total_candidates,
-            "generation": self.generation,
-            "cached": self.cached,
-            "timings_ms": dict(self.timings_ms),
-            "warnings": list(self.warnings),
-        }
+        found: dict[str, Any] = encode(self)
+        return found

@@ -26,15 +26,14 @@ from assay.search.asked import Asked, LookedUp
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
 from assay.search.cache import Cache
-from assay.search.check import changed, check
 from assay.search.coordinator import Answers, Request, agather, gather
 from assay.search.deadline import Failure, Lane
-from assay.search.options import COMPONENTS, SearchOptions
 from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import ask
 from assay.search.ranking import Ranking
+from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
@@ -75,7 +74,7 @@ class Searcher:
         lexicon: Lexicon | None = None,
         synonyms: Synonyms | None = None,
     ) -> None:
-        self.defaults = check(defaults or SearchOptions())
+        self.defaults = defaults or SearchOptions()
         self._source = source
         self._rerankers = rerankers
         self._lexicon = lexicon or default_lexicon()

@@ -16,7 +16,7 @@ from assay.errors import UsageError
 from assay.model.arrays import FloatArray, IntArray
 from assay.model.runs import QueryOutcome
 from assay.search.fusion import effective_weights, worth
-from assay.search.options import FusionMethod, Normalization, SearchOptions
+from assay.search.request import FusionMethod, Normalization, SearchOptions
 
 RRF_KS = (5, 10, 20, 40, 60, 100)
 NO_RANK = np.iinfo(np.int64).max

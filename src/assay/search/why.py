@@ -9,11 +9,12 @@ which rank and with which score it would have come.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from assay import limits
+from assay.model.codec import encode
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Component, Filters, Hit, PartialAnswerError, filter_values
 from assay.search.pipeline import Prepared
@@ -60,8 +61,9 @@ class Why:
     boosts: tuple[Boost, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Flat JSON."""
-        return asdict(self)
+        """JSON-ready."""
+        found: dict[str, Any] = encode(self)
+        return found
 
 
 def explain_absence(

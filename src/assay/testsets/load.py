@@ -16,7 +16,6 @@ from importlib import resources
 from pathlib import Path
 
 from assay import limits
-from assay.config import configure
 from assay.errors import (
     AssayError,
     LimitError,
@@ -27,6 +26,7 @@ from assay.errors import (
 )
 from assay.model.document import ID_FORM
 from assay.model.testset import HeldOut, TestSet
+from assay.settings import configure
 from assay.strict_yaml import MappingNode, Node, SequenceNode, parse_yaml
 from assay.testsets.draft import DraftSet
 from assay.testsets.golden_list import read_golden_list

@@ -12,15 +12,15 @@ import pytest
 from assay.app.doctor import Finding, State, examine
 from assay.app.workspace import Workspace
 from assay.cli.main import run
-from assay.config import Configuration, configure
 from assay.encode.cache import VectorCache
 from assay.errors import CorruptError
+from assay.settings import Settings, configure
 from assay.store.corpus import CorpusStore
 from tests.conftest import without_compiled
 from tests.unit.store.test_corpus import document
 
 
-def configured(home: Path, **flags: object) -> Configuration:
+def configured(home: Path, **flags: object) -> Settings:
     return configure({"home": str(home), "dense_model": "none", "splade_model": "none", **flags})
 
 

@@ -15,13 +15,13 @@ from assay.app.held_out_log import check_overfitting, uses
 from assay.app.reminder import due_sets
 from assay.app.workspace import Workspace
 from assay.cli.main import run
-from assay.config import configure
 from assay.errors import UsageError
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.record import RecordOptions, record
 from assay.model.document import Chunk, Document
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, QueryType, TestSet
+from assay.settings import configure
 from assay.testsets.load import load_test_set
 from assay.testsets.save import save_test_set
 

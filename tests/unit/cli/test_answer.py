@@ -10,10 +10,10 @@ import pytest
 import assay
 from assay.app.workspace import Workspace
 from assay.cli.main import run
-from assay.config import configure
 from assay.ingest import read_corpus
 from assay.measures.answers import AnswerRecord
 from assay.model.answers import Expect
+from assay.settings import configure
 from tests.unit.answers.model_server import ModelServer, says
 
 CORPUS = Path(assay.__file__).parent / "data" / "corpus"

@@ -9,7 +9,7 @@ import pytest
 
 from assay import limits
 from assay.cli.main import run
-from assay.config import SETTINGS, configure
+from assay.settings import SETTINGS, configure
 
 if TYPE_CHECKING:
     from pathlib import Path

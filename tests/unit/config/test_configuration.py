@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.config import SETTINGS, Configuration, configure
+from assay.settings import SETTINGS, Settings, configure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,26 +82,24 @@ DEFAULT_JSON = (
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Configuration:
+def config(tmp_path: Path) -> Settings:
     return configure(environ={}, folder=tmp_path)
 
 
-def test_the_canonical_json_of_the_defaults(config: Configuration) -> None:
+def test_the_canonical_json_of_the_defaults(config: Settings) -> None:
     """Stored runs refer to this: a change of the text is a change of every hash."""
     assert config.canonical_json() == DEFAULT_JSON
     assert config.config_hash() == hashlib.sha256(DEFAULT_JSON.encode()).hexdigest()
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_hash_covers_what_changes_results(
-    tmp_path: Path, config: Configuration, name: str
-) -> None:
+def test_the_hash_covers_what_changes_results(tmp_path: Path, config: Settings, name: str) -> None:
     other = configure({name: OTHER_VALUE[name]}, environ={}, folder=tmp_path)
     changed = other.config_hash() != config.config_hash()
     assert changed is SETTINGS[name].changes_results
 
 
-def test_the_origin_does_not_count(tmp_path: Path, config: Configuration) -> None:
+def test_the_origin_does_not_count(tmp_path: Path, config: Settings) -> None:
     same = configure({"seed": 42}, environ={}, folder=tmp_path)
     assert same == config
     assert hash(same) == hash(config)
@@ -132,7 +130,7 @@ def test_text_outside_ascii_and_broken_bytes_can_be_hashed(tmp_path: Path) -> No
     assert len(config.config_hash()) == 64
 
 
-def test_it_cannot_change(config: Configuration) -> None:
+def test_it_cannot_change(config: Settings) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.seed = 1  # type: ignore[misc]
     with pytest.raises(TypeError):

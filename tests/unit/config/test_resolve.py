@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.config import SETTINGS, Configuration, configure, unknown_variables
 from assay.errors import AssayError, ConfigError, DuplicateError, MissingFileError
+from assay.settings import SETTINGS, Settings, configure, unknown_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def in_folder(
     folder: Path, text: str = "", *, env: Mapping[str, str] | None = None, **flags: object
-) -> Configuration:
+) -> Settings:
     """The configuration seen from a folder that holds this ``assay.yaml``."""
     if text:
         (folder / "assay.yaml").write_text(text, encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.config.settings import SETTINGS, Choice, Folder, Kind, Real, Setting, Text, Whole
+from assay.settings import SETTINGS, Choice, Folder, Kind, Real, Setting, Text, Whole
 
 
 @pytest.mark.parametrize("row", SETTINGS.values(), ids=lambda row: str(row.name))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from assay import limits
-from assay.config import configure
 from assay.encode.cards import ModelCard
 from assay.encode.folders import DESCRIPTION, description
 from assay.encode.shelf import Shelf, checksum, faults, load, shelf, shelf_of, user_folder
@@ -21,6 +20,7 @@ from assay.errors import (
     MissingModelError,
     UnknownModelError,
 )
+from assay.settings import configure
 
 
 def pinned(folder: Path, card: ModelCard) -> ModelCard:

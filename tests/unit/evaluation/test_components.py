@@ -16,7 +16,7 @@ from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.search.fuse_again import fuser, lists_of
-from assay.search.options import FusionMethod, SearchOptions
+from assay.search.request import FusionMethod, SearchOptions
 
 TEST_SET = TestSet(
     "small",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from assay.config import configure
 from assay.evaluation import defaults
 from assay.evaluation.gate import parse_limits
 from assay.evaluation.report import parse_targets
 from assay.measures.parse import parse_measures
+from assay.settings import configure
 
 LISTS = sorted(name for name in vars(defaults) if name.endswith("_MEASURES"))
 

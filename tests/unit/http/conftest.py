@@ -13,11 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.http.app import create_app
 from assay.http.edge.logs import service_log
 from assay.http.service import Service
 from assay.ingest import read_corpus
+from assay.settings import configure
 from tests.unit.http.small import DOCUMENTS
 
 SETTINGS = {"dense_model": "none", "splade_model": "none", "query_log": "text"}

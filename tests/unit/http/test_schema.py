@@ -19,10 +19,10 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from assay.config import configure
 from assay.http.app import create_app
 from assay.http.edge.logs import service_log
 from assay.http.service import Service
+from assay.settings import configure
 from tests.unit.http.conftest import SETTINGS
 
 LOG = Path(tempfile.gettempdir()) / f"assay-schema-{os.getpid()}.log"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.app.workspace import Workspace
-from assay.config import configure
 from assay.model.document import Chunk, Document
+from assay.settings import configure
 from assay.testing.component import sample
 from assay.testing.encoders import HashingDense, HashingSparse
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from assay.model.query import Component, Filters, Hit, PartialAnswerError
-from assay.search.options import SearchOptions
+from assay.search.request import SearchOptions
 from assay.search.rerank import Rerankers
 from assay.search.searcher import Searcher, Source
 from assay.search.snapshot import Snapshot

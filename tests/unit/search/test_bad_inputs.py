@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from assay.search.check import changed, make_filters
 
 from assay.app.workspace import Workspace
 from assay.errors import InputError, LimitError, UsageError
 from assay.model.query import Filters
-from assay.search.check import changed, make_filters
-from assay.search.options import SearchOptions, read_weights
+from assay.search.request import SearchOptions, read_weights
 from tests.unit.search.corpus import filled
 
 

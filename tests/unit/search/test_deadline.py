@@ -16,7 +16,7 @@ from assay.errors import EngineError, SearchUnavailableError
 from assay.render.search import troubles
 from assay.search.breaker import Breaker
 from assay.search.deadline import Failure, Lane, Outcome, Stop, call_all
-from assay.search.options import COMPONENTS
+from assay.search.request import COMPONENTS
 from assay.search.searcher import Searcher, Source
 from tests.unit.search.corpus import filled
 from tests.unit.search.faults import FAULTS, Rig, no_reranker

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assay.errors import GpuNotAvailableError, MissingModelError
 from assay.search.breaker import Breaker
 from assay.search.deadline import Lane
-from assay.search.options import SearchOptions
+from assay.search.request import SearchOptions
 from assay.search.rerank import GPU, PROCESSOR, Reranked, Rerankers, below_zero, order, rerank
 
 OPTIONS = SearchOptions(rerank=True, reranker="owner/model", rerank_timeout_ms=100)

@@ -76,7 +76,7 @@ def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path
         searcher = opened.searcher
         opened.ingest(documents(batch(1)))
         manifest = opened.update_index()
-        damaged = next((opened.index_folder / manifest.parts[0].folder).iterdir())
+        damaged = next((opened.layout.index / manifest.parts[0].folder).iterdir())
         damaged.write_bytes(b"rubbish")
         assert not searcher.refresh()
         answer = searcher.search("heart failure", k=100)

@@ -11,7 +11,7 @@ from assay.errors import UsageError
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.search.fuse_again import fuser
-from assay.search.options import FusionMethod, Normalization, SearchOptions
+from assay.search.request import FusionMethod, Normalization, SearchOptions
 from assay.search.tuning import grid, pool, weight_grid, weights_of
 
 COMPONENTS = ("bm25", "splade", "dense")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from assay.errors import AssayError
 from assay.http.edge.problems import ProblemError
-from assay.search.options import configured
 
 if TYPE_CHECKING:
     from assay.http.service import Service
@@ -46,6 +45,6 @@ def faults(service: Service, opening: Future[Searcher]) -> dict[str, str]:
     except ProblemError as problem:
         found["index"] = problem.problem.detail
         return found
-    wanted = configured(service.config).components
+    wanted = searcher.defaults.components
     states = searcher.components
     return found | {name: states[name] for name in wanted if states[name] != "ready"}

@@ -15,7 +15,6 @@ from assay.evaluation.ab import ABResult, ab
 from assay.evaluation.compare import QueryComparison, depth_for
 from assay.evaluation.defaults import AB_MEASURES
 from assay.evaluation.match import graded_ranks
-from assay.evaluation.sampling import sampling_of
 from assay.evaluation.stored_run import StoredRun
 from assay.http.service import Service
 from assay.model.ranking import Match
@@ -112,7 +111,7 @@ def _compare(service: Service, a: str, b: str) -> Compared:
         other,
         alpha=config.alpha,
         margin=config.margin,
-        sampling=sampling_of(config),
+        sampling=config.sampling,
         archive=service.workspace.archived,
     )
     measure = found.primary.measure

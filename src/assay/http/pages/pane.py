@@ -14,9 +14,8 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from assay.errors import UsageError
-from assay.search.check import changed
 from assay.search.fusion.weights import DEFAULT_WEIGHTS
-from assay.search.options import COMPONENTS, FusionMethod, SearchOptions
+from assay.search.request import COMPONENTS, FusionMethod, SearchOptions, changed
 
 OWN, BY_TYPE, DEFAULT = "own", "type", "default"
 Pairs = list[tuple[str, str]]

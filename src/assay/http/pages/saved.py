@@ -13,7 +13,7 @@ from assay.errors import ConflictError, InputError, MissingFileError
 from assay.http.pages.pane import as_file
 from assay.model.document import check_id
 from assay.model.testset import GoldenQuery, TestSet
-from assay.search.options import SearchOptions
+from assay.search.request import SearchOptions
 from assay.testsets.load import parse_test_set
 from assay.testsets.save import write_text
 from assay.testsets.write import as_yaml, query_block

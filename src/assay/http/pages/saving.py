@@ -15,9 +15,9 @@ from assay.http.pages.pages import Evaluator, Reader, ServiceOf, form_of, page
 from assay.http.pages.pages import router as new_router
 from assay.http.pages.pane import read_pane, standard_pane
 from assay.model.document import check_id
-from assay.model.testset import GoldenQuery, Judgment, QueryType
+from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
-from assay.search.check import known_value
+from assay.search.request import SEARCH_OPTIONS
 
 router = new_router()
 
@@ -90,7 +90,7 @@ def _query(fields: dict[str, str]) -> GoldenQuery:
     return GoldenQuery(
         query_id=check_id(given or _id_of(text), "query_id"),
         query_text=text,
-        query_type=known_value(QueryType, "query_type", kind) if kind else None,
+        query_type=SEARCH_OPTIONS["query_type"].read(kind) if kind else None,
         relevant_docs=tuple(judgments),
     )
 

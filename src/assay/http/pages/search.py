@@ -26,8 +26,7 @@ from assay.http.pages.pane import OWN, Pairs, Pane, read_pane, standard_pane
 from assay.http.service import Service
 from assay.model.testset import QueryType
 from assay.render.search import absence, headline, troubles, understood
-from assay.search.check import make_filters
-from assay.search.options import COMPONENTS, FusionMethod, Normalization
+from assay.search.request import COMPONENTS, FusionMethod, Normalization
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
 
@@ -62,12 +61,12 @@ class Asked:
 
     def options(self) -> dict[str, Any]:
         """The options that do not belong to a pane."""
-        filters = make_filters(
-            is_table={"only": True, "none": False}.get(self.tables),
-            speaker_role=(self.speaker,) if self.speaker else (),
-            section_label=(self.section,) if self.section else (),
-        )
-        return {"k": self.k, "filters": filters}
+        return {
+            "k": self.k,
+            "is_table": {"only": True, "none": False}.get(self.tables),
+            "speaker": self.speaker or None,
+            "section": self.section or None,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from assay.app.answers import Answered
+from assay.app.answers import answer_from
 from assay.http.routing import Reader, ServiceOf, refusals
 from assay.http.routing import router as new_router
-from assay.http.wire.answer import AnswerAnswer, AnswerParameters, QueryAnswer
+from assay.http.wire.answer import AnswerAnswer, QueryAnswer
 from assay.http.wire.base import QueryText
-from assay.search.passages import passages_of
+from assay.http.wire.search import AnswerParameters
 
 router = new_router("search", prefix="/v1")
 
@@ -32,10 +32,10 @@ async def answer(
     del caller
     response = await service.search(asked.q, **asked.changes())
     service.log_query(response)
-    answerer = await service.work(lambda: service.workspace.answerer)
-    said = await service.work(lambda: answerer.answer(asked.q, passages_of(response)))
-    body = Answered(asked.q, answerer.name, said, response).to_dict()
-    return JSONResponse(body | {"request_id": request.scope["assay.exchange"].request_id})
+    found = await service.work(lambda: answer_from(service.workspace, asked.q, response))
+    return JSONResponse(
+        found.to_dict() | {"request_id": request.scope["assay.exchange"].request_id}
+    )
 
 
 @router.get("/search/classify", response_model=QueryAnswer, responses=refusals())

@@ -9,8 +9,8 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay.app.corpus import listed_documents
+from assay.app.engine import model_shelf
 from assay.encode.catalog import CARDS
-from assay.encode.shelf import shelf_of
 from assay.errors import MissingFileError
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
 from assay.http.routing import Admin, Reader, ServiceOf, refusals, rendered
@@ -106,7 +106,7 @@ async def present(asked: PresentRequest, service: ServiceOf, caller: Reader) -> 
 async def index_card(service: ServiceOf, caller: Reader) -> JSONResponse:
     """What the index holds, how fresh it is and which models made it."""
     del caller
-    card = await service.work(service.workspace.index_info)
+    card = await service.work(service.workspace.index_card)
     card.pop("home", None)
     return JSONResponse(card)
 
@@ -131,7 +131,7 @@ async def write_index(
 async def models(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every model, what it is for and whether it is here."""
     del caller
-    here = shelf_of(service.config)
+    here = model_shelf(service.config)
     rows = [
         {
             "name": card.name,

@@ -15,7 +15,6 @@ from assay.errors import UsageError
 from assay.evaluation.defaults import REPORT_MEASURES, WORKFLOW_MEASURES, WORKFLOW_TARGETS
 from assay.evaluation.report import parse_targets, run_report
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.sampling import sampling_of
 from assay.http.edge.problems import ProblemError
 from assay.http.held_out import hidden_from, run_shown_to
 from assay.http.routes.runs import Run
@@ -151,7 +150,7 @@ async def report(
             service.workspace.stored_run(ref),
             " ".join(measure) or usual,
             targets=parse_targets(WORKFLOW_TARGETS),
-            sampling=sampling_of(service.config),
+            sampling=service.config.sampling,
         )
         if form == "json":
             return JSONResponse(found.to_dict())
@@ -210,5 +209,5 @@ def _scoring(
     return ScoringOptions(
         measures=" ".join(measures) or None,
         match=match,
-        sampling=sampling_of(service.config),
+        sampling=service.config.sampling,
     )

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from assay.evaluation.decisions import classify
 from assay.evaluation.defaults import DECISION_MEASURES
-from assay.evaluation.sampling import Sampling, sampling_of
+from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import score
 from assay.evaluation.significance import compare
 from assay.hits.groups import load_groups
@@ -96,7 +96,7 @@ def _scored(service: Service, asked: ScoreRequest) -> dict[str, Any]:
 
 
 def _sampling(service: Service, asked: SamplingRequest) -> Sampling:
-    usual = sampling_of(service.config)
+    usual = service.config.sampling
     return replace(
         usual,
         level=usual.level if asked.confidence is None else asked.confidence,

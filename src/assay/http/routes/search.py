@@ -31,7 +31,7 @@ async def search(
     _same_generation(asked, response)
     service.log_query(response)
     exchange = request.scope["assay.exchange"]
-    body = search_body(response, asked.k) | {"request_id": exchange.request_id}
+    body = search_body(response) | {"request_id": exchange.request_id}
     return (
         Response(  # ten results with their texts: the encoder of pydantic takes a fifth of the time
             to_json(body),

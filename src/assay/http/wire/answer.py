@@ -6,20 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from assay.http.wire.base import Answer, Json, QueryText
-from assay.http.wire.search import RetrievalParameters, SpeakerName
-from assay.search.check import make_filters
-
-
-class AnswerParameters(RetrievalParameters):
-    """The parameters of ``GET /v1/answer``."""
-
-    q: QueryText = Field(description="A question, in plain words.")
-    speaker: list[SpeakerName] = Field([], max_length=3, description="Who speaks.")
-
-    def changes(self) -> Json:
-        """The options that were given, by the names of ``SearchOptions``."""
-        return super().changes() | {"filters": make_filters(speaker_role=self.speaker)}
+from assay.http.wire.base import Answer
 
 
 class Said(Answer):

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import re
-from itertools import permutations
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
 
-from assay import limits
 from assay.http.wire.base import Answer, Json, QueryText
-from assay.search.check import MAX_OFFSET, make_filters
-from assay.search.options import COMPONENTS, read_weights
+from assay.options import Option, several
+from assay.options import Switch as SwitchKind
+from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, SEARCH_OPTIONS
 
-_WHOLE = re.compile(r"-?[0-9]{1,18}")
-_SELECTIONS = [",".join(one) for size in (1, 2, 3) for one in permutations(COMPONENTS, size)]
-
-
-def _whole(value: object) -> object:
-    """Plain digits only: no blanks, underscores, exponents or digits of other scripts."""
-    if isinstance(value, str) and not _WHOLE.fullmatch(value):
-        raise ValueError("must be a whole number in plain digits")
-    return value
+MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 
 
 def _switch(value: object) -> object:
@@ -30,121 +32,105 @@ def _switch(value: object) -> object:
     return value
 
 
-def _selection(value: str) -> str:
-    if value not in _SELECTIONS:
-        raise ValueError(f"must name each once, of {', '.join(COMPONENTS)}, as in bm25,dense")
-    return value
-
-
-Whole = BeforeValidator(_whole)
 Switch = Annotated[bool, BeforeValidator(_switch)]
-Components = Annotated[
-    str,
-    BeforeValidator(_selection),
-    Field(json_schema_extra={"enum": _SELECTIONS}, description="Which components are asked."),
-]
-Label = Annotated[str, Field(min_length=1, max_length=200)]
-Labels = Annotated[list[Label], Field(max_length=100)]
-QueryTypeName = Literal["exact_term", "paraphrase", "complex_clinical"]
 SpeakerName = Literal["PATIENT", "CLINICIAN", "UNKNOWN"]
 ModeName = Literal["OFFLINE", "LIVE"]
 
 
-class RetrievalParameters(BaseModel):
-    """How components, fusion, boosts and the reranker work; what is not given is configured."""
+def _read(one: Option, value: Any) -> Any:
+    """A parameter of an address, by the rule that holds on every surface."""
+    is_switch = isinstance(getattr(one.kind, "of", one.kind), SwitchKind)
+    try:
+        if is_switch and value not in ("true", "false"):
+            raise ValueError(value)
+        if one.name == "reranker" and not MODEL_NAME.fullmatch(value):
+            raise ValueError(value)  # a path of this machine is not for callers to name
+        return one.kind.read(value) if isinstance(value, str) else one.kind.accept(value)
+    except ValueError:
+        form = "true or false" if is_switch else one.kind.form
+        raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
+
+
+def _parameters(names: Sequence[str]) -> Any:
+    """The fields of a model, one for each option."""
+    return {
+        one.name: (
+            Annotated[
+                list[str] if several(one.kind) else str | None,
+                PlainValidator(partial(_read, one)),
+                WithJsonSchema(one.kind.schema()),
+            ],
+            Field([] if several(one.kind) else None, description=one.help),
+        )
+        for one in (SEARCH_OPTIONS[name] for name in names)
+    }
+
+
+class Parameters(BaseModel):
+    """Options of a search in an address; what is not given is configured."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    components: Components | None = None
-    fusion_method: Literal["rrf", "weighted"] | None = Field(
-        None, description="How lists are fused."
-    )
-    rrf_k: Annotated[int, Whole, Field(ge=1, le=limits.MAX_RRF_K)] | None = Field(
-        None, description="The constant of rrf."
-    )
-    weights: str | None = Field(
-        None,
-        max_length=200,
-        description="A weight for each component.",
-        examples=["bm25=0.3,splade=0.2,dense=0.5"],
-    )
-    per_type_weights: Switch | None = Field(None, description="Weights by type of query.")
-    normalization: Literal["min-max", "z-score", "dbsf"] | None = Field(
-        None, description="How scores are made comparable, for weighted fusion."
-    )
-    depth: Annotated[int, Whole, Field(ge=1, le=limits.MAX_DEPTH)] | None = Field(
-        None, description="Candidates of each component."
-    )
-    rerank: Switch | None = Field(None, description="Let a cross-encoder have its say.")
-    reranker: str | None = Field(
-        None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="Which cross-encoder."
-    )
-    boosts: Switch | None = Field(None, description="Lift what the query asks for.")
-
     def changes(self) -> Json:
-        """The options that were given, by the names of ``SearchOptions``."""
-        given = {
-            name: getattr(self, name)
-            for name in RetrievalParameters.model_fields
-            if getattr(self, name) is not None
-        }
-        if "weights" in given:
-            given["weights"] = read_weights(given["weights"])
-        return given
+        """The options that were given, as ``search.request.changed`` takes them."""
+        given = ((name, getattr(self, name, None)) for name in SEARCH_NAMES)
+        return {name: value for name, value in given if value not in (None, [])}
 
 
-class SearchParameters(RetrievalParameters):
-    """The parameters of ``GET /v1/search``."""
+if TYPE_CHECKING:
 
-    q: QueryText = Field(description="What to look for, in plain words.")
-    k: Annotated[int, Whole] = Field(
-        10, ge=1, le=limits.MAX_RESULTS, description="How many results."
+    class SearchParameters(Parameters):
+        """The parameters of ``GET /v1/search``."""
+
+        q: str
+        generation: str | None
+        k: int | None
+        offset: int | None
+
+    class WhyParameters(SearchParameters):
+        """The parameters of ``GET /v1/search/why``."""
+
+        document: str
+
+    class AnswerParameters(Parameters):
+        """The parameters of ``GET /v1/answer``."""
+
+        q: str
+
+    class RetrievalParameters(Parameters):
+        """How a test set is searched."""
+
+else:
+    SearchParameters = create_model(
+        "SearchParameters",
+        __base__=Parameters,
+        q=(QueryText, Field(description="What to look for, in plain words.")),
+        generation=(
+            str | None,
+            Field(
+                None,
+                max_length=64,
+                description="Generation of the first page; refused where the index has moved on.",
+            ),
+        ),
+        **_parameters(SEARCH_NAMES),
     )
-    offset: Annotated[int, Whole] = Field(
-        0, ge=0, le=MAX_OFFSET, description="Results to pass over, for the next page."
+    WhyParameters = create_model(
+        "WhyParameters",
+        __base__=SearchParameters,
+        document=(
+            str,
+            Field(min_length=1, max_length=128, description="The document or chunk to look for."),
+        ),
     )
-    generation: str | None = Field(
-        None,
-        max_length=64,
-        description="The generation of the first page; refused where the index has moved on.",
+    AnswerParameters = create_model(
+        "AnswerParameters",
+        __base__=Parameters,
+        q=(QueryText, Field(description="A question, in plain words.")),
+        **_parameters(ANSWER_NAMES),
     )
-    query_type: QueryTypeName | None = Field(None, description="Instead of the classifier's guess.")
-    query_intent: str | None = Field(
-        None,
-        pattern=r"^[a-z_]{1,40}$",
-        description="tabular, eligibility, ... or none, instead of what the query says.",
-        examples=["tabular"],
-    )
-    speaker: list[SpeakerName] = Field([], max_length=3, description="Who speaks.")
-    section: Labels = Field([], description="These sections only.")
-    interview_id: Labels = Field([], description="These interviews only.")
-    source: Labels = Field([], description="These sources only.")
-    ingestion_mode: list[ModeName] = Field([], max_length=2, description="OFFLINE or LIVE only.")
-    doc_id: Labels = Field([], description="These documents only.")
-    is_table: Switch | None = Field(None, description="Only tables, or none.")
-
-    def changes(self) -> Json:
-        """The options that were given, by the names of ``SearchOptions``."""
-        filters = make_filters(
-            is_table=self.is_table,
-            speaker_role=self.speaker,
-            section_label=self.section,
-            interview_id=self.interview_id,
-            source=self.source,
-            ingestion_mode=self.ingestion_mode,
-            doc_id=self.doc_id,
-        )
-        given: Json = {"k": self.k, "offset": self.offset, "filters": filters}
-        given |= {"query_type": self.query_type} if self.query_type else {}
-        given |= {"query_intent": self.query_intent} if self.query_intent else {}
-        return super().changes() | given
-
-
-class WhyParameters(SearchParameters):
-    """The parameters of ``GET /v1/search/why``."""
-
-    document: str = Field(
-        min_length=1, max_length=128, description="The document or chunk that is missed."
+    RetrievalParameters = create_model(
+        "RetrievalParameters", __base__=Parameters, **_parameters(EVALUATION_NAMES)
     )
 
 

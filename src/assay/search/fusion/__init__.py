@@ -2,6 +2,6 @@
 
 from assay.search.fusion.fuse import fuse, worth
 from assay.search.fusion.fused import Column, Fused, Pool
-from assay.search.fusion.weights import check_fusion, effective_weights
+from assay.search.fusion.weights import effective_weights
 
-__all__ = ["Column", "Fused", "Pool", "check_fusion", "effective_weights", "fuse", "worth"]
+__all__ = ["Column", "Fused", "Pool", "effective_weights", "fuse", "worth"]

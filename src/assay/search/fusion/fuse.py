@@ -16,7 +16,7 @@ from assay.search.fusion.fused import Column, Pool
 from assay.search.fusion.rrf import reciprocal_ranks
 from assay.search.fusion.weighted import normalized_scores
 from assay.search.fusion.weights import effective_weights
-from assay.search.options import COMPONENTS, FusionMethod, SearchOptions
+from assay.search.request import COMPONENTS, FusionMethod, SearchOptions
 
 PRIMARY = "bm25"  # whose rank breaks ties
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.search.fusion.normalize import dbsf, min_max, z_score
-from assay.search.options import Normalization
+from assay.search.request import Normalization
 
 NORMALIZERS: Mapping[Normalization, Callable[[Sequence[float]], list[float]]] = {
     Normalization.MIN_MAX: min_max,

@@ -10,7 +10,7 @@ from assay.model.document import Chunk
 from assay.model.query import Hit
 from assay.search.boost import Boosted, apply_boosts, default_lexicon, detect
 from assay.search.fusion import Pool, fuse
-from assay.search.options import SearchOptions
+from assay.search.request import SearchOptions
 from assay.search.response import Boost
 
 PLAIN = Chunk("p", "p", "text", section_label="introduction")

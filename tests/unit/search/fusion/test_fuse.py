@@ -13,7 +13,7 @@ from assay.errors import InputError
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search.fusion import Fused, fuse
-from assay.search.options import COMPONENTS, FusionMethod, Normalization, SearchOptions
+from assay.search.request import COMPONENTS, FusionMethod, Normalization, SearchOptions
 
 RRF = SearchOptions()
 WEIGHTED = SearchOptions(fusion_method=FusionMethod.WEIGHTED)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.search.fusion.normalize import dbsf, min_max, z_score
 from assay.search.fusion.weighted import NORMALIZERS, normalized_scores
-from assay.search.options import Normalization
+from assay.search.request import Normalization
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

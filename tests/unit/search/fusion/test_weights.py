@@ -11,7 +11,7 @@ from assay.errors import UsageError
 from assay.model.testset import QueryType
 from assay.search.fusion import check_fusion, effective_weights
 from assay.search.fusion.weights import DEFAULT_WEIGHTS, TYPE_WEIGHTS
-from assay.search.options import COMPONENTS, FusionMethod, SearchOptions
+from assay.search.request import COMPONENTS, FusionMethod, SearchOptions
 
 THREE = {"bm25": 0.3, "splade": 0.4, "dense": 0.3}
 

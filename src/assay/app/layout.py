@@ -1,0 +1,68 @@
+"""Where does everything of a workspace lie? Every path is spelled here and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+SQLITE = "sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folder of one workspace.
+
+    ``assay.db`` holds documents, runs, rounds of judging, keys, jobs and the query log; ``index/``
+    is made from it and can be rebuilt; ``vectors/`` keeps what models made of texts, so that
+    nothing is encoded twice. ``testsets/`` and ``configs/`` are files that people may edit.
+    """
+
+    home: Path
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file; on a PostgreSQL server there may be none."""
+        return self.home / "assay.db"
+
+    @property
+    def index(self) -> Path:
+        """Generations of the index."""
+        return self.home / "index"
+
+    @property
+    def vectors(self) -> Path:
+        """What models made of texts."""
+        return self.home / "vectors"
+
+    @property
+    def models(self) -> Path:
+        """Models that belong to this workspace alone."""
+        return self.home / "models"
+
+    @property
+    def test_sets(self) -> Path:
+        """Test sets that load by name."""
+        return self.home / "testsets"
+
+    @property
+    def configurations(self) -> Path:
+        """Saved configurations of the search."""
+        return self.home / "configs"
+
+    @property
+    def reports(self) -> Path:
+        """Reports that were written with ``--write-report``."""
+        return self.home / "reports"
+
+    @property
+    def jobs_lock(self) -> Path:
+        """What the one service that works on jobs holds."""
+        return self.home / "jobs"
+
+    def test_set(self, name: str) -> Path:
+        """The file of a test set of this workspace."""
+        return self.test_sets / f"{name}.yaml"
+
+    def configuration(self, name: str) -> Path:
+        """The file of a saved configuration."""
+        return self.configurations / f"{name}.yaml"

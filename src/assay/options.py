@@ -1,0 +1,524 @@
+"""How is an option described once, for every surface that offers it?
+
+An ``Option`` is a field of a frozen dataclass: its metadata says what it is called, what it may be
+and what it is for. Command line, HTTP parameters, pages, saved configurations and settings are made
+from it. A kind reads text (``read``: a flag, a variable, a line of YAML, a query parameter) and accepts
+values (``accept``: Python, JSON). Both give the same value or raise ``ValueError``; ``form`` ends
+the sentence "must be ...". ``schema`` is the same rule as JSON Schema, for the documentation of the
+HTTP service.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from itertools import permutations
+from pathlib import Path
+from typing import Any, Protocol
+
+from assay.errors import UsageError
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+_REAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
+_SHARE = re.compile(r"(\d{1,9}(\.\d{0,12})?|\.\d{1,12})")
+ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
+
+
+class Kind(Protocol):
+    """One rule for values."""
+
+    @property
+    def form(self) -> str:
+        """The allowed values, as the end of the sentence "must be ..."."""
+
+    @property
+    def hint(self) -> str | None:
+        """What to write instead, where the form does not say it."""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether quotes around the text are a mistake."""
+
+    def read(self, text: str) -> Any:
+        """The value that a text stands for."""
+
+    def accept(self, value: object) -> Any:
+        """The value, checked; a Python or JSON value."""
+
+    def write(self, value: Any) -> str:
+        """The text that ``read`` turns into this value."""
+
+    def schema(self) -> dict[str, Any]:
+        """The rule as JSON Schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text that is not blank, or that a ``pattern`` allows, which ``form`` puts into words."""
+
+    pattern: str = r"(?s).*\S.*"
+    form: str = "text that is not blank"
+    numeric: bool = False
+    hint: str | None = None
+
+    def read(self, text: str) -> str:
+        """The text without blanks around it."""
+        if not re.fullmatch(self.pattern, text.strip()):
+            raise ValueError(text)
+        return text.strip()
+
+    def accept(self, value: object) -> str:
+        """The same for a value."""
+        if not isinstance(value, str):
+            raise ValueError(value)
+        return self.read(value)
+
+    def write(self, value: str) -> str:
+        """The text itself."""
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        """A string."""
+        usual = self.pattern == Text().pattern
+        rule = {"minLength": 1} if usual else {"pattern": f"^(?:{self.pattern})$"}
+        return {"type": "string", **rule}
+
+
+@dataclass(frozen=True, slots=True)
+class PathName:
+    """The path of a file or folder; a leading ``~`` means the user's home."""
+
+    what: str = "folder"
+    numeric: bool = False
+    hint: str | None = None
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return f"the path of a {self.what}"
+
+    def read(self, text: str) -> Path:
+        """The text as a path."""
+        if not text.strip() or "\0" in text:
+            raise ValueError(text)
+        try:
+            return Path(text).expanduser()
+        except RuntimeError as error:  # "~" where the machine knows no home
+            raise ValueError(text) from error
+
+    def accept(self, value: object) -> Path:
+        """A path, or the text of one."""
+        if not isinstance(value, str | Path):
+            raise ValueError(value)
+        return self.read(str(value))
+
+    def write(self, value: Path) -> str:
+        """The path as text."""
+        return str(value)
+
+    def schema(self) -> dict[str, Any]:
+        """A string."""
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One word of a closed list; ``of`` an enum gives its members."""
+
+    of: tuple[str, ...] | type[StrEnum]
+    numeric: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the list."""
+        return self.of if isinstance(self.of, tuple) else tuple(one.value for one in self.of)
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return " or ".join((", ".join(self.words[:-1]), self.words[-1]))
+
+    @property
+    def hint(self) -> str | None:
+        """The list."""
+        return f"known: {', '.join(self.words)}"
+
+    def read(self, text: str) -> str:
+        """The text, or the member that it names."""
+        if text not in self.words:
+            raise ValueError(text)
+        return text if isinstance(self.of, tuple) else self.of(text)
+
+    def accept(self, value: object) -> str:
+        """The same for a value."""
+        if isinstance(self.of, type) and isinstance(value, self.of):
+            return value
+        if not isinstance(value, str):
+            raise ValueError(value)
+        return self.read(str(value))
+
+    def write(self, value: str) -> str:
+        """The word."""
+        return str(value)
+
+    def schema(self) -> dict[str, Any]:
+        """A closed list of strings."""
+        return {"type": "string", "enum": list(self.words)}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number in a closed range, written in plain digits."""
+
+    low: int
+    high: int
+    numeric: bool = True
+    hint: str | None = None
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return f"a whole number from {self.low} to {self.high}"
+
+    def read(self, text: str) -> int:
+        """The text as an integer."""
+        if not _WHOLE.fullmatch(text):
+            raise ValueError(text)
+        return self.accept(int(text))
+
+    def accept(self, value: object) -> int:
+        """The integer, if it is in the range."""
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(value)
+        if not self.low <= value <= self.high:
+            raise ValueError(value)
+        return value
+
+    def write(self, value: int) -> str:
+        """Plain digits."""
+        return str(value)
+
+    def schema(self) -> dict[str, Any]:
+        """An integer between bounds."""
+        return {"type": "integer", "minimum": self.low, "maximum": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A finite decimal number in a range; ``open_ends`` leaves the two borders out."""
+
+    low: float
+    high: float
+    open_ends: bool = False
+    numeric: bool = True
+    hint: str | None = None
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        joint = "strictly between" if self.open_ends else "between"
+        return f"a number {joint} {self.low:g} and {self.high:g}"
+
+    def read(self, text: str) -> float:
+        """The text as a float."""
+        return self.accept(float(text) if _REAL.fullmatch(text) else math.nan)
+
+    def accept(self, value: object) -> float:
+        """The number, if it is in the range."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(value)
+        inside = self.low < value < self.high if self.open_ends else self.low <= value <= self.high
+        if not inside:
+            raise ValueError(value)
+        return float(value)
+
+    def write(self, value: float) -> str:
+        """The shortest text that is this number."""
+        return f"{value:.15g}"
+
+    def schema(self) -> dict[str, Any]:
+        """A number between bounds."""
+        ends = (
+            ("exclusiveMinimum", "exclusiveMaximum") if self.open_ends else ("minimum", "maximum")
+        )
+        return {"type": "number", ends[0]: self.low, ends[1]: self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Yes or no: ``on`` and ``off`` where people write, true and false where programs do."""
+
+    form: str = "on or off"
+    numeric: bool = False
+    hint: str | None = None
+
+    def read(self, text: str) -> bool:
+        """The text as a boolean."""
+        if text not in ON | OFF:
+            raise ValueError(text)
+        return text in ON
+
+    def accept(self, value: object) -> bool:
+        """The boolean itself."""
+        if not isinstance(value, bool):
+            raise ValueError(value)
+        return value
+
+    def write(self, value: bool) -> str:
+        """As people write it."""
+        return "on" if value else "off"
+
+    def schema(self) -> dict[str, Any]:
+        """A boolean."""
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Some of a closed list, each once, in the order of the list whatever order was given."""
+
+    of: tuple[str, ...]
+    numeric: bool = False
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return f"one or more of {', '.join(self.of)}, each once, as in {','.join(self.of[::2])}"
+
+    @property
+    def hint(self) -> str | None:
+        """The list."""
+        return f"known: {', '.join(self.of)}"
+
+    def read(self, text: str) -> tuple[str, ...]:
+        """Names with commas or blanks between them."""
+        return self._chosen([name.strip() for name in re.split(r"[,\s]\s*", text.strip())])
+
+    def accept(self, value: object) -> tuple[str, ...]:
+        """The same for a list."""
+        if isinstance(value, str):
+            return self.read(value)
+        if not isinstance(value, Iterable):
+            raise ValueError(value)
+        return self._chosen(list(value))
+
+    def _chosen(self, names: list[str]) -> tuple[str, ...]:
+        if not names or len(set(names)) < len(names) or any(one not in self.of for one in names):
+            raise ValueError(names)
+        return tuple(one for one in self.of if one in names)
+
+    def write(self, value: tuple[str, ...]) -> str:
+        """Names with commas between them."""
+        return ",".join(value)
+
+    def schema(self) -> dict[str, Any]:
+        """Every way to write it in an address."""
+        sizes = range(1, len(self.of) + 1)
+        every = [",".join(one) for size in sizes for one in permutations(self.of, size)]
+        return {"type": "string", "enum": every}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A number for each component; the word ``default`` stands for the method's own."""
+
+    form: str = "a number of 0 or more for each component, as in bm25=0.3,splade=0.2,dense=0.5"
+    numeric: bool = False
+    hint: str | None = "as in bm25=0.3,splade=0.2,dense=0.5"
+
+    def read(self, text: str) -> dict[str, float]:
+        """``bm25=0.3,dense=0.7``, also with colons and blanks."""
+        if text.strip() in ("default", ""):
+            return {}
+        weights: dict[str, float] = {}
+        for part in re.split(r"[,\s]+", re.sub(r"\s*[=:]\s*", "=", text.strip())):
+            name, equals, number = part.partition("=")
+            if not equals or not name or name in weights or not _SHARE.fullmatch(number):
+                raise ValueError(text)
+            weights[name] = float(number)
+        return weights
+
+    def accept(self, value: object) -> dict[str, float]:
+        """A mapping from component to number; whether they fit the components is told elsewhere."""
+        if isinstance(value, str):
+            return self.read(value)
+        if not isinstance(value, Mapping):
+            raise ValueError(value)
+        return {str(name): number for name, number in value.items()}
+
+    def write(self, value: Mapping[str, float]) -> str:
+        """As ``read`` takes it."""
+        return ",".join(f"{name}={number:.12g}" for name, number in value.items()) or "default"
+
+    def schema(self) -> dict[str, Any]:
+        """A string."""
+        return {
+            "type": "string",
+            "maxLength": 200,
+            "examples": ["bm25=0.3,splade=0.2,dense=0.5"],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A list of values of one kind; one value alone is a list of one."""
+
+    of: Kind
+    most: int = 100
+    numeric: bool = False
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return f"{self.of.form}; at most {self.most} of them"
+
+    @property
+    def hint(self) -> str | None:
+        """That of one value."""
+        return self.of.hint
+
+    def read(self, text: str) -> tuple[Any, ...]:
+        """A list of one."""
+        return (self.of.read(text),)
+
+    def accept(self, value: object) -> tuple[Any, ...]:
+        """One value or several; None is none."""
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            return (self.of.accept(value),)
+        if not isinstance(value, Iterable):
+            raise ValueError(value)
+        found = tuple(self.of.accept(one) for one in value)
+        if len(found) > self.most:
+            raise ValueError(f"{len(found)} values")
+        return found
+
+    def write(self, value: tuple[Any, ...]) -> str:
+        """The values with commas between them, for people."""
+        return ",".join(self.of.write(one) for one in value)
+
+    def schema(self) -> dict[str, Any]:
+        """An array."""
+        return {"type": "array", "items": self.of.schema(), "maxItems": self.most}
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """A value of another kind, or none: the words in ``none`` say so, the first is written."""
+
+    of: Kind
+    none: tuple[str, ...] = ("none",)
+    says: str = field(default="", compare=False)
+
+    @property
+    def numeric(self) -> bool:
+        """As the other kind, unless a word is allowed."""
+        return self.of.numeric
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return f"{self.of.form}, or {self.none[0]}" if self.none else self.of.form
+
+    @property
+    def hint(self) -> str | None:
+        """That of the other kind."""
+        return self.of.hint
+
+    def read(self, text: str) -> Any:
+        """None for its word."""
+        return None if text.strip() in self.none else self.of.read(text)
+
+    def accept(self, value: object) -> Any:
+        """None, or a value of the other kind."""
+        if value is None or value in self.none:
+            return None
+        return self.of.accept(value)
+
+    def write(self, value: Any) -> str:
+        """The word for None."""
+        return (self.none or ("",))[0] if value is None else self.of.write(value)
+
+    def schema(self) -> dict[str, Any]:
+        """That of the other kind: an address leaves out what is not given."""
+        return self.of.schema()
+
+
+def several(kind: Kind) -> bool:
+    """Whether an option of this kind may be given more than once."""
+    return isinstance(kind, Several)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option.
+
+    ``name`` is what it is called on every surface, ``attribute`` the field that holds it,
+    ``aliases`` are older names that are still understood. ``setting`` says whether ``assay.yaml``
+    and the environment may hold its default, ``per_request`` whether a single search may name it:
+    how long to wait is decided by whoever runs the service.
+    """
+
+    name: str
+    attribute: str
+    kind: Kind
+    default: Any
+    help: str
+    aliases: tuple[str, ...] = ()
+    setting: bool = False
+    per_request: bool = True
+    changes_results: bool = True
+
+    def accept(self, value: object) -> Any:
+        """The value, checked; the error names the option."""
+        try:
+            return self.kind.accept(value)
+        except ValueError:
+            raise self.refused(value) from None
+
+    def read(self, text: str) -> Any:
+        """The value that a text stands for; the error names the option."""
+        try:
+            return self.kind.read(text)
+        except ValueError:
+            raise self.refused(text) from None
+
+    def refused(self, value: object) -> UsageError:
+        """What is said of a value that is not allowed."""
+        return UsageError(
+            f"{self.name}: must be {self.kind.form}, not {value!r:.40}", hint=self.kind.hint
+        )
+
+
+def option(
+    kind: Kind,
+    default: Any,
+    help: str,  # noqa: A002 - the word of every command line
+    *,
+    name: str = "",
+    aliases: tuple[str, ...] = (),
+    setting: bool = False,
+    per_request: bool = True,
+    changes_results: bool = True,
+) -> Any:
+    """A field of a dataclass that is an option."""
+    about = Option(name, "", kind, default, help, aliases, setting, per_request, changes_results)
+    if isinstance(default, Mapping):
+        return field(default_factory=lambda: dict(default), metadata={"option": about})
+    return field(default=default, metadata={"option": about})
+
+
+def options_of(owner: type[Any]) -> dict[str, Option]:
+    """The options of a dataclass by their names, in the order of its fields."""
+    described = [
+        replace(one.metadata["option"], attribute=one.name)
+        for one in fields(owner)
+        if "option" in one.metadata
+    ]
+    return {
+        one.name: one for one in (replace(one, name=one.name or one.attribute) for one in described)
+    }

@@ -1,0 +1,298 @@
+"""How should one search be done?
+
+``SearchOptions`` is the one description of a search: every option with its default, its rule and
+its help. What people write on the command line, in an address, on a page, in a saved configuration
+or in ``assay.yaml`` becomes these options through ``changed`` (values) or ``read_changes`` (text).
+Options that exist hold together: a value that is not allowed is refused when they are made.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from assay import limits
+from assay.errors import UsageError
+from assay.model.query import FILTER_OPTIONS, Filters
+from assay.model.testset import QueryType
+from assay.options import (
+    Choice,
+    Maybe,
+    Option,
+    Real,
+    Subset,
+    Switch,
+    Text,
+    Weights,
+    Whole,
+    option,
+    options_of,
+)
+
+COMPONENTS = ("bm25", "splade", "dense")
+MAX_OFFSET = limits.MAX_DEPTH * len(COMPONENTS)
+
+
+class FusionMethod(StrEnum):
+    """How do lists become one list?"""
+
+    RRF = "rrf"
+    WEIGHTED = "weighted"
+
+
+class Normalization(StrEnum):
+    """How are scores of different components made comparable?"""
+
+    MIN_MAX = "min-max"
+    Z_SCORE = "z-score"
+    DBSF = "dbsf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """Everything that changes an answer, beside the index and the query itself.
+
+    An empty mapping of ``weights`` means the method's own. ``query_type`` overrides the classifier,
+    ``query_intent`` the intents that would be read from the query. Timeouts are in milliseconds;
+    for the reranker None means what suits its model (``search/rerank.py``).
+    """
+
+    k: int = option(Whole(1, limits.MAX_RESULTS), 10, "How many results.")
+    offset: int = option(Whole(0, MAX_OFFSET), 0, "Results to skip, for the next page.")
+    depth: int = option(
+        Whole(1, limits.MAX_DEPTH), 100, "Candidates that each component returns.", setting=True
+    )
+    components: tuple[str, ...] = option(
+        Subset(COMPONENTS),
+        COMPONENTS,
+        "Components to ask, of bm25, splade and dense; as in bm25,dense.",
+        setting=True,
+    )
+    fusion_method: FusionMethod = option(
+        Choice(FusionMethod),
+        FusionMethod.RRF,
+        "How the components' lists become one: rrf or weighted.",
+        aliases=("fusion",),
+        setting=True,
+    )
+    rrf_k: int = option(
+        Whole(1, limits.MAX_RRF_K), 60, "The constant of reciprocal rank fusion.", setting=True
+    )
+    weights: Mapping[str, float] = option(
+        Weights(), {}, "Weight of each component; as in bm25=.3,splade=.2,dense=.5.", setting=True
+    )
+    per_type_weights: bool = option(
+        Switch(), False, "Choose weights by the type of the query.", setting=True
+    )
+    normalization: Normalization = option(
+        Choice(Normalization),
+        Normalization.MIN_MAX,
+        "How weighted fusion makes scores comparable: min-max, z-score or dbsf.",
+        setting=True,
+    )
+    query_type: QueryType | None = option(
+        Maybe(Choice(QueryType), none=()),
+        None,
+        "exact_term, paraphrase or complex_clinical, instead of the classifier's guess.",
+    )
+    query_intent: str | None = option(
+        Maybe(Text(r"[a-z_]{1,40}", "an intent such as tabular or eligibility, or none"), none=()),
+        None,
+        "tabular, eligibility, ... or none, instead of what the query says.",
+        aliases=("intent",),
+    )
+    boosts: bool = option(
+        Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
+    )
+    synonyms: bool = field(default=False)
+    rerank: bool = option(
+        Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
+    )
+    reranker: str = option(
+        Text(),
+        "BAAI/bge-reranker-base",
+        "Which cross-encoder; the default needs a GPU, ms-marco-minilm-l12-v2 does not.",
+        setting=True,
+    )
+    rerank_depth: int | None = field(default=None)
+    component_timeout_ms: float = option(
+        Real(0.001, limits.MAX_TIMEOUT_MS),
+        300.0,
+        "Milliseconds that each component may take.",
+        setting=True,
+        per_request=False,
+        changes_results=False,
+    )
+    rerank_timeout_ms: float | None = option(
+        Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto", "0")),
+        None,
+        "Milliseconds that reranking may take; auto is 200 on a GPU and 2000 without.",
+        setting=True,
+        per_request=False,
+        changes_results=False,
+    )
+    filters: Filters = field(default_factory=Filters)
+
+    def __post_init__(self) -> None:
+        for attribute, rule in _RULES:
+            value = getattr(self, attribute)
+            accepted = rule.accept(value)
+            if accepted is not value:
+                object.__setattr__(self, attribute, accepted)
+        if not isinstance(self.synonyms, bool):
+            raise UsageError(f"synonyms: must be true or false, not {self.synonyms!r:.40}")
+        if self.weights:
+            _check_weights(self.weights, self.components)
+        filters = _filters(self.filters)
+        if filters is not self.filters:
+            object.__setattr__(self, "filters", filters)
+
+    def identity(self) -> str:
+        """The same text for options that give the same answer; waiting longer changes none."""
+        values = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if not field.name.endswith("_timeout_ms")
+        }
+        values["filters"] = {name: sorted(each) for name, each in self.filters.active().items()}
+        return json.dumps(values, sort_keys=True, default=dict)
+
+
+RETRIEVAL_OPTIONS: Mapping[str, Option] = options_of(SearchOptions)
+"""The options of a search without its filters, by name."""
+SEARCH_OPTIONS: Mapping[str, Option] = {**RETRIEVAL_OPTIONS, **FILTER_OPTIONS}
+"""Every option that a search takes, by the name that it has on every surface."""
+SEARCH_NAMES = tuple(name for name, one in SEARCH_OPTIONS.items() if one.per_request)
+"""What one search may name."""
+ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name != "offset")
+"""What a question to be answered may name."""
+EVALUATION_NAMES = tuple(name for name in SEARCH_NAMES if SEARCH_OPTIONS[name].setting)
+"""What a run of a test set may name: its queries say the rest themselves."""
+_ALIASES = {
+    other: name
+    for name, one in SEARCH_OPTIONS.items()
+    for other in (*one.aliases, one.attribute)
+    if other != name
+}
+_RERANK_DEPTH = Option(
+    "rerank_depth", "rerank_depth", Maybe(Whole(1, limits.MAX_DEPTH), none=()), None, ""
+)
+_RULES = (
+    *((one.attribute, one) for one in RETRIEVAL_OPTIONS.values()),
+    ("rerank_depth", _RERANK_DEPTH),
+)
+_FIELDS = frozenset(one.name for one in fields(SearchOptions))
+
+
+def option_name(name: str) -> str:
+    """The name of an option, from any name that it ever had; an unknown one is refused."""
+    known = _ALIASES.get(name, name)
+    if known not in SEARCH_OPTIONS and known not in _FIELDS:
+        raise UsageError(
+            f"{name!r:.60} is not a search option", hint=f"known: {', '.join(SEARCH_OPTIONS)}"
+        )
+    return known
+
+
+def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
+    """The options with some of them replaced; filters may be given one by one."""
+    given: dict[str, Any] = {}
+    filters: dict[str, Any] = {}
+    for name, value in changes.items():
+        known = option_name(name)
+        if known in FILTER_OPTIONS:
+            one = FILTER_OPTIONS[known]
+            filters[one.attribute] = one.accept(value)
+        elif known in given:
+            raise UsageError(f"{known}: given twice")
+        else:
+            given[known] = value
+    if filters:
+        given["filters"] = replace(_filters(given.get("filters", options.filters)), **filters)
+    return replace(options, **given) if given else options
+
+
+def read_changes(texts: Mapping[str, str | Sequence[str]]) -> dict[str, Any]:
+    """Options as people write them, as values for ``changed``."""
+    found: dict[str, Any] = {}
+    for name, text in texts.items():
+        known = option_name(name)
+        if known in found:
+            raise UsageError(f"{known}: given twice")
+        one = SEARCH_OPTIONS[known]
+        found[known] = one.read(text) if isinstance(text, str) else one.accept(list(text))
+    return found
+
+
+def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str | list[str]]:
+    """The options that differ from the usual ones, as people write them."""
+    found: dict[str, str | list[str]] = {}
+    for name, one in RETRIEVAL_OPTIONS.items():
+        value = getattr(options, one.attribute)
+        if value != getattr(usual, one.attribute):
+            found[name] = one.kind.write(value)
+    for name, one in FILTER_OPTIONS.items():
+        value = getattr(options.filters, one.attribute)
+        if value != getattr(usual.filters, one.attribute):
+            found[name] = list(value) if isinstance(value, tuple) else one.kind.write(value)
+    return found
+
+
+def _filters(value: object) -> Filters:
+    """Filters, from whatever stands for them; labels as people write them, and as we call them."""
+    if value is None:
+        return Filters()
+    if isinstance(value, Mapping):
+        wanted = {_ALIASES.get(str(name), str(name)): one for name, one in value.items()}
+        unknown = [name for name in wanted if name not in FILTER_OPTIONS]
+        if unknown:
+            raise UsageError(
+                f"filters: {unknown[0]!r:.60} is not one",
+                hint=f"known: {', '.join(FILTER_OPTIONS)}",
+            )
+        value = Filters(**{FILTER_OPTIONS[name].attribute: one for name, one in wanted.items()})
+    if not isinstance(value, Filters):
+        raise UsageError("filters: must be a mapping", hint=f"known: {', '.join(FILTER_OPTIONS)}")
+    if not value.section_label:
+        return value
+    labels = (one for label in value.section_label for one in (label, _canonical(label)) if one)
+    every = tuple(dict.fromkeys(labels))
+    return value if every == value.section_label else replace(value, section_label=every)
+
+
+def _canonical(label: str) -> str:
+    from assay.ingest.sections import LABELS, label_of  # which imports every reader
+
+    return label if label in LABELS else label_of(label)
+
+
+def _check_weights(weights: Mapping[str, float], components: Sequence[str]) -> None:
+    """Refuse weights that fusion cannot work with; the message names the component."""
+    known = dict.fromkeys((*COMPONENTS, *components))
+    for name, weight in weights.items():
+        if name not in known:
+            raise UsageError(
+                f"weights: there is no component {name!r:.40}", hint=f"known: {', '.join(known)}"
+            )
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise UsageError(f"weights.{name} is {weight!r:.40}", hint="a number of 0 or more")
+        if not math.isfinite(weight) or weight < 0:
+            raise UsageError(f"weights.{name} is {weight}", hint="a finite number of 0 or more")
+        if weight > limits.MAX_WEIGHT:
+            raise UsageError(
+                f"weights.{name} is {weight}",
+                hint=f"at most {limits.MAX_WEIGHT}: only ratios count",
+            )
+    missing = [name for name in components if name not in weights]
+    if missing:
+        verb = "has" if len(missing) == 1 else "have"
+        raise UsageError(
+            f"weights: {', '.join(missing)} {verb} no weight",
+            hint="give every component a weight; 0 leaves it out of the score",
+        )
+    if not any(weights[name] for name in components):
+        raise UsageError("weights: all are 0", hint="at least one must be larger")

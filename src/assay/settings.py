@@ -1,0 +1,489 @@
+"""How is assay set up here, and where does each value come from?
+
+``Settings`` is the one typed class of settings: command line, environment, ``assay.yaml`` and the
+documentation are made from its fields. A flag wins over the environment, the environment over the
+nearest ``assay.yaml`` upwards, the file over the default; ``origins`` says for every setting who
+decided. An empty variable counts as unset. The options of a search are described in
+``search/request.py`` and have their defaults here under the same names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay import limits
+from assay.errors import ConfigError, MissingFileError
+from assay.evaluation.defaults import SCORE_MEASURES
+from assay.evaluation.sampling import Sampling
+from assay.options import Choice, Kind, Maybe, PathName, Real, Switch, Text, Whole
+from assay.search.request import RETRIEVAL_OPTIONS, SearchOptions
+
+if TYPE_CHECKING:
+    from assay.strict_yaml import Node, ScalarNode
+
+CONFIG_FILE = "assay.yaml"
+WORKSPACE_FOLDER = ".assay"
+OF_TESTS = frozenset({"ASSAY_SHARED_DATA"})
+"""Variables with our prefix that other programs than assay read."""
+_PASSWORD = re.compile(r"(://[^/@:]*:)[^/]*(@)")
+_INDEX = Text(r"[a-z0-9][a-z0-9_-]{0,99}", "small letters, digits, - and _, 100 at most")
+_INTERVAL = Text(r"-1|\d{1,6}(ms|s|m|h|d)", "a time such as 1s or 500ms, or -1")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its default and every source of it are text, which ``kind`` reads.
+
+    ``changes_results`` says whether ``config_hash`` covers it. A secret comes from the environment
+    only and is never shown.
+    """
+
+    name: str
+    kind: Kind
+    default: str
+    help: str
+    changes_results: bool = True
+    secret: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def env(self) -> str:
+        """The environment variable that sets it."""
+        return _variable(self.name)
+
+    @property
+    def flag(self) -> str:
+        """The command line option that sets it."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+def _setting(
+    kind: Kind,
+    default: str,
+    help: str,  # noqa: A002 - the word of every command line
+    *,
+    changes_results: bool = True,
+    secret: bool = False,
+) -> Any:
+    about = Setting("", kind, default, help, changes_results, secret)
+    return field(metadata={"setting": about})
+
+
+def _service(kind: Kind, default: str, line: str, *, secret: bool = False) -> Any:
+    """A setting that decides who is answered, where and when, but never what the answer is."""
+    return _setting(kind, default, line, changes_results=False, secret=secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting with its value; None where there is none."""
+
+    home: Path = _service(
+        PathName("folder"), ".assay", "workspace folder; unless set, the nearest .assay upwards"
+    )
+    measures: str = _setting(
+        Text(),
+        SCORE_MEASURES,
+        "measures that assay score computes where none are named",
+    )
+    confidence: float = _setting(
+        Real(0, 1, open_ends=True), "0.95", "confidence level of every interval"
+    )
+    resamples: int = _setting(
+        Whole(1, limits.MAX_RESAMPLES),
+        "10000",
+        "resamples of bootstrap intervals and randomization tests",
+    )
+    seed: int = _setting(Whole(0, 2**63 - 1), "42", "seed of every random choice")
+    ci_method: Literal["bca", "percentile"] = _setting(
+        Choice(("bca", "percentile")), "bca", "how bootstrap intervals are computed"
+    )
+    alpha: float = _setting(Real(0, 1, open_ends=True), "0.05", "significance level of tests")
+    margin: float = _setting(
+        Real(0, 1), "0.01", "difference up to which two runs count as equivalent"
+    )
+    dense_model: str | None = _setting(
+        Maybe(Text()), "bge-small-en-v1.5", "dense model by name or folder; none for no dense"
+    )
+    splade_model: str | None = _setting(
+        Maybe(Text()), "splade-tiny", "SPLADE model by name or folder; none for no SPLADE"
+    )
+    database: str = _service(
+        Text(),
+        "sqlite",
+        "where documents and runs are kept: sqlite (a file in the workspace) or postgresql://...",
+    )
+    graph_from: int = _setting(
+        Whole(1, 10**9),
+        "200000",
+        "chunks up to which dense search is exact; beyond, a graph is used",
+    )
+    models: Path | None = _service(
+        Maybe(PathName("folder"), none=("auto",)),
+        "auto",
+        "folder of models that all workspaces share; auto means in the user's caches",
+    )
+    threads: int = _service(
+        Whole(0, limits.MAX_ENCODE_THREADS), "0", "threads that encode; 0 means one per core"
+    )
+    color: Literal["auto", "always", "never"] = _service(
+        Choice(("auto", "always", "never")),
+        "auto",
+        "colored output; auto means on a terminal, unless NO_COLOR is set",
+    )
+    debug: bool = _service(Switch(), "off", "show the traceback of an unexpected failure")
+    engine: Literal["embedded", "opensearch"] = _setting(
+        Choice(("embedded", "opensearch")),
+        "embedded",
+        "where the index lives: in the workspace, or on an OpenSearch cluster",
+    )
+    opensearch_url: str | None = _service(
+        Maybe(Text()), "none", "nodes of the cluster, with blanks between them"
+    )
+    opensearch_user: str | None = _service(
+        Maybe(Text(), none=()), "", "user at the cluster", secret=True
+    )
+    opensearch_password: str | None = _service(
+        Maybe(Text(), none=()), "", "password of that user", secret=True
+    )
+    opensearch_api_key: str | None = _service(
+        Maybe(Text(), none=()),
+        "",
+        "API key at the cluster, instead of user and password",
+        secret=True,
+    )
+    opensearch_ca: Path | None = _service(
+        Maybe(PathName("file")), "none", "certificates that sign those of the nodes"
+    )
+    opensearch_prefix: str = _service(_INDEX, "assay", "name of the alias, and how indexes begin")
+    opensearch_shards: int = _service(Whole(1, 1_024), "1", "shards of a new index")
+    opensearch_replicas: int = _service(Whole(0, 16), "1", "copies of each shard")
+    opensearch_refresh: str = _service(_INTERVAL, "1s", "when new chunks become searchable")
+    search: SearchOptions
+    lexicon: Path | None = _setting(
+        Maybe(PathName("file")), "none", "phrases of your own that tell what a query asks for"
+    )
+    synonyms: Path | None = _setting(
+        Maybe(PathName("file")), "none", "file of synonyms that are added to queries"
+    )
+    answerer: str = _setting(
+        Text(),
+        "extractive",
+        "who answers: extractive, the address of an OpenAI-compatible service, module:function",
+    )
+    answer_model: str | None = _setting(Maybe(Text()), "none", "model that answers at that address")
+    answer_key_variable: str = _service(
+        Text(), "OPENAI_API_KEY", "variable that holds the key of the address"
+    )
+    answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which a service answers")
+    host: str = _service(Text(), "127.0.0.1", "address that assay serve listens on")
+    port: int = _service(Whole(0, 65_535), "8321", "port of assay serve; 0 takes a free one")
+    allowed_hosts: str = _service(
+        Text(),
+        "localhost 127.0.0.1 [::1]",
+        "names under which the service may be addressed, beside its own",
+    )
+    search_slots: int = _service(
+        Whole(0, 1_024), "0", "searches at the same time; 0 means one for every two cores"
+    )
+    search_queue: int = _service(
+        Whole(0, 100_000), "8", "searches of a burst that may wait for a slot, per slot"
+    )
+    evaluation_slots: int = _service(Whole(1, 64), "1", "evaluations at the same time")
+    rate_limit: int = _service(
+        Whole(0, 10_000_000), "0", "requests a minute per key; 0 means no limit"
+    )
+    request_seconds: float = _service(
+        Real(0.01, 3_600), "30", "time in which a request is answered"
+    )
+    shutdown_seconds: float = _service(
+        Real(0, 3_600), "20", "time that running requests get to finish"
+    )
+    query_log: Literal["off", "counts", "text"] = _service(
+        Choice(("off", "counts", "text")),
+        "off",
+        "what is kept of searches: nothing, all but the words, or scrubbed words too",
+    )
+    query_log_days: int = _service(
+        Whole(1, 3_650), "90", "days after which logged queries are deleted"
+    )
+    query_log_rows: int = _service(
+        Whole(1, 100_000_000), "1000000", "logged queries that are kept at most"
+    )
+    schedule: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "evaluations by the clock: 'minute hour day month weekday TEST_SET', joined by ';'",
+    )
+    metrics_textfile: Path | None = _service(
+        Maybe(PathName("file")),
+        "none",
+        "file that gets the figures of each run, for the textfile collector of Prometheus",
+    )
+    pushgateway: str | None = _service(
+        Maybe(Text()), "none", "address of a Pushgateway that gets the figures"
+    )
+    server: str | None = _service(
+        Maybe(Text()), "none", "address of a service that commands talk to"
+    )
+    api_key: str | None = _service(Maybe(Text(), none=()), "", "key for that service", secret=True)
+    origins: Mapping[str, str] = field(compare=False, repr=False)
+
+    @property
+    def sampling(self) -> Sampling:
+        """How intervals are drawn."""
+        return Sampling(self.ci_method, self.confidence, self.resamples, self.seed)
+
+    def value(self, name: str) -> Any:
+        """The value of a setting by its name."""
+        if name in _OF_SEARCH:
+            return getattr(self.search, name)
+        return getattr(self, name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name and plain value of every setting, in the order of the table; no secrets."""
+        values = {name: _plain(self.value(name)) for name in SETTINGS}
+        hidden = {row.name: "***" for row in SETTINGS.values() if row.secret and values[row.name]}
+        return {**values, **hidden, "database": _PASSWORD.sub(r"\1***\2", self.database)}
+
+    def as_text(self) -> dict[str, str]:
+        """The same as people write it in ``assay.yaml``."""
+        shown = self.as_dict()
+        return {
+            name: str(shown[name])
+            if row.secret and shown[name] or name == "database"
+            else row.kind.write(self.value(name))
+            for name, row in SETTINGS.items()
+        }
+
+    def canonical_json(self) -> str:
+        """The settings that can change a result: sorted keys, no blanks, ASCII only.
+
+        Of a setting that names a file, what the file says counts, not where it lies.
+        """
+        values = self.as_dict()
+        chosen = {
+            name: _content(value) if isinstance(value := self.value(name), Path) else values[name]
+            for name, row in SETTINGS.items()
+            if row.changes_results
+        }
+        return json.dumps(chosen, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    def config_hash(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal digits."""
+        return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
+
+
+def _table() -> dict[str, Setting]:
+    """Every setting by its name; those of a search stand where ``search`` does."""
+    from dataclasses import replace
+
+    rows: list[Setting] = []
+    for one in fields(Settings):
+        if one.name == "search":
+            rows += _OF_SEARCH.values()
+        elif "setting" in one.metadata:
+            rows.append(replace(one.metadata["setting"], name=one.name))
+    return {row.name: row for row in rows}
+
+
+_OF_SEARCH = {
+    name: Setting(
+        name,
+        one.kind,
+        one.kind.write(one.default),
+        one.help[0].lower() + one.help[1:].rstrip("."),
+        one.changes_results,
+        aliases=one.aliases,
+    )
+    for name, one in RETRIEVAL_OPTIONS.items()
+    if one.setting
+}
+SETTINGS: dict[str, Setting] = _table()
+_ALIASES = {other: name for name, row in SETTINGS.items() for other in row.aliases}
+
+
+def configure(
+    flags: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """Every setting as seen from a folder; a flag that is ``None`` was not given.
+
+    Flags are values, or text as people write it.
+    """
+    base = _working_folder() if folder is None else folder.absolute()
+    variables = os.environ if environ is None else environ
+    given = {_known(name): value for name, value in (flags or {}).items() if value is not None}
+    path = _nearest_upwards(base, CONFIG_FILE, os.path.lexists)
+    written = _read_file(path) if path else {}
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for name, row in SETTINGS.items():
+        values[name], origins[name] = (
+            _from_flag(row, given.get(name), base)
+            or _from_environment(row, variables, base)
+            or _from_file(row, written.get(name), path)
+            or _default(row, base)
+        )
+    search = SearchOptions(
+        **{name: values.pop(name) for name in _OF_SEARCH},
+        synonyms=values["synonyms"] is not None,
+    )
+    return Settings(**values, search=search, origins=MappingProxyType(origins))
+
+
+def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
+    """Variables that look like settings and are none, each with the name it resembles."""
+    known = {_variable(name) for name in (*SETTINGS, *_ALIASES)} | OF_TESTS
+    others = sorted(name for name in environ if name.startswith("ASSAY_") and name not in known)
+    guesses = {name: _nearest(name.removeprefix("ASSAY_").lower(), SETTINGS) for name in others}
+    return {name: SETTINGS[guess].env if guess else None for name, guess in guesses.items()}
+
+
+_Found = tuple[Any, str] | None
+
+
+def _variable(name: str) -> str:
+    return f"ASSAY_{name.upper()}"
+
+
+def _known(name: str) -> str:
+    """The name of a setting, also from an older one; an unknown one is refused."""
+    found = _ALIASES.get(name, name)
+    if found not in SETTINGS:
+        raise ConfigError(f"{name} is not a setting", hint=_suggestion(name))
+    return found
+
+
+def _suggestion(word: str) -> str:
+    guess = _nearest(word, SETTINGS)
+    listing = f"known settings: {', '.join(SETTINGS)}"
+    return f"did you mean {guess}? {listing}" if guess else listing
+
+
+def _nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that looks most like the given one, if any does."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, known, n=1)), None)
+
+
+def _from_flag(row: Setting, given: object, folder: Path) -> _Found:
+    if given is None:
+        return None
+    return _checked(row, given, row.flag, folder), f"flag {row.flag}"
+
+
+def _from_environment(row: Setting, environ: Mapping[str, str], folder: Path) -> _Found:
+    for name in (row.name, *row.aliases):
+        if text := environ.get(_variable(name)):
+            return _checked(row, text, _variable(name), folder), f"env {_variable(name)}"
+    return None
+
+
+def _from_file(row: Setting, node: ScalarNode | None, path: Path | None) -> _Found:
+    if node is None or path is None:
+        return None
+    place = f"{path}:{node.line}"
+    if row.secret:
+        raise ConfigError(
+            f"{place}: {row.name} is a secret and must not stand in a file", hint=f"set {row.env}"
+        )
+    if row.kind.numeric and node.quoted:
+        shown = f'"{node.text}"'
+        raise _refused(row, shown, f"{place}: {row.name}", "leave the quotes out")
+    return _checked(row, node.text, f"{place}: {row.name}", path.parent), f"file {place}"
+
+
+def _default(row: Setting, folder: Path) -> tuple[Any, str]:
+    if row.name != "home":
+        return (row.kind.read(row.default) if row.default else None), "default"
+    found = _nearest_upwards(folder, WORKSPACE_FOLDER, os.path.isdir)
+    if found is not None:
+        return found, "default (nearest .assay)"
+    return folder / row.default, "default"
+
+
+def _checked(row: Setting, given: object, subject: str, base: Path) -> Any:
+    """The value; a relative path counts from the folder of whoever wrote it."""
+    try:
+        value = row.kind.read(given) if isinstance(given, str) else row.kind.accept(given)
+    except ValueError:
+        raise _refused(row, repr(given), subject) from None
+    return base / value if isinstance(value, Path) else value
+
+
+def _refused(row: Setting, shown: str, subject: str, hint: str | None = None) -> ConfigError:
+    short = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    return ConfigError(f"{subject} must be {row.kind.form}, not {short}", hint=hint or row.help)
+
+
+def _nearest_upwards(folder: Path, name: str, is_wanted: Callable[[Path], bool]) -> Path | None:
+    """The nearest entry of that name in a folder or one of its parents."""
+    places = (parent / name for parent in (folder, *folder.parents))
+    return next((place for place in places if is_wanted(place)), None)
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise MissingFileError(
+            "the current folder no longer exists", hint="cd to another"
+        ) from error
+
+
+def _read_file(path: Path) -> dict[str, ScalarNode]:
+    """The settings that a configuration file names."""
+    from assay.strict_yaml import MappingNode, load_yaml
+
+    root = load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES)
+    if root is None:
+        return {}
+    if not isinstance(root, MappingNode):
+        raise ConfigError(f"{path}:{root.line}: the file must hold lines such as 'seed: 42'")
+    found: dict[str, ScalarNode] = {}
+    for key, node in root.entries:
+        name = _ALIASES.get(key.text, key.text)
+        if name in found:
+            raise ConfigError(f"{path}:{key.line}: {key.text} sets {name}, which is set already")
+        found[name] = _entry(path, key, node)
+    return found
+
+
+def _entry(path: Path, key: ScalarNode, node: Node) -> ScalarNode:
+    from assay.strict_yaml import ScalarNode
+
+    if _ALIASES.get(key.text, key.text) not in SETTINGS:
+        raise ConfigError(
+            f"{path}:{key.line}: {key.text!r} is not a setting", hint=_suggestion(key.text)
+        )
+    if not isinstance(node, ScalarNode):
+        raise ConfigError(f"{path}:{key.line}: {key.text} must be a single value")
+    return node
+
+
+def _content(path: Path) -> str:
+    """A checksum of the file; its name where it cannot be read, which a search then refuses."""
+    try:
+        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    except OSError:
+        return str(path)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
