@@ -11,8 +11,8 @@ from collections import deque
 
 from assay.errors import AssayError
 from assay.http.settings import ServiceSettings
+from assay.model.moments import now
 from assay.search.response import SearchResponse
-from assay.store.moments import now
 from assay.store.query_log import LoggedQuery, QueryLog
 
 MAX_GATHERED = 10_000

@@ -24,11 +24,11 @@ from assay.app.workspace import Workspace
 from assay.errors import AgreementError, ConflictError, UsageError
 from assay.evaluation.stored_run import StoredRun
 from assay.model.annotation import Decision, Item, Purpose, Round
+from assay.model.moments import now
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
 from assay.model.testset import TestSet
 from assay.plural import counted
-from assay.store.moments import now
 from assay.testsets.save import save_test_set
 
 DEFAULT_REPLACE = 20

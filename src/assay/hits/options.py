@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.model.ranking import Match, Ties
+from assay.model.ranking import CHUNK_SEPARATOR, Match, Ties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,22 +21,24 @@ class Options:
     run's lines go on after the tag.
     """
 
-    match: Match = Match.CHUNK
+    match: Match = Match.EXACT
     ties: Ties | None = None
     depth: int | None = None
     float32: bool = False
     extra_columns: bool = False
-    separator: str = ":chunk_"
+    separator: str = CHUNK_SEPARATOR
     progress: Callable[[int, int | None], None] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("match", Match), ("ties", Ties)):
             value = getattr(self, name)
-            known = [member.value for member in kind]
-            if isinstance(value, str) and value in known:
+            if name == "ties" and value is None:
+                continue
+            try:
                 object.__setattr__(self, name, kind(value))
-            elif not (isinstance(value, kind) or (name == "ties" and value is None)):
-                raise UsageError(f"unknown {name}: {value!r}", hint=f"one of: {', '.join(known)}")
+            except ValueError:
+                known = ", ".join(member.value for member in kind)
+                raise UsageError(f"unknown {name}: {value!r}", hint=f"one of: {known}") from None
         depth = self.depth
         if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int)):
             raise UsageError(f"the depth {depth!r} is not a whole number")

@@ -90,7 +90,7 @@ def _judge_file(qrels: Qrels, origin: Source, options: Options) -> JudgedHits:
             return _judge_frame(qrels, frame, origin.name, options)
         if kind is Kind.JSON:
             return _judge_any(qrels, run_from_json(data + read_all(stream), origin.name), options)
-        if options.match is not Match.CHUNK or options.ties is Ties.GIVEN:
+        if options.match is not Match.EXACT or options.ties is Ties.GIVEN:
             data += read_all(stream)
             return _judge_any(qrels, _small_run(data, origin.name, options), options)
     try:
@@ -142,7 +142,7 @@ def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: Options) -> Judge
     if not all(isinstance(ranking, Mapping) for ranking in run.values()):
         return _judge_lists(qrels, run, options)  # type: ignore[arg-type]  # not mappings: lists
     scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
-    if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
+    if options.match is Match.EXACT and options.ties is not Ties.GIVEN:
         return judge_dicts(qrels, scores, float32=options.float32)
     checked_scores(scores.values(), scores)
     return _judge_lists(qrels, live_run(scores, options.ties or Ties.TREC), options)
@@ -159,6 +159,6 @@ def _judge_lists(qrels: Qrels, run: LiveRun, options: Options) -> JudgedHits:
 
 
 def _judge_frame(qrels: Qrels, frame: Any, place: str, options: Options) -> JudgedHits:
-    if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
+    if options.match is Match.EXACT and options.ties is not Ties.GIVEN:
         return frames.judge_frame(qrels, frame, place=place, float32=options.float32)
     return _judge_any(qrels, frames.run_from_frame(frame, place), options)

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Row
 
 from assay.model.annotation import Decision, Grade, Item, Purpose, Round, RoundQuery
+from assay.model.moments import now
 from assay.model.testset import QueryType
-from assay.store.moments import now
 
 
 def round_row(held: Round) -> dict[str, Any]:

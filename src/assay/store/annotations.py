@@ -16,9 +16,9 @@ from assay import limits
 from assay.errors import ConflictError, InputError, LimitError, MissingFileError, UsageError
 from assay.model.annotation import Decision, Grade, Item, ItemKey, Round, RoundQuery
 from assay.model.document import check_id
+from assay.model.moments import now
 from assay.store import annotation_rows as rows
 from assay.store.database import open_database, writing
-from assay.store.moments import now
 from assay.store.schema import (
     annotation_decisions,
     annotation_grades,

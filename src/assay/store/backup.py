@@ -47,8 +47,8 @@ from assay.errors import (
     UsageError,
 )
 from assay.index.files import digest
+from assay.model.moments import now
 from assay.store.file_copy import check_database, copy_database
-from assay.store.moments import now
 from assay.store.schema import APPLICATION_ID
 from assay.store.versions import refuse_newer
 from assay.version import __version__

@@ -18,9 +18,9 @@ from sqlalchemy import Connection, Row, delete, func, insert, null, select, upda
 
 from assay import limits
 from assay.errors import BusyError, ConflictError, MissingFileError
+from assay.model.moments import now
 from assay.plural import counted
 from assay.store.database import open_database, writing
-from assay.store.moments import now
 from assay.store.schema import jobs
 
 

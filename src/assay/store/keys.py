@@ -18,8 +18,8 @@ from sqlalchemy import func, insert, select, update
 
 from assay import limits
 from assay.errors import InputError, LimitError, MissingFileError, UsageError
+from assay.model.moments import days_ago, now
 from assay.store.database import open_database, writing
-from assay.store.moments import days_ago, now
 from assay.store.schema import api_keys
 
 SCOPES = ("read", "evaluate", "annotate", "admin")

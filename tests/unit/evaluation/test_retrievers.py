@@ -15,8 +15,7 @@ import pytest
 import assay
 from assay.errors import ConfigError, UsageError
 from assay.evaluation.result import EvaluationResult
-from assay.evaluation.retrievers.http import http_system
-from assay.evaluation.retrievers.http_mapping import HttpMapping, load_mapping
+from assay.evaluation.retrievers.http import HttpMapping, http_system, load_mapping
 from assay.evaluation.retrievers.python import python_system
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.model.system import System

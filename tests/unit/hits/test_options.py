@@ -19,14 +19,19 @@ def test_options_by_name() -> None:
     options = Options(match="doc", ties="given")  # type: ignore[arg-type]
     assert options.match is Match.DOC
     assert options.ties is Ties.GIVEN
-    assert Options().match is Match.CHUNK
+    assert Options().match is Match.EXACT
     assert Options().ties is None
+
+
+def test_chunk_is_an_older_word_for_exact() -> None:
+    assert Match("chunk") is Match["CHUNK"] is Match.EXACT
+    assert Options(match="chunk").match is Match.EXACT  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"match": "page"}, "unknown match: 'page' (one of: chunk, doc, span)"),
+        ({"match": "page"}, "unknown match: 'page' (one of: exact, doc, span)"),
         ({"match": None}, "unknown match: None"),
         ({"ties": "random"}, "unknown ties: 'random' (one of: trec, given)"),
         ({"depth": 0}, "the depth 0 is below 1"),

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from assay.cli.remote_workspace import RemoteRuns
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
 from assay.app.run_exchange import push, unpack
-from assay.cli.remote_workspace import RemoteRuns
 from assay.client import Client
 from assay.errors import UsageError
 from assay.http.service import Service

@@ -10,8 +10,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from assay.evaluation.baseline import side_of_run
-from assay.evaluation.gate import GateReport, gate
-from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.gate import GateReport, gate, parse_limits
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.parse import parse_measures
 from assay.render.gate import MARKER, MOST_CHARACTERS, gate_junit, gate_markdown

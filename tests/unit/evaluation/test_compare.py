@@ -10,10 +10,16 @@ import pytest
 
 from assay.errors import InputError, UsageError
 from assay.evaluation.chunker_match import ChunkerMatch, ChunkerMismatchError
-from assay.evaluation.compare_runs import ComparisonKind, classify_ranks, compare_runs, depth_for
-from assay.evaluation.match import Place, covers_enough
-from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate
+from assay.evaluation.compare import (
+    AggregateMetrics,
+    ComparisonKind,
+    classify_ranks,
+    compare_runs,
+    depth_for,
+)
+from assay.evaluation.match import covers_enough
 from assay.model.answers import Answer, Expect
+from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome, RankedResult, RunStatus
 from assay.model.testset import GoldenQuery, Judgment
 from tests.unit.evaluation.stored import golden, hit_at, outcome, ranks, result, stored, suite
@@ -22,7 +28,8 @@ SNAPSHOT = Path(__file__).with_name("compare-1.json")
 
 
 def aggregate(queries: list[GoldenQuery], outcomes: list[QueryOutcome]) -> AggregateMetrics:
-    return compute_aggregate(queries, {out.query_id: out for out in outcomes})
+    run = stored("run", suite(*queries), outcomes)
+    return compare_runs(run, run).aggregate_a
 
 
 THREE = ranks("run", {"q1": 1, "q2": 4, "q3": None})
@@ -30,13 +37,13 @@ THREE = ranks("run", {"q1": 1, "q2": 4, "q3": None})
 
 @pytest.mark.req("K1")
 def test_hit_at_k_on_ranks_1_4_miss() -> None:
-    found = compute_aggregate(THREE.queries, THREE.by_query)
+    found = compare_runs(THREE, THREE).aggregate_a
     assert found.hit_at_k == pytest.approx({1: 1 / 3, 3: 1 / 3, 5: 2 / 3, 10: 2 / 3})
 
 
 @pytest.mark.req("K2")
 def test_mrr_is_the_mean_of_one_over_the_rank() -> None:
-    assert compute_aggregate(THREE.queries, THREE.by_query).mrr == pytest.approx((1 + 0.25) / 3)
+    assert compare_runs(THREE, THREE).aggregate_a.mrr == pytest.approx((1 + 0.25) / 3)
 
 
 @pytest.mark.req("K2")
@@ -102,13 +109,13 @@ def test_zero_denominators_are_null_in_json() -> None:
 
 @pytest.mark.req("K9")
 def test_stored_values_have_4_decimals() -> None:
-    assert compute_aggregate(THREE.queries, THREE.by_query).to_dict()["mrr"] == 0.4167
+    assert compare_runs(THREE, THREE).aggregate_a.to_dict()["mrr"] == 0.4167
 
 
 @pytest.mark.req("K9")
 def test_computing_twice_gives_the_same() -> None:
-    one = compute_aggregate(THREE.queries, THREE.by_query)
-    assert one == compute_aggregate(THREE.queries, THREE.by_query)
+    one = compare_runs(THREE, THREE).aggregate_a
+    assert one == compare_runs(THREE, THREE).aggregate_a
 
 
 @pytest.mark.req("K11")
@@ -292,9 +299,9 @@ def test_an_archive_knows_chunks_that_no_run_returned() -> None:
     b = stored("b", tests, [after], versions=[NEW])
     asked: list[object] = []
 
-    def archive(ids: object, versions: frozenset[str]) -> dict[str, Place]:
+    def archive(ids: object, versions: frozenset[str]) -> dict[str, ChunkPlace]:
         asked.append(versions)
-        return {"D:chunk_3": Place("D", ((300, 400),))}
+        return {"D:chunk_3": ChunkPlace("D", ((300, 400),))}
 
     report = compare_runs(a, b, archive=archive)
     assert asked == [frozenset({OLD})]

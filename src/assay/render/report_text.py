@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.evaluation.insights import Insight
-from assay.evaluation.run_report import RunReport
-from assay.evaluation.scores import Scores, shown
+from assay.evaluation.defaults import SPEAKER_MEASURES
+from assay.evaluation.report import Insight, RunReport
+from assay.evaluation.scores import shown
+from assay.measures.base import Measure
+from assay.measures.parse import parse_measures
 from assay.render.escape import markdown_cell
-from assay.render.scores import answer_rows, between, csv_rows
+from assay.render.numbers import between
+from assay.render.scores import answer_rows, csv_rows
 from assay.render.tables import Table, markdown
 
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*")
-SPEAKER_MEASURES = ("P@5", "Recall@5")
 
 
 def workflow_markdown(
@@ -37,7 +39,7 @@ def workflow_markdown(
         f"**Dataset**: {_word(dataset)}  \n**Date**: {_word(date)}  \n"
         f"**Total Queries**: {total_queries}",
     ]
-    parts += [f"> **Mind:** {markdown_cell(line)}" for line in warnings]
+    parts += [f"> **Note:** {markdown_cell(line)}" for line in warnings]
     parts += [
         "## Overall Metrics",
         _table(("Metric", "Value"), tuple(overall.items())),
@@ -75,9 +77,8 @@ def run_markdown(report: RunReport) -> str:
     """The report on a stored run."""
     run = report.run
     overall = {
-        str(m): f"{shown(part[m])} {_ends(between(part.interval(m)))}".strip()
-        for part in _parts(report)
-        for m in part.measures
+        str(m): f"{shown(report.scores[m])} {_ends(between(report.scores.interval(m)))}".strip()
+        for m in report.scores.measures
     }
     answers = answer_rows(report.answers, report.scores.sampling.level)
     overall |= {row[0]: f"{row[1]} {_ends(row[2])}".strip() for row in answers}
@@ -117,9 +118,8 @@ def run_tables(report: RunReport) -> list[Table]:
     scores = report.scores
     level = scores.sampling.level
     rows = [
-        (str(m), shown(part[m]), between(part.interval(m)), str(part.aggregate(m).n))
-        for part in _parts(report)
-        for m in part.measures
+        (str(m), shown(scores[m]), between(scores.interval(m)), str(scores.aggregate(m).n))
+        for m in scores.measures
     ]
     rows += answer_rows(report.answers, level)
     tables = [
@@ -133,12 +133,8 @@ def run_tables(report: RunReport) -> list[Table]:
     return tables + [_group_table(report, name, name) for name in report.groups]
 
 
-def _parts(report: RunReport) -> list[Scores]:
-    return [report.scores] if report.evidence is None else [report.scores, report.evidence]
-
-
 def _group_table(report: RunReport, name: str, title: str) -> Table:
-    measures = report.scores.measures
+    measures = tuple(report.scores.columns)
     return Table(
         (title, *map(str, measures), "queries"),
         tuple(
@@ -148,9 +144,10 @@ def _group_table(report: RunReport, name: str, title: str) -> Table:
     )
 
 
-def _speaker_measures(report: RunReport) -> list[str]:
-    known = [str(m) for m in report.scores.measures]
-    return [name for name in SPEAKER_MEASURES if name in known] or known[:2]
+def _speaker_measures(report: RunReport) -> list[Measure]:
+    known = list(report.scores.columns)
+    usual = parse_measures(SPEAKER_MEASURES)
+    return [measure for measure in usual if measure in known] or known[:2]
 
 
 def _ends(interval: str) -> str:

@@ -8,13 +8,8 @@ import pytest
 
 import assay
 from assay.errors import UsageError
-from assay.evaluation.answer_scores import score_answers
-from assay.evaluation.stored import (
-    answer_records,
-    latency,
-    outcomes_digest,
-    score_outcomes,
-)
+from assay.evaluation.answers import answer_records, score_answers
+from assay.evaluation.outcomes import latency, outcomes_digest, score_outcomes
 from assay.model.answers import Answer, Expect
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
@@ -146,9 +141,8 @@ def posts(size: int) -> tuple[TestSet, list[QueryOutcome]]:
 @pytest.mark.req("M5")
 def test_decisions_are_drawn_by_group_beside_rankings() -> None:
     test_set, outcomes = posts(10)
-    groups = {query.query_id: str(query.group) for query in test_set.queries}
-    both = score_outcomes(test_set, outcomes, "nDCG@10 AUROC", clusters=groups)
-    only = score_outcomes(test_set, outcomes, "AUROC", clusters=groups)
+    both = score_outcomes(test_set, outcomes, "nDCG@10 AUROC", by_group=True)
+    only = score_outcomes(test_set, outcomes, "AUROC", by_group=True)
     assert both.interval("AUROC") == only.interval("AUROC")
     assert both.interval("AUROC").clusters == 6
     assert both.interval("nDCG@10").clusters == 3

@@ -10,29 +10,46 @@ Per query, by the rank of the first relevant result among the first ``HIT_DEPTH`
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from assay.errors import InputError, UsageError
-from assay.evaluation.causes import Difference, differences, query_causes
-from assay.evaluation.chunker_match import Archive, ChunkerMatch, Matching, matching, no_archive
-from assay.evaluation.collection import without_collection
-from assay.evaluation.match import Rule, first_hits, judge_sought, ranked_queries, sought
-from assay.evaluation.run_aggregate import AggregateMetrics, compute_aggregate, mean_of
-from assay.evaluation.scores import rounded
-from assay.evaluation.stored import EVALUATION_MEASURES
+from assay.evaluation.answers import answer_records, score_answers
+from assay.evaluation.chunker_match import (
+    Archive,
+    ChunkerMatch,
+    Matching,
+    matching,
+    no_archive,
+    versions,
+)
+from assay.evaluation.defaults import (
+    COMPARE_CUTOFFS,
+    COMPARE_RECIPROCAL_RANK,
+    EVALUATION_MEASURES,
+    HIT_DEPTH,
+)
+from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import scores_of
+from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
+from assay.garbage import paused
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
-from assay.measures.table import JudgedHits
-from assay.model.runs import RunStatus
-from assay.model.testset import GoldenQuery
+from assay.model.ranking import Match
+from assay.model.runs import QueryOutcome, RunStatus
+from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted, share_of
 
-HIT_DEPTH = 10
+ANSWER_KEYS = ("citation_coverage", "groundedness", "empty_result_rate", "refusal_correctness")
+ABSENT = "—"
+PROMPT_WORDS = ("prompt", "answerer", "template")
+EMBEDDING_WORDS = ("model", "encoder", "embedding")
 
 
 class ComparisonKind(StrEnum):
@@ -68,6 +85,72 @@ class QueryComparison:
             "b_hit_rank": self.b_hit_rank,
             "note": self.note,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateMetrics:
+    """One run on the whole, as seed 001 lays it out; the values come from ``Scores``.
+
+    ``hit_at_k`` and ``mrr`` look at what was judged, ``recall_at_k_doc`` at its documents. ``mrr``
+    is RR@10 here: the seed's name for it, beside which the JSON has ``rr_at_10``. ``measures``
+    holds what else was asked for, by text form. None where a measure is undefined; ``reasons``
+    says why.
+    """
+
+    hit_at_k: Mapping[int, float | None]
+    mrr: float | None
+    recall_at_k_doc: Mapping[int, float | None]
+    citation_coverage: float | None
+    groundedness: float | None
+    empty_result_rate: float | None
+    refusal_correctness: float | None
+    total_queries: int
+    failed_queries: int
+    degraded_queries: int = 0
+    measures: Mapping[str, float | None] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def flat(self) -> dict[str, float | None]:
+        """Every value under one key, unrounded: the form in which deltas are taken."""
+        return {
+            **{f"hit_at_{k}": value for k, value in self.hit_at_k.items()},
+            "mrr": self.mrr,
+            **{f"recall_at_{k}_doc": value for k, value in self.recall_at_k_doc.items()},
+            **{key: getattr(self, key) for key in ANSWER_KEYS},
+            **self.measures,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, to 4 decimals, undefined as None."""
+        return {
+            "hit_at_k": {str(k): rounded(value) for k, value in self.hit_at_k.items()},
+            "mrr": rounded(self.mrr),
+            "rr_at_10": rounded(self.mrr),
+            "recall_at_k_doc": {str(k): rounded(v) for k, v in self.recall_at_k_doc.items()},
+            **{key: rounded(getattr(self, key)) for key in ANSWER_KEYS},
+            "total_queries": self.total_queries,
+            "failed_queries": self.failed_queries,
+            "degraded_queries": self.degraded_queries,
+            "measures": {name: rounded(value) for name, value in self.measures.items()},
+            "reasons": dict(self.reasons),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not the same: what kind it is, its name, and both values."""
+
+    kind: str  # chunker | embedding | prompt | config | index | engine | code
+    key: str
+    a: str
+    b: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.key} {self.a} → {self.b}"
+
+    def to_dict(self) -> dict[str, str]:
+        """JSON-ready."""
+        return {"kind": self.kind, "key": self.key, "a": self.a, "b": self.b}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +211,7 @@ class Common:
     warnings: tuple[str, ...]
 
 
-@without_collection()
+@paused()
 def compare_runs(
     a: StoredRun,
     b: StoredRun,
@@ -142,34 +225,24 @@ def compare_runs(
     match = matching(a, b, common.queries, archive=archive, strict=strict_chunker_version)
     found = differences(a, b)
     ranked = ranked_queries(common.queries)
-    by_rule, by_doc = (sought(ranked, rule, match.places) for rule in (match.rule, Rule.DOC))
-    tables = [
-        (judge_sought(by_rule, run.by_query), judge_sought(by_doc, run.by_query)) for run in (a, b)
-    ]
-    one, other = (
-        compute_aggregate(
-            common.queries,
-            {query.query_id: run.by_query[query.query_id] for query in common.queries},
-            rule=match.rule,
-            places=match.places,
-            measures=measures,
-            tables=made,
-        )
-        for run, made in zip((a, b), tables, strict=True)
+    targets = (
+        targets_of(ranked, match.rule, match.places),
+        targets_of(ranked, Match.DOC, match.places),
     )
-    ranks_a, ranks_b = (_within(first_hits(hits)) for hits, _ in tables)
+    asked, headline = _ranking(measures), _headline(b)
+    one, other = (_side(run, common.queries, targets, asked, headline) for run in (a, b))
     causes = _causes(found, match)
     return CompareReport(
         run_a=a.name,
         run_b=b.name,
-        aggregate_a=one,
-        aggregate_b=other,
-        deltas=deltas(one.flat(), other.flat()),
+        aggregate_a=one.aggregate,
+        aggregate_b=other.aggregate,
+        deltas=deltas(one.aggregate.flat(), other.aggregate.flat()),
         chunker_version_match=match.match,
         per_query=tuple(
             _query(
                 query,
-                (ranks_a.get(query.query_id), ranks_b.get(query.query_id)),
+                (one.first_hits.get(query.query_id), other.first_hits.get(query.query_id)),
                 query_causes(a.by_query[query.query_id], b.by_query[query.query_id]),
                 causes,
             )
@@ -178,22 +251,82 @@ def compare_runs(
         differences=found,
         warnings=(*common.warnings, *match.notes),
         matching=match,
-        headline=_headline(b, tables[0][0], tables[1][0]),
+        headline={str(m): (one.scores[m], other.scores[m]) for m in headline},
     )
 
 
-def _headline(
-    run: StoredRun, a: JudgedHits, b: JudgedHits
-) -> dict[str, tuple[float | None, float | None]]:
-    """Both sides by the run's own measures of the top 10, under the names they were asked by."""
-    stored = [entry["measure"] for entry in run.info.aggregate.get("aggregates", {}).values()]
-    return {
-        str(measure): (mean_of(measure, a), mean_of(measure, b))
-        for measure in parse_measures(stored or EVALUATION_MEASURES)
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One run of a comparison."""
+
+    scores: Scores
+    first_hits: Mapping[str, int]
+    aggregate: AggregateMetrics
+
+
+def _side(
+    run: StoredRun,
+    queries: tuple[GoldenQuery, ...],
+    targets: tuple[Targets, Targets],
+    measures: tuple[Measure, ...],
+    headline: tuple[Measure, ...],
+) -> _Side:
+    """A run over the common queries; ``targets`` are those of the rule and of documents."""
+    by_rule, by_document = (judge_targets(each, run.by_query) for each in targets)
+    hits, (rank,), recalls = (
+        parse_measures(text) for text in (_at("Success"), COMPARE_RECIPROCAL_RANK, _at("Recall"))
+    )
+    asked = tuple(dict.fromkeys((*hits, rank, *measures, *headline)))
+    scores = scores_of(by_rule, asked, name=run.name, sampling=Sampling())
+    documents = scores_of(by_document, recalls, name=run.name, sampling=Sampling())
+    outcomes = [run.by_query[query.query_id] for query in queries]
+    records = answer_records(TestSet("compared", "", queries), outcomes)
+    answers = {measure.key: value for measure, value in score_answers(records).items()}
+    reasons = {key: value.reason for key, value in answers.items() if value.reason is not None}
+
+    def mean(measure: Measure, scores: Scores, key: str) -> float | None:
+        found = scores.aggregate(measure)
+        if found.mean is None:
+            column = scores.columns[measure]
+            reasons[key] = column.reason or "no query has a judged result to find"
+        return found.mean
+
+    aggregate = AggregateMetrics(
+        hit_at_k={m.cutoff or 0: mean(m, scores, m.key) for m in hits},
+        mrr=mean(rank, scores, "mrr"),
+        recall_at_k_doc={m.cutoff or 0: mean(m, documents, f"{m.key}_doc") for m in recalls},
+        **{key: answers[key].value for key in ANSWER_KEYS},
+        total_queries=len(queries),
+        failed_queries=sum(record.failed for record in records),
+        degraded_queries=sum(outcome.degraded for outcome in outcomes),
+        measures={str(m): mean(m, scores, str(m)) for m in measures},
+        reasons=reasons,
+    )
+    within = {query: rank for query, rank in first_hits(by_rule).items() if rank <= HIT_DEPTH}
+    return _Side(scores, within, aggregate)
+
+
+def _at(name: str) -> str:
+    return f"{name}@{{{','.join(map(str, COMPARE_CUTOFFS))}}}"
+
+
+def _ranking(measures: str | Iterable[str | Measure]) -> tuple[Measure, ...]:
+    """The ranking measures among them."""
+    return tuple(
+        measure
+        for measure in (parse_measures(measures) if measures else ())
         if measure.definition.family is Family.RANKING
-        and measure.cutoff is not None
-        and measure.cutoff <= HIT_DEPTH
-    }
+    )
+
+
+def _headline(run: StoredRun) -> tuple[Measure, ...]:
+    """The measures of the top 10 that the run was made with."""
+    stored = [entry["measure"] for entry in run.info.aggregate.get("aggregates", {}).values()]
+    return tuple(
+        measure
+        for measure in _ranking(stored or EVALUATION_MEASURES)
+        if measure.cutoff is not None and measure.cutoff <= HIT_DEPTH
+    )
 
 
 def depth_for(measures: str) -> int | None:
@@ -243,7 +376,7 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
 
 
 def deltas(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> dict[str, float | None]:
-    """The differences b − a for every key of either; None where a side is undefined or lacking."""
+    """The differences b − a for every key of either; None where a side is undefined or missing."""
     found: dict[str, float | None] = {}
     for key in dict.fromkeys((*a, *b)):
         before, after = a.get(key), b.get(key)
@@ -280,16 +413,12 @@ def _causes(found: tuple[Difference, ...], match: Matching) -> str | None:
     return "; ".join(named) or None
 
 
-def _within(ranks: Mapping[str, int]) -> dict[str, int]:
-    return {query: rank for query, rank in ranks.items() if rank <= HIT_DEPTH}
-
-
 def _self_warning(run: StoredRun) -> str:
     return f"{run.name} is compared with itself"
 
 
 def state_warnings(run: StoredRun) -> list[str]:
-    """What a reader must know of a run before believing its numbers."""
+    """What a reader must know about a run before believing its numbers."""
     found = []
     if run.info.status is not RunStatus.COMPLETE:
         found.append(f"{run.name} is not complete (it is {run.info.status.value})")
@@ -317,3 +446,62 @@ def _refuse_other_corpus(a: StoredRun, b: StoredRun) -> None:
             f"{a.name} and {b.name} have no document in common: they searched different corpora",
             hint=f"a returned, for example, {min(one)!r}, b {min(other)!r}",
         )
+
+
+def differences(a: StoredRun, b: StoredRun) -> tuple[Difference, ...]:
+    """Everything that the runs record differently, causes first."""
+    return tuple(_differences(a, b))
+
+
+def _differences(a: StoredRun, b: StoredRun) -> Iterator[Difference]:
+    one, other = sorted(versions(a)), sorted(versions(b))
+    if one and other and one != other:
+        yield Difference("chunker", "chunker_version", ", ".join(one), ", ".join(other))
+    models_a, models_b = dict(a.info.models), dict(b.info.models)
+    for key in sorted(models_a.keys() | models_b.keys()):
+        if models_a.get(key) != models_b.get(key):
+            yield Difference("embedding", key, _text(models_a, key), _text(models_b, key))
+    config_a, config_b = _flat(a.info.config), _flat(b.info.config)
+    for key in sorted(config_a.keys() | config_b.keys()):
+        if config_a.get(key) != config_b.get(key):
+            yield Difference(_kind(key), key, _text(config_a, key), _text(config_b, key))
+    for kind, key in (("engine", "engine"), ("index", "generation"), ("code", "commit_hash")):
+        before, after = getattr(a.info, key), getattr(b.info, key)
+        if before != after:
+            yield Difference(kind, key, before or ABSENT, after or ABSENT)
+
+
+def query_causes(a: QueryOutcome, b: QueryOutcome) -> list[str]:
+    """What went wrong for this query in one of the runs."""
+    found = []
+    for side, outcome in (("a", a), ("b", b)):
+        if outcome.error is not None:
+            found.append(f"{side} failed: {outcome.error}")
+        elif outcome.degraded or outcome.component_errors:
+            named = ", ".join(outcome.component_errors) or "a component is missing"
+            found.append(f"{side} degraded: {named}")
+    return found
+
+
+def _kind(key: str) -> str:
+    last = key.lower()
+    if any(word in last for word in PROMPT_WORDS):
+        return "prompt"
+    return "embedding" if any(word in last for word in EMBEDDING_WORDS) else "config"
+
+
+def _flat(values: Mapping[str, Any], head: str = "") -> dict[str, str]:
+    """Nested settings as dotted keys with their values as text."""
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            flat |= _flat(value, f"{head}{key}.")
+        else:
+            flat[f"{head}{key}"] = (
+                value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+            )
+    return flat
+
+
+def _text(values: Mapping[str, str], key: str) -> str:
+    return values.get(key, ABSENT) or '""'

@@ -265,7 +265,7 @@ def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: 
 
 
 def _cluster_reason(test: PairedT) -> str | None:
-    """Why there is no t, in words that speak of clusters."""
+    """Why there is no t, where clusters are tested."""
     if test.n < 2:
         return "one cluster has no spread" if test.n else "there are no pairs"
     if test.sd != 0.0:

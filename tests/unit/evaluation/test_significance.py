@@ -2,7 +2,7 @@ import pytest
 
 import assay
 from assay.errors import UsageError
-from assay.evaluation.comparison import Contrast
+from assay.evaluation.significance import Contrast
 
 QRELS = {f"q{i}": {"a": 1} for i in range(30)}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.evaluation.match import Rule, graded_ranks
-from assay.evaluation.run_report import FIELDS, RunReport
+from assay.evaluation.match import graded_ranks
+from assay.evaluation.report import FIELDS, RunReport
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.render.pages import render
@@ -18,7 +19,7 @@ CHARTED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class WorstQuery:
     """One query with its ranking."""
 
     query: GoldenQuery
@@ -31,7 +32,7 @@ def run_page(report: RunReport) -> str:
     """One file of HTML."""
     run, scores = report.run, report.scores
     by_id = run.test_set.by_id
-    charted = [str(measure) for measure in scores.measures[:CHARTED]]
+    charted = [str(measure) for measure in list(scores.columns)[:CHARTED]]
     return render(
         "run.html",
         report=report,
@@ -56,11 +57,11 @@ def run_page(report: RunReport) -> str:
             for name, groups in report.groups.items()
         },
         worst=[
-            Shown(
+            WorstQuery(
                 by_id[query],
                 value,
                 run.by_query[query],
-                graded_ranks(by_id[query], run.by_query[query], Rule.EXACT, {}),
+                graded_ranks(by_id[query], run.by_query[query], Match.EXACT, {}),
             )
             for query, value in report.worst
         ],

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
-from assay.evaluation.match import Rule
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import Protocol
 from assay.measures.base import Measure
+from assay.model.ranking import Match, MatchName
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted
@@ -30,7 +30,7 @@ def evaluate(
     *,
     part: Split | Literal["evaluation", "holdout", "all"] | None = None,
     protocol: Protocol | str | None = None,
-    match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT,
+    match: Match | MatchName = Match.EXACT,
     wants: Literal["text", "query"] = "text",
     name: str = "run",
     max_errors: int | None = MAX_ERRORS,
@@ -48,8 +48,8 @@ def evaluate(
     chooses either way: evaluation, holdout or all. Without ``measures``, those usual for the set
     are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
     error and counts as 0; a query without ground truth is not asked. ``match`` says when a result
-    is what was judged (``evaluation/matching.py``). ``by_group`` resamples queries of one group
-    together; ``progress`` is called with each outcome.
+    is what was judged (``assay.Match``). ``by_group`` resamples queries of one group together;
+    ``progress`` is called with each outcome.
 
     >>> from assay.model.testset import GoldenQuery, Judgment, TestSet
     >>> queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 3),)),)
@@ -83,7 +83,7 @@ def evaluate(
 
 
 def _chosen(test_set: TestSet | str | os.PathLike[str], part: str | None) -> TestSet:
-    """The queries that are meant; held-out ones that nobody asked for by name are spoken of."""
+    """The queries to ask, with a warning about held-out ones that nobody asked for by name."""
     if part is not None and part not in list(Split):
         raise UsageError(f"part={part!r:.40} is not one of: {', '.join(Split)}")
     split = None if part is None else Split(part)
@@ -98,5 +98,5 @@ def _chosen(test_set: TestSet | str | os.PathLike[str], part: str | None) -> Tes
 
 
 def answerable(test_set: TestSet) -> tuple[GoldenQuery, ...]:
-    """The queries that can be held against something: those without ground truth are left out."""
+    """The queries that can be scored; those without ground truth are left out."""
     return tuple(query for query in test_set.queries if not lacks_truth(query))
