@@ -5,8 +5,13 @@ PYTHON ?= python3
 UV ?= uv
 VENV := .venv
 PY := $(VENV)/bin/python
+# what pytest makes of the test modules is kept, even where the environment forbids bytecode:
+# collecting them takes half the time
+PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest
 # as many test processes as cores, up to four; the tests of a file stay together
 WORKERS ?= -n auto --maxprocesses 4 --dist loadfile
+# unit and contract tests that are not marked slow, with fewer examples of each property
+QUICK := tests/unit tests/contract -m "not slow" --hypothesis-profile quick
 BYTECODE := $(VENV)/.compiled
 KERNELS := src/assay/compiled/_kernels.so
 SOURCES := $(shell find src -name '*.py' 2>/dev/null)
@@ -23,7 +28,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-bench install-dev install-bench python venv demo test check bench \
+.PHONY: help setup setup-bench install-dev install-bench python venv demo quick test check bench \
 	bench-score bench-eval bench-encode bench-index bench-search bench-cluster congruence bench-serve soak \
 	schema test-cluster crash fuzz reproduce lock clean
 
@@ -37,15 +42,18 @@ setup: ## create .venv with everything that development needs
 demo: setup ## show what assay does
 	@$(VENV)/bin/assay demo
 
-test: setup ## run the tests
-	@$(PY) -m pytest $(WORKERS)
+quick: setup ## run the core of the tests in less than a minute, for the work of every minute
+	@$(PYTEST) $(WORKERS) $(QUICK)
+
+test: setup ## run all tests
+	@$(PYTEST) $(WORKERS)
 
 check: setup ## format, lint, types, layers and tests: run this before a commit
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
-	@$(PY) -m pytest $(WORKERS)
+	@$(PYTEST) $(WORKERS)
 
 test-cluster: setup ## run the tests that need a real OpenSearch cluster (Java and Maven)
 	@ASSAY_TEST_CLUSTER=1 $(PY) -m pytest tests/cluster

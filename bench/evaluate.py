@@ -18,10 +18,11 @@ from pathlib import Path
 
 from assay.app.workspace import Workspace
 from assay.evaluation.ab import ab
-from assay.evaluation.compare_runs import compare_runs, depth_for
+from assay.evaluation.compare import compare_runs, depth_for
+from assay.evaluation.defaults import EVALUATION_MEASURES
+from assay.evaluation.outcomes import score_outcomes
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import RecordOptions, record
-from assay.evaluation.stored import EVALUATION_MEASURES, score_outcomes
 from assay.model.runs import QueryOutcome
 from assay.model.system import System
 from assay.model.testset import TestSet

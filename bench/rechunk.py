@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.app.workspace import Workspace
-from assay.evaluation.compare_runs import CompareReport, ComparisonKind, compare_runs
+from assay.evaluation.compare import CompareReport, ComparisonKind, compare_runs
 from assay.evaluation.match import covers_enough
 from assay.evaluation.stored_run import StoredRun
 from assay.ingest.chunker import chunk_document

@@ -118,17 +118,17 @@ def fusion(engine: Assay, folder: Path) -> dict[str, Any]:
             for number in range(min(FUSED, engine.questions.asked))
         ]
         for one in prepared:
-            one.refuse(one.options)
+            one.fuse_again(one.options)
         rounds = []
         taken = []
         for _ in range(ROUNDS):
             began = time.thread_time()
             for one in prepared:
                 start = time.thread_time()
-                one.refuse(one.options)
+                one.fuse_again(one.options)
                 taken.append(1e3 * (time.thread_time() - start))
             rounds.append(1e3 * (time.thread_time() - began) / len(prepared))
-        candidates = statistics.mean(one.refuse().total_candidates for one in prepared)
+        candidates = statistics.mean(one.fuse_again().total_candidates for one in prepared)
         found[name] = {
             **_percentiles(taken),
             "least": min(rounds),

@@ -116,7 +116,7 @@ def limits_page() -> str:
 def measures_page() -> str:
     """Every measure with its parameters."""
     from assay.measures.catalog import DEFINITIONS
-    from assay.render.measures import catalog_json
+    from assay.render.measures import measures_json
 
     parts = [
         "# Measures\n",
@@ -132,7 +132,7 @@ def measures_page() -> str:
                 ", ".join(map(code, one["aliases"])),
                 code(one["key"]),
             )
-            for one in catalog_json()
+            for one in measures_json()
             if one["family"] == family.value
         ]
         header = ("measure", "meaning", "parameters", "also", "in JSON")

@@ -27,6 +27,7 @@ os.environ.pop("COLUMNS", None)
 
 # A busy machine is not a fault of what is tested: no example has to be made or run within a time.
 settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("assay"), max_examples=15)
 settings.load_profile("assay")
 
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from assay.app.workspace import Workspace
     from assay.app.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
     from assay.errors import AssayError
-    from assay.evaluation.answer_scores import score_answers
-    from assay.evaluation.comparison import Comparison, compare
+    from assay.evaluation.answers import score_answers
     from assay.evaluation.decisions import Decisions, classify
+    from assay.evaluation.evaluate import evaluate
     from assay.evaluation.result import EvaluationResult
-    from assay.evaluation.runner import evaluate
     from assay.evaluation.sampling import Sampling
     from assay.evaluation.score import Protocol, score
     from assay.evaluation.scores import Scores
+    from assay.evaluation.significance import Comparison, compare
     from assay.hits.qrels import load_qrels
     from assay.measures.answers import AnswerRecord
     from assay.measures.base import Measure
@@ -44,7 +44,7 @@ _HOMES = {
     "Answer": "model.answers",
     "AnswerRecord": "measures.answers",
     "AssayError": "errors",
-    "Comparison": "evaluation.comparison",
+    "Comparison": "evaluation.significance",
     "Decisions": "evaluation.decisions",
     "EvaluationResult": "evaluation.result",
     "Expect": "model.answers",
@@ -61,15 +61,15 @@ _HOMES = {
     "TestSet": "model.testset",
     "Ties": "model.ranking",
     "classify": "evaluation.decisions",
-    "compare": "evaluation.comparison",
-    "evaluate": "evaluation.runner",
+    "compare": "evaluation.significance",
+    "evaluate": "evaluation.evaluate",
     "load_qrels": "hits.qrels",
     "open": "app.workspace",
     "load_test_set": "testsets.load",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
     "score": "evaluation.score",
-    "score_answers": "evaluation.answer_scores",
+    "score_answers": "evaluation.answers",
     "SearchHit": "search.response",
     "SearchOptions": "search.request",
     "SearchResponse": "search.response",

@@ -27,9 +27,9 @@ from assay.app.held_out import hidden_in
 from assay.app.run_exchange import info_of, outcome_of
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
-from assay.evaluation.match import Place
 from assay.evaluation.stored_run import StoredRun, read_run
 from assay.model.codec import decode
+from assay.model.document import ChunkPlace
 from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import TestSet
@@ -193,19 +193,19 @@ class Client:
         """A run with its test set and the first ``depth`` results of each query."""
         return read_run(self.runs, ref, self._test_sets, stages=stages, depth=depth)
 
-    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
-        found: dict[str, Place] = {}
+        found: dict[str, ChunkPlace] = {}
         for part in _parts(chunk_ids):
             body = {"chunk_ids": part, "versions": sorted(versions)}
             answer = self._call("POST", "/v1/chunks/places", json=body)
             found |= {
-                name: Place(place["doc_id"], tuple((a, b) for a, b in place["spans"]))
+                name: ChunkPlace(place["doc_id"], tuple((a, b) for a, b in place["spans"]))
                 for name, place in answer["places"].items()
             }
         return found
 
-    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, Place]]:
+    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
         """A function that says where chunks stood in the index that a run was made with."""
         versions = frozenset(info.chunker_versions)
         return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}

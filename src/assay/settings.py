@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay import limits
 from assay.errors import ConfigError, MissingFileError
+from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.sampling import Sampling
 from assay.options import Choice, Kind, Maybe, PathName, Real, Switch, Text, Whole
 from assay.search.request import RETRIEVAL_OPTIONS, SearchOptions
@@ -90,7 +91,7 @@ class Settings:
     )
     measures: str = _setting(
         Text(),
-        "nDCG@10 RR@10 Recall@{5,10,20}",
+        SCORE_MEASURES,
         "measures that assay score computes where none are named",
     )
     confidence: float = _setting(

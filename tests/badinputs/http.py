@@ -72,7 +72,7 @@ CASES: tuple[Entry, ...] = (
     accepted("equal-scores", over_http, twins, '"results"', OK),
     Covered("length-lies", f"{SERVER}::test_a_length_that_promises_too_little_is_refused"),
     Covered("length-lies/more", f"{SERVER}::test_a_body_larger_than_allowed_is_refused_without_being_read"),
-    Covered("slow-body", f"{SERVER}::test_a_length_that_promises_too_much_ends_at_the_deadline"),
+    Covered("slow-body", "tests/timing/test_http.py::test_a_length_that_promises_too_much_ends_at_the_deadline"),
     Covered("no-end", f"{SERVER}::test_a_body_without_an_end_is_refused"),
     refused(
         "content-type", over_http,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.badinputs.case import Covered, Entry
 
 AUTH = "tests/unit/http/test_auth.py"
-ESCAPE = "tests/unit/report/test_escape.py"
+ESCAPE = "tests/unit/render/test_escape.py"
 
 CASES: tuple[Entry, ...] = (
     Covered("loopback-only", f"{AUTH}::test_which_addresses_only_this_machine_reaches"),

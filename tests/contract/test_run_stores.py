@@ -14,6 +14,7 @@ def test_sqlite(tmp_path: Path) -> None:
     check_run_store(lambda: SqlRunStore(tmp_path / "assay.db"))
 
 
+@pytest.mark.slow
 def test_postgresql(postgresql: str) -> None:
     pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'assay[postgres]'")
     check_run_store(lambda: SqlRunStore(postgresql))

@@ -10,9 +10,9 @@ import hashlib
 import sys
 from pathlib import Path
 
+from assay.evaluation.outcomes import outcomes_digest
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import RecordOptions, record
-from assay.evaluation.stored import outcomes_digest
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, Judgment, TestSet

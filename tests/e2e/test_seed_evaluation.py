@@ -19,14 +19,13 @@ from assay.errors import ProblemsError
 from assay.evaluation.ab import ab
 from assay.evaluation.baseline import side_of_run
 from assay.evaluation.components import HYBRID, component_report
-from assay.evaluation.gate import GateOutcome, GateReport, gate
-from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.gate import GateOutcome, GateReport, gate, parse_limits
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.stored_run import StoredRun
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 from assay.render.gate import gate_markdown
-from assay.search.fuse_again import refuser_of
+from assay.search.fuse_again import fuser_of
 from assay.testsets.load import parse_test_set
 from assay.testsets.split import hold_out
 from tests.e2e.clinic import DRUGS
@@ -183,7 +182,7 @@ def test_per_component_evaluation(clinic: Workspace) -> None:
     report = component_report(
         made.result.test_set,
         made.result.outcomes,
-        refuse=refuser_of(made.info.config),
+        fuse_again=fuser_of(made.info.config),
         hybrid=made.result,
     )
     assert list(report.results) == ["bm25", "splade", "dense", HYBRID]

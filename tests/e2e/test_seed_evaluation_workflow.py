@@ -15,7 +15,7 @@ import pytest
 
 import assay
 from assay.cli.main import run
-from assay.evaluation.run_report import WORKFLOW_MEASURES
+from assay.evaluation.defaults import WORKFLOW_MEASURES
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 SPEECH = [

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 from assay.app.workspace import Workspace
+from assay.evaluation.outcomes import outcomes_digest, score_outcomes
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import RecordOptions, record
-from assay.evaluation.stored import outcomes_digest, score_outcomes
 from assay.ingest import read_corpus
 from assay.measures.parse import parse_measures
 from assay.settings import configure

@@ -14,7 +14,7 @@ from typing import Any
 
 from assay.app.workspace import Workspace
 from assay.encode import cache
-from assay.evaluation.stored import outcomes_digest
+from assay.evaluation.outcomes import outcomes_digest
 from assay.index import manifest
 from assay.store import backup, schema
 from tests.faults.whole import Whole, make_whole

@@ -21,8 +21,8 @@ from assay.cli.ab_sides import _from_file, parse_inline
 from assay.cli.bundle_job import check_bundle
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
-from assay.evaluation.gate_limits import parse_limits
-from assay.evaluation.retrievers.http_mapping import load_mapping
+from assay.evaluation.gate import parse_limits
+from assay.evaluation.retrievers.http import load_mapping
 from assay.index.manifest import FileSet, Manifest, load, save
 from assay.measures.parse import parse_measures
 from assay.search.boost import load_lexicon

@@ -27,6 +27,7 @@ def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Questions:
     return Questions(data)
 
 
+@pytest.mark.slow
 def test_raw_calls_are_those_of_the_components(questions: Questions) -> None:
     noted = cluster_worker.requests_of(questions, "passages-000001", 3)
     assert len(noted) == 3

@@ -14,6 +14,8 @@ from bench.index_data import Workload
 from bench.index_engines import KINDS, Assay
 from bench.index_plot import plot
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workload:

@@ -13,6 +13,8 @@ from bench.index_data import Workload
 from bench.search_data import Questions
 from bench.search_engines import ENGINES, Assay
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Assay:

@@ -18,6 +18,8 @@ from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.http.process import ServiceProcess
 from tests.unit.http.small import TEST_SET
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def service(

@@ -17,8 +17,7 @@ from assay.evaluation.scores import rounded
 from assay.model.annotation import Grade, Item, ItemKey, Round
 from assay.stats.defaults import DEFAULT_SEED, SAME
 from assay.stats.interval import Interval
-from assay.stats.kappa import Kappa, Weights, cohen_kappa
-from assay.stats.kappa_clusters import kappa_by_cluster
+from assay.stats.kappa import Kappa, Weights, cohen_kappa, kappa_by_cluster
 
 KAPPA_FLOOR = 0.6
 CATEGORIES = tuple(range(limits.MAX_GOLDEN_GRADE + 1))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from assay.evaluation.run_scores import run_scores
+from assay.evaluation.outcomes import score_run
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.model.testset import GoldenQuery, TestSet
@@ -93,7 +93,7 @@ def query_values(
     for run in runs:
         done = [query for query in queries if query.query_id in run.by_query and query.judged]
         if done:
-            for query_id, value in run_scores(run, done, MEASURE).per_query(MEASURE).items():
+            for query_id, value in score_run(run, MEASURE, queries=done).per_query(MEASURE).items():
                 if value is not None:
                     found.setdefault(query_id, []).append(value)
     return found
@@ -106,5 +106,5 @@ def _run(run: StoredRun, parts: Mapping[str, tuple[GoldenQuery, ...]], measure: 
         done = [query for query in queries if query.query_id in run.by_query and query.judged]
         counts[part] = len(done)
         whole = part != "after" or len(done) == sum(query.judged for query in queries)
-        values[part] = run_scores(run, done, measure)[measure] if done and whole else None
+        values[part] = score_run(run, measure, queries=done)[measure] if done and whole else None
     return RunEffect(run.name, run.info.name, values, counts)

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.errors import UsageError
-from assay.evaluation.match import document_id
 from assay.evaluation.score import score
 from assay.limits import MAX_POOL_DEPTH
+from assay.model.ranking import document_id
 from assay.model.testset import GoldenQuery
 
 DEFAULT_DEPTH = 20

@@ -18,8 +18,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from assay.evaluation.match import ENOUGH_COVERED, Place, place_of
+from assay.evaluation.match import place_of
+from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
+from assay.model.ranking import ENOUGH_COVERED
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 UNKNOWN = "its original position is unknown; the id may mean another passage now"
@@ -73,7 +75,7 @@ class Reanchored:
 def reanchor(
     test_set: TestSet,
     chunks: Mapping[str, Sequence[NewChunk]],
-    archive: Mapping[str, Place],
+    archive: Mapping[str, ChunkPlace],
 ) -> Reanchored:
     """Carry every judgment over to the current chunks.
 
@@ -106,7 +108,7 @@ def _carried(
     query_id: str,
     one: Judgment,
     chunks: Mapping[str, Sequence[NewChunk]],
-    archive: Mapping[str, Place],
+    archive: Mapping[str, ChunkPlace],
 ) -> tuple[tuple[Judgment, ...], Anchor]:
     place = place_of(one, archive)
 
@@ -162,7 +164,7 @@ def _shared(judged: Sequence[Span], spans: Sequence[Span]) -> int:
     )
 
 
-def _part(one: Judgment, chunk: NewChunk, place: Place) -> Judgment:
+def _part(one: Judgment, chunk: NewChunk, place: ChunkPlace) -> Judgment:
     """The judgment on one of several chunks, with the characters in that chunk."""
     inside = tuple(
         (max(start, low), min(end, high))

@@ -17,8 +17,8 @@ from assay.annotation.adjudicate import Settled
 from assay.annotation.draw import earlier_ids
 from assay.annotation.retire import Retirement, Stratum, quotas
 from assay.errors import InputError, UsageError
-from assay.evaluation.match import document_id
 from assay.model.annotation import Item, RoundQuery
+from assay.model.ranking import document_id
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, TestSet
 from assay.plural import counted
 

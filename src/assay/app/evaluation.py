@@ -18,11 +18,11 @@ from assay import limits
 from assay.app import testsets as datasets
 from assay.app.jobs import Control, Done
 from assay.errors import LimitError, UnknownRunError
-from assay.evaluation.absent import absence
-from assay.evaluation.parts import Mode, Part, part_of
+from assay.evaluation.defaults import EVALUATION_MEASURES, workflow_measures
+from assay.evaluation.match import absence
+from assay.evaluation.parts import Mode, SetPart, part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.hits import strict_json
 from assay.http.edge.problems import Fault, ProblemError
 from assay.http.wire.evaluate import EvaluateParameters, Trigger
@@ -114,7 +114,7 @@ def run_evaluation(
 
 
 def _recorded(
-    workspace: Workspace, system: System, part: Part, options: RecordOptions, control: Control
+    workspace: Workspace, system: System, part: SetPart, options: RecordOptions, control: Control
 ) -> Recorded:
     told_at = 0.0
 
@@ -203,7 +203,4 @@ def _options(trigger: Trigger) -> dict[str, Any]:
 
 def _measures(trigger: Trigger) -> str | None:
     cutoffs = trigger.retrieval_config.top_k
-    if cutoffs is None:
-        return None
-    listed = ",".join(str(k) for k in sorted(set(cutoffs)))
-    return f"P@{{{listed}}} Recall@{{{listed}}} MAP nDCG@10 MRR"
+    return None if cutoffs is None else workflow_measures(cutoffs)

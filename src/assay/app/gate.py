@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from assay.errors import UnknownRunError
 from assay.evaluation.baseline import side_of_file, side_of_run, sides_of_runs
-from assay.evaluation.gate import SHOWN_MEASURES, GateReport, gate
-from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.defaults import GATE_MEASURES
+from assay.evaluation.gate import GateReport, gate, parse_limits
 from assay.measures.parse import parse_measures
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def gate_runs(
     Runs of different chunkers are matched by what was archived of their chunks.
     """
     chosen = parse_limits(limits)
-    shown = parse_measures(SHOWN_MEASURES)
+    shown = parse_measures(GATE_MEASURES)
     measures = tuple(dict.fromkeys([*shown, *(limit.measure for limit in chosen)]))
     run = workspace.stored_run(current)
     if isinstance(baseline, Path):

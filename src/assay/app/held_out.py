@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.app.held_out_log import note_use
-from assay.evaluation.compare_runs import CompareReport
+from assay.evaluation.compare import CompareReport
 from assay.evaluation.gate import GateReport
 from assay.evaluation.waterfall import Fate, Waterfall
 from assay.model.runs import QueryOutcome

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from assay.annotation.overfit import Overfitting, overfitting
 from assay.app.workspace import Workspace
 from assay.errors import UsageError
-from assay.evaluation.record import now
-from assay.evaluation.run_scores import run_scores
+from assay.evaluation.outcomes import score_run
 from assay.evaluation.stored_run import StoredRun
+from assay.model.moments import now
 from assay.model.run_store import HeldOutUse, RunFilter
 from assay.model.runs import RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, TestSet
@@ -27,7 +27,7 @@ def uses(workspace: Workspace, test_set: TestSet) -> tuple[HeldOutUse, ...]:
 
 def note_use(workspace: Workspace, test_set: TestSet, purpose: str, run_id: str = "") -> None:
     """Enter a look into the log."""
-    use = HeldOutUse(test_set.name, test_set.version, run_id, purpose, now())
+    use = HeldOutUse(test_set.name, test_set.version, run_id, purpose, now("seconds"))
     workspace.runs.log_held_out(use)
 
 
@@ -116,7 +116,7 @@ def _values(
 ) -> dict[str, float]:
     found: dict[str, float] = {}
     for run, served in _serving(runs, queries):
-        scored = run_scores(run, served, measure).per_query(measure)
+        scored = score_run(run, measure, queries=served).per_query(measure)
         found |= {name: value for name, value in scored.items() if value is not None}
     return found
 

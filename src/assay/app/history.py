@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.model.run_store import RunFilter, RunStore
 from assay.model.runs import RunInfo, RunStatus
 
-HISTORY_MEASURES = "nDCG@10 Recall@10 MRR"
 LOOKED_AT = 1_000
 """Runs of a suite that are looked through for those of a part."""
 

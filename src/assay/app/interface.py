@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
-    from assay.evaluation.match import Place
     from assay.evaluation.stored_run import StoredRun
+    from assay.model.document import ChunkPlace
     from assay.model.run_store import RunLibrary
     from assay.model.runs import RunInfo
     from assay.search.response import SearchResponse
@@ -59,10 +59,10 @@ class Assay(Protocol):
     def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
         """A run with its test set and the first ``depth`` results of each query."""
 
-    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
 
-    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, Place]]:
+    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
         """A function that says where chunks stood in the index that a run was made with."""
 
     def present(self, ids: Collection[str]) -> frozenset[str]:

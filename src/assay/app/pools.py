@@ -22,11 +22,11 @@ from assay.annotation.pool import (
 from assay.annotation.similar import words_of
 from assay.app.engine import Progress
 from assay.app.workspace import Workspace
-from assay.clock import now
 from assay.errors import InputError, SearchUnavailableError
 from assay.evaluation.stored_run import StoredRun
 from assay.model.annotation import Item, Purpose, Round, RoundQuery
 from assay.model.document import Chunk, SpeakerRole
+from assay.model.moments import now
 from assay.model.query import Filters
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
@@ -156,7 +156,7 @@ def _searched(
         )
     best = {name: hits[:depth] for name, hits in prepared.answers.lists.items()}
     lists = {name: [hit.chunk_id for hit in hits] for name, hits in best.items()}
-    fused = prepared.refuse(k=depth).results
+    fused = prepared.fuse_again(k=depth).results
     lists[HYBRID] = [hit.chunk.chunk_id for hit in fused]
     keys = {hit.key for hits in best.values() for hit in hits}
     chunks = {one.chunk_id: one for one in prepared.chunks(sorted(keys)).values()}

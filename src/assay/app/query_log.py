@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 
-from assay.clock import now
 from assay.errors import AssayError
 from assay.http.settings import ServiceSettings
+from assay.model.moments import now
 from assay.search.response import SearchResponse
 from assay.store.query_log import LoggedQuery, QueryLog
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from assay.annotation.reanchor import Fate, NewChunk, Reanchored, reanchor
 from assay.app.workspace import Workspace
-from assay.clock import now
 from assay.errors import ConflictError, InputError
-from assay.evaluation.match import Place, document_id
+from assay.model.document import ChunkPlace
+from assay.model.moments import now
+from assay.model.ranking import document_id
 from assay.model.testset import TestSet
 from assay.plural import counted
 from assay.testsets.save import save_test_set
@@ -76,7 +77,7 @@ def write(workspace: Workspace, carried: Carried, path: Path | None = None) -> P
     return target
 
 
-def _archive(workspace: Workspace, test_set: TestSet) -> dict[str, Place]:
+def _archive(workspace: Workspace, test_set: TestSet) -> dict[str, ChunkPlace]:
     """Where judged chunks without spans of their own stood when they were last cut otherwise."""
     bare = [one.id for query in test_set.queries for one in query.relevant_docs if not one.spans]
     named = test_set.provenance.get("chunkers", ())

@@ -21,10 +21,10 @@ from assay.annotation.retire import Evidence, Retirement, entered, retire
 from assay.annotation.swap import filled, plan, ready_queries, swapped
 from assay.app.desk import desk
 from assay.app.workspace import Workspace
-from assay.clock import now
 from assay.errors import AgreementError, ConflictError, UsageError
 from assay.evaluation.stored_run import StoredRun
 from assay.model.annotation import Decision, Item, Purpose, Round
+from assay.model.moments import now
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
 from assay.model.testset import TestSet

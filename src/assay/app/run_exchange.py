@@ -18,7 +18,7 @@ from assay.model.run_store import RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain, to_plain
-from assay.render.runs import as_json
+from assay.render.runs import run_json
 from assay.store import run_rows
 from assay.store.run_rows import outcome as read_outcome
 
@@ -37,7 +37,7 @@ def pack(run: StoredRun) -> dict[str, Any]:
     """A run as JSON values."""
     return {
         "format": FORMAT,
-        "info": as_json(run.info),
+        "info": run_json(run.info),
         "test_set": to_plain(run.test_set),
         "outcomes": [outcome_json(one) for one in run.outcomes],
     }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.evaluation.components import ComponentReport, component_report
+from assay.evaluation.defaults import EVALUATION_MEASURES
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
-from assay.evaluation.stored import EVALUATION_MEASURES
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.parse import parse_measures
@@ -16,9 +16,9 @@ from assay.model.run_store import RunFilter
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, TestSet
 from assay.render import evaluation as report
-from assay.render.runs import as_json
+from assay.render.runs import run_json
 from assay.render.tables import Table
-from assay.search.fuse_again import refuser_of
+from assay.search.fuse_again import fuser_of
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -37,7 +37,7 @@ class RunView:
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready, with everything that is known of the run."""
-        return {**as_json(self.info), **self.scores(per_query=per_query)}
+        return {**run_json(self.info), **self.scores(per_query=per_query)}
 
     def scores(self, *, per_query: bool = False) -> dict[str, Any]:
         """What came out of it only."""
@@ -86,12 +86,12 @@ def view_of(
     """A run that was scored already, with what its components did where that is asked for."""
     components = fates = None
     if per_component:
-        refuse = refuser_of(info.config) if info.ours else None
+        fuse_again = fuser_of(info.config) if info.ours else None
         components = component_report(
             result.test_set,
             result.outcomes,
             scoring,
-            refuse=refuse,
+            fuse_again=fuse_again,
             hybrid=result,
             look_up=workspace.places_of(info),
         )

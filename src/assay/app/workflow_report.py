@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from assay.evaluation.insights import Insight
+from assay.evaluation.report import Insight
 from assay.http.wire.workflow import ReportRequest
 from assay.plural import counted
-from assay.render.workflow import workflow_markdown
+from assay.render.report_text import workflow_markdown
 
 _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
 _WORDS = {"precision": "Precision", "recall": "Recall", "ndcg": "NDCG", "hit": "Hit"}

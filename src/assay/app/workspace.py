@@ -23,12 +23,11 @@ from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
-    from assay.evaluation.match import Place
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
-    from assay.model.document import Chunk, Document
+    from assay.model.document import Chunk, ChunkPlace, Document
     from assay.model.query import Component
     from assay.model.runs import RunInfo
     from assay.model.system import System
@@ -126,11 +125,11 @@ class Workspace:
 
         return read_run(self.runs, ref, self._test_sets, stages=stages, depth=depth)
 
-    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+    def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         return self.store.inventory.as_cut(chunk_ids, versions)
 
-    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, Place]]:
+    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
         """A function that says where chunks stood in the index that a run was made with."""
         versions = frozenset(info.chunker_versions)
         return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.reports import write_file
 from assay.errors import AssayError, FormatError, MissingFileError
 from assay.evaluation import bundle
-from assay.evaluation.insights import parse_targets
-from assay.evaluation.run_report import run_report
+from assay.evaluation.report import parse_targets, run_report
 from assay.evaluation.sampling import Sampling
-from assay.render.workflow import run_markdown
+from assay.render.report_text import run_markdown
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace

@@ -32,10 +32,11 @@ def command(
     seed: Seed = None,
 ) -> None:
     """Measure yes/no decisions from labels and scores."""
-    from assay.evaluation.decisions import DEFAULT_DECISION_MEASURES, classify
+    from assay.evaluation.decisions import classify
+    from assay.evaluation.defaults import DECISION_MEASURES
     from assay.evaluation.sampling import Sampling
     from assay.hits.labels import read_labels
-    from assay.render.decisions import decision_table
+    from assay.render.scores import decision_table
     from assay.render.tables import markdown
 
     config = configuration(ctx, confidence=confidence, resamples=resamples, seed=seed)
@@ -43,7 +44,7 @@ def command(
     decisions = classify(
         rows.labels,
         rows.scores,
-        measures or DEFAULT_DECISION_MEASURES,
+        measures or DECISION_MEASURES,
         sampling=Sampling("bca", config.confidence, config.resamples, config.seed),
         clusters=rows.clusters,
     )

@@ -40,7 +40,7 @@ def compare(
     from assay.cli.connection import connected
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
-    from assay.evaluation.compare_runs import compare_runs, depth_for
+    from assay.evaluation.compare import compare_runs, depth_for
     from assay.render.compare_text import (
         compare_csv,
         compare_tables,
@@ -110,7 +110,7 @@ def ab_test(
     from assay.cli.reports import write_reports
     from assay.cli.show import show_tables
     from assay.evaluation.ab import ab
-    from assay.evaluation.run_scores import AB_MEASURES
+    from assay.evaluation.defaults import AB_MEASURES
     from assay.render.compare_page import compare_page
     from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from assay.app.publication import figures, places, publish
 from assay.app.run_views import view_of
@@ -17,13 +16,13 @@ from assay.cli.options import DEGRADED
 from assay.cli.search import tell_if_behind
 from assay.cli.show import show_tables
 from assay.errors import ConflictError, UsageError
-from assay.evaluation.absent import absence
-from assay.evaluation.match import Rule
-from assay.evaluation.parts import Mode, Part, Split, part_of
+from assay.evaluation.match import absence
+from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import Recorded, RecordOptions, record
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.stored import check_families
+from assay.evaluation.score import check_families, protocol_named
 from assay.measures.parse import parse_measures
+from assay.model.ranking import Match, MatchName
 from assay.model.runs import RunInfo
 from assay.model.system import System
 from assay.plural import counted
@@ -51,7 +50,7 @@ class Job:
     mapping: Path | None
     run_file: str | None
     protocol: str | None
-    match: Literal["exact", "doc", "span"]
+    match: MatchName
     mode: str
     split: str | None
     by_group: bool
@@ -93,7 +92,7 @@ class Job:
             )
         foreign = self.retriever is not None or self.run_file is not None
         if self.measures is not None:
-            check_families(parse_measures(self.measures), self.protocol)
+            check_families(parse_measures(self.measures), protocol_named(self.protocol))
         if foreign and (self.per_component or self.waterfall or self.answers):
             raise UsageError(
                 "only our own engine shows its components and answers",
@@ -108,8 +107,7 @@ class Job:
         if self.retriever is None:
             return workspace.system(answers=self.answers, k=self.kept)
         if self.retriever.startswith(("http://", "https://")):
-            from assay.evaluation.retrievers.http import http_system
-            from assay.evaluation.retrievers.http_mapping import load_mapping
+            from assay.evaluation.retrievers.http import http_system, load_mapping
 
             mapping = None if self.mapping is None else load_mapping(self.mapping)
             return http_system(self.retriever, mapping, k=self.kept)
@@ -117,7 +115,7 @@ class Job:
 
         return python_system(self.retriever)
 
-    def _parts(self, workspace: Workspace) -> list[Part]:
+    def _parts(self, workspace: Workspace) -> list[SetPart]:
         folder = self.config.home / "testsets"
         test_set = join(
             [load_test_set(name, folder=folder, lenient=True) for name in self.testsets]
@@ -130,7 +128,7 @@ class Job:
             part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)
         ]
 
-    def _record(self, workspace: Workspace, system: System, part: Part) -> Recorded:
+    def _record(self, workspace: Workspace, system: System, part: SetPart) -> Recorded:
         options = RecordOptions(
             name=self.name,
             tags=self.tags,
@@ -165,14 +163,16 @@ class Job:
         queries = [query for one in made if one.info.ours for query in one.result.test_set.queries]
         if queries:
             tell_if_behind(workspace, "warning")
-        if said := absence(queries, workspace.present, Rule(self.match)):
+        if said := absence(queries, workspace.present, Match(self.match)):
             name = self.testsets[0] if len(self.testsets) == 1 else "NAME"
             note(f"warning: {said} (assay testset validate {name} --index lists them)")
 
     def _resume(self, workspace: Workspace, ref: str) -> Recorded:
         info = workspace.runs.run(ref)
         mode = Mode(info.config.get("mode", Mode.AS_WRITTEN))
-        part = Part(workspace.runs.test_set(ref), info.part, mode, info.part.startswith("holdout"))
+        part = SetPart(
+            workspace.runs.test_set(ref), info.part, mode, info.part.startswith("holdout")
+        )
         return self._record(workspace, self._system_of(workspace, info), part)
 
     def _system_of(self, workspace: Workspace, info: RunInfo) -> System:

@@ -1,15 +1,17 @@
 """Which options do commands take that score, compare or draw intervals?"""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
+
+from assay.model.ranking import MatchName
 
 Measures: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--measure", "-m", help='Measures, e.g. "nDCG@10 Recall@{5,10,20}".'),
 ]
 Matching: TypeAlias = Annotated[
-    Literal["exact", "doc", "span"],
+    MatchName,
     typer.Option("--match", help="By the ids that were judged, by document, or by span."),
 ]
 PerComponent: TypeAlias = Annotated[

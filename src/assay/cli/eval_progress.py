@@ -12,19 +12,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from assay.cli.console import note, stderr_console
-from assay.evaluation.record import Told
+from assay.evaluation.defaults import PROGRESS_MEASURES
+from assay.evaluation.outcomes import score_outcomes
+from assay.evaluation.record import ReportProgress
 from assay.evaluation.scores import shown
-from assay.evaluation.stored import score_outcomes
 from assay.model.runs import QueryOutcome
 from assay.model.testset import TestSet
 
-LIVE_MEASURES = "nDCG@10 Recall@10"
 EVERY_SECONDS = 10.0
 LOOK_SECONDS = 0.5
 
 
 @contextmanager
-def evaluation_progress(test_set: TestSet, color: str) -> Iterator[Told]:
+def evaluation_progress(test_set: TestSet, color: str) -> Iterator[ReportProgress]:
     """A function to call after every query."""
     if not sys.stderr.isatty():
         yield _lines(test_set)
@@ -61,12 +61,12 @@ def so_far(test_set: TestSet, seen: Sequence[QueryOutcome]) -> str:
     failed = sum(one.error is not None for one in seen)
     words = [f"{failed} failed"] if failed else []
     if any(query.judged for query in part):
-        scores = score_outcomes(replace(test_set, queries=part), seen, LIVE_MEASURES)
+        scores = score_outcomes(replace(test_set, queries=part), seen, PROGRESS_MEASURES)
         words = [*(f"{m} {shown(scores[m])}" for m in scores.measures), *words]
     return "  ".join(words)
 
 
-def _lines(test_set: TestSet) -> Told:
+def _lines(test_set: TestSet) -> ReportProgress:
     said = time.monotonic()
 
     def told(done: int, total: int, seen: Sequence[QueryOutcome]) -> None:

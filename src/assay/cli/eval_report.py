@@ -40,10 +40,10 @@ def report(
 
     from assay.cli.connection import connected
     from assay.cli.reports import write_file
-    from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
-    from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
-    from assay.render.run_page import run_page
-    from assay.render.workflow import run_csv, run_markdown, run_tables
+    from assay.evaluation.defaults import REPORT_MEASURES, WORKFLOW_MEASURES, WORKFLOW_TARGETS
+    from assay.evaluation.report import parse_targets, run_report
+    from assay.render.report_page import run_page
+    from assay.render.report_text import run_csv, run_markdown, run_tables
 
     config = configuration(ctx, resamples=resamples, seed=seed)
     usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
@@ -52,7 +52,7 @@ def report(
         found = run_report(
             workspace.stored_run(run),
             " ".join(measures) if measures else usual,
-            targets=parse_targets((*DEFAULT_TARGETS, *(target or ()))),
+            targets=parse_targets((*WORKFLOW_TARGETS, *(target or ()))),
             sampling=config.sampling,
         )
     for line in found.warnings:

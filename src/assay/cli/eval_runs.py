@@ -34,7 +34,7 @@ def list_runs(
     from assay.errors import UsageError
     from assay.model.run_store import RunFilter
     from assay.model.runs import RunStatus
-    from assay.render.runs import as_json, runs_table
+    from assay.render.runs import run_json, runs_table
 
     known = [str(one) for one in RunStatus]
     if status is not None and status not in known:
@@ -45,7 +45,7 @@ def list_runs(
         workspace.require()
         page = workspace.runs.runs(chosen, limit=limit, offset=offset)
     if json_output:
-        emit_json({"total": page.total, "runs": [as_json(info) for info in page.runs]})
+        emit_json({"total": page.total, "runs": [run_json(info) for info in page.runs]})
         return
     if not page.runs:
         note("note: no run here yet: assay eval run --testset NAME makes one")

@@ -1,7 +1,7 @@
 """What came out of a run: on the whole, for one query, under other measures, over time?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -114,7 +114,7 @@ def export(
     from assay.durable import write_atomically
     from assay.errors import UsageError
     from assay.evaluation.components import component_names, component_outcomes
-    from assay.evaluation.lists import places_of
+    from assay.evaluation.match import places_of
     from assay.render.run_file import json_run, trec_run
 
     if trec == json_output:
@@ -139,9 +139,7 @@ def export(
         write_atomically(output.absolute(), (text + "\n").encode())
 
 
-def _scoring(
-    config: "Settings", own: bool, match: Literal["exact", "doc", "span"]
-) -> "ScoringOptions":
+def _scoring(config: "Settings", own: bool, match: Matching) -> "ScoringOptions":
     from assay.evaluation.result import ScoringOptions
 
     return ScoringOptions(

@@ -17,11 +17,11 @@ Exit codes: 0 done, 1 error, 2 usage or input, 3 gate failed, 4 inconclusive or 
 130 interrupted, 141 the reader of stdout went away.
 """
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
 
+from assay import garbage
 from assay.cli import streams
 from assay.cli.lazy import Entry
 from assay.errors import AssayError
@@ -82,12 +82,11 @@ COMMANDS: tuple[Entry, ...] = (
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
 EVERYWHERE = {"--home": "FOLDER", "--server": "ADDRESS", "--color": "never"}  # of all commands
-COLLECT_AFTER = 200_000  # values made, until Python looks for cycles; ours have hardly any
 
 
 def main() -> None:
     """Entry point of the ``assay`` command."""
-    gc.set_threshold(COLLECT_AFTER, 20, 20)
+    garbage.for_command()
     streams.prepare()
     sys.exit(run(sys.argv[1:]))
 

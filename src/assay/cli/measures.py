@@ -8,11 +8,11 @@ from assay.cli.options import JsonFlag, configuration
 
 def command(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every measure and its parameters."""
-    from assay.render.measures import catalog, catalog_json
+    from assay.render.measures import measures_json, measures_table
 
     if json_output:
-        emit_json({"measures": catalog_json()})
+        emit_json({"measures": measures_json()})
         return
     from assay.cli.show import show_tables
 
-    show_tables([catalog()], configuration(ctx).color)
+    show_tables([measures_table()], configuration(ctx).color)

@@ -81,7 +81,7 @@ def _check(job: Job) -> None:
         mapping=job.mapping,
         run=job.run_file,
         protocol=job.protocol,
-        match=job.match != "exact",
+        match=job.match not in ("exact", "chunk"),
         mode=job.mode != "as-written",
         part=job.split,
         by_group=job.by_group,

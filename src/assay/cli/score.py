@@ -6,6 +6,7 @@ import typer
 
 from assay.cli.eval_options import Margin, PerQuery, Resamples, Seed
 from assay.cli.options import JsonFlag, configuration
+from assay.model.ranking import MatchName
 
 Format = Literal["table", "json", "md", "csv", "trec"]
 
@@ -34,9 +35,9 @@ def command(
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write it.")] = "table",
     json_output: JsonFlag = False,
     match: Annotated[
-        Literal["chunk", "doc", "span"],
-        typer.Option("--match", help="Match judgments by chunk id, document or span."),
-    ] = "chunk",
+        MatchName,
+        typer.Option("--match", help="By the ids that were judged, by document, or by span."),
+    ] = "exact",
     protocol: Annotated[
         Literal["positives_only", "all_queries"] | None,
         typer.Option("--protocol", help="Which queries and measures count."),

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 from assay import limits
 from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.errors import UsageError
-from assay.evaluation.comparison import Comparison, compare
 from assay.evaluation.score import score
+from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
+from assay.model.ranking import MatchName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +45,7 @@ class Job:
     runs: tuple[str, ...]
     config: Settings
     by: str | None = None
-    match: Literal["chunk", "doc", "span"] = "chunk"
+    match: MatchName = "exact"
     protocol: str | None = None
     undefined: Literal["skip", "zero"] = "skip"
     depth: int | None = None
@@ -135,7 +136,7 @@ def write(outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str)
     runs, comparison = outcome.runs, outcome.comparison
     if form == "json":
         emit_json(
-            report.as_json(runs, comparison, ci=ci, per_query=per_query, groups=outcome.groups)
+            report.scores_json(runs, comparison, ci=ci, per_query=per_query, groups=outcome.groups)
         )
         return
     if form == "csv":
@@ -162,11 +163,11 @@ def _tables(outcome: Outcome, *, ci: bool, per_query: bool) -> list[Table]:
 
     runs, comparison = outcome.runs, outcome.comparison
     tables = (
-        [report.one_run(runs[0], ci=ci)]
+        [report.run_table(runs[0], ci=ci)]
         if comparison is None
-        else report.many_runs(runs, comparison)
+        else report.comparison_tables(runs, comparison)
     )
-    tables += [report.by_group(groups, name) for name, groups in outcome.groups.items()]
+    tables += [report.group_table(groups, name) for name, groups in outcome.groups.items()]
     if per_query:
-        tables += [report.by_query(scores) for scores in runs]
+        tables += [report.per_query_table(scores) for scores in runs]
     return tables

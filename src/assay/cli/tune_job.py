@@ -11,7 +11,7 @@ from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
 from assay.cli.show import show_tables
 from assay.errors import UsageError
-from assay.evaluation.lists import places_of
+from assay.evaluation.match import places_of
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.record import RecordOptions, record
 from assay.evaluation.tuning import Judged, Rank, Tuning, judged, tune

@@ -6,20 +6,57 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from assay.evaluation.chunker_match import Archive, no_archive
-from assay.evaluation.compare_runs import CompareReport, common_queries, compare_runs
-from assay.evaluation.comparison import DEFAULT_MARGIN, Contrast, contrast_pairs
-from assay.evaluation.latency_change import LatencyChange, latency_change
-from assay.evaluation.run_scores import AB_MEASURES, query_field, run_scores
+from assay.evaluation.compare import CompareReport, common_queries, compare_runs
+from assay.evaluation.defaults import AB_MEASURES
+from assay.evaluation.outcomes import Latency, latency_of, query_field, score_run
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
+from assay.evaluation.significance import DEFAULT_MARGIN, Contrast, contrast_pairs
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
+from assay.model.arrays import FloatArray
 from assay.plural import counted
+from assay.stats.bootstrap import bootstrap_mean
+from assay.stats.clustering import cluster_shares
 from assay.stats.defaults import DEFAULT_ALPHA
+from assay.stats.interval import Interval
 from assay.stats.verdict import Verdict
+from assay.stats.wilcoxon import wilcoxon
 
-NO_TYPE = "(none)"
+
+@dataclass(frozen=True, slots=True)
+class LatencyChange:
+    """How much slower or faster queries became: both runs' times and b − a.
+
+    ``interval`` is that of the mean difference. ``median_change`` and ``p`` (Wilcoxon) look at
+    single queries, so that one that had to wait for a cold start does not decide. Where queries
+    come in groups, those are the unit of ``interval`` and ``p``.
+    """
+
+    n: int
+    a: Latency
+    b: Latency
+    difference: Latency
+    interval: Interval
+    median_change: float | None
+    p: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        ends = [_round(self.interval.low), _round(self.interval.high)]
+        return {
+            "unit": "ms",
+            "n": self.n,
+            "a": _times(self.a),
+            "b": _times(self.b),
+            "difference": _times(self.difference),
+            "ci": ends if self.interval.defined else None,
+            "median_change": _round(self.median_change),
+            "p_wilcoxon": self.p,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +82,7 @@ class ABResult:
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in words."""
+        """The result in words."""
         lines = [_quality(self.primary)]
         others = [c for c in self.contrasts[1:] if c.ruling.verdict is not _word(self.primary)]
         decided = [c for c in others if c.ruling.verdict in (Verdict.BETTER, Verdict.WORSE)]
@@ -77,13 +114,7 @@ class ABResult:
                 for kind, contrasts in self.by_type.items()
             },
             "latency": self.latency.to_dict(),
-            "sampling": {
-                "method": self.a.sampling.method,
-                "level": self.a.sampling.level,
-                "resamples": self.a.sampling.resamples,
-                "seed": self.a.sampling.seed,
-                "clustered": self.a.clusters is not None,
-            },
+            "sampling": self.a.drawing(),
             "comparison": self.compared.to_dict(),
         }
 
@@ -108,14 +139,14 @@ def ab(
     match = compared.matching
     assert match is not None
     one, other = (
-        run_scores(
+        score_run(
             run,
-            queries,
             measures,
-            rule=match.rule,
+            queries=queries,
+            match=match.rule,
             places=match.places,
             sampling=sampling,
-            clustered=clustered,
+            by_group=clustered,
         )
         for run in (a, b)
     )
@@ -192,3 +223,71 @@ def _cost(latency: LatencyChange, alpha: float) -> str | None:
         f"{head}: mean {change.mean:+.1f} ms, P50 {change.p50:+.1f} ms, P95 {change.p95:+.1f} ms "
         f"(A: mean {latency.a.mean:.1f} ms, P50 {latency.a.p50:.1f} ms)."
     )
+
+
+def latency_change(
+    a: StoredRun,
+    b: StoredRun,
+    queries: Iterable[str],
+    sampling: Sampling | None = None,
+    groups: Mapping[str, str] | None = None,
+) -> LatencyChange:
+    """The times of queries that succeeded and were timed in both runs, side by side.
+
+    ``groups`` tells which queries belong together; one that is not in it stands alone.
+    """
+    sampling = sampling or Sampling()
+    timed = [
+        (query, one, other)
+        for query in queries
+        if (one := _time(a, query)) is not None and (other := _time(b, query)) is not None
+    ]
+    clusters = None if groups is None else [groups.get(query, query) for query, _, _ in timed]
+    times = np.array([pair for _, *pair in timed], dtype=np.float64).reshape(-1, 2)
+    before, after = latency_of(times[:, 0]), latency_of(times[:, 1])
+    return LatencyChange(
+        n=len(times),
+        a=before,
+        b=after,
+        difference=Latency(
+            len(times),
+            _minus(after.mean, before.mean),
+            _minus(after.p50, before.p50),
+            _minus(after.p95, before.p95),
+        ),
+        interval=bootstrap_mean(
+            times[:, 1] - times[:, 0],
+            clusters=clusters,
+            method=sampling.method,
+            level=sampling.level,
+            resamples=sampling.resamples,
+            seed=sampling.seed,
+        ),
+        median_change=float(np.median(times[:, 1] - times[:, 0])) if len(times) else None,
+        p=_p(times, clusters),
+    )
+
+
+def _p(times: FloatArray, clusters: list[str] | None) -> float | None:
+    """Wilcoxon's p-value; where queries come in groups, the groups' shares are compared."""
+    if clusters:
+        times, _ = cluster_shares(times, np.ones(times.shape, dtype=np.bool_), clusters)
+    return wilcoxon(times[:, 0], times[:, 1]).p
+
+
+def _time(run: StoredRun, query: str) -> float | None:
+    outcome = run.by_query.get(query)
+    return None if outcome is None or outcome.error is not None else outcome.latency_ms
+
+
+def _times(latency: Latency) -> dict[str, float | None]:
+    """To a microsecond."""
+    return {name: _round(getattr(latency, name)) for name in ("mean", "p50", "p95")}
+
+
+def _minus(after: float | None, before: float | None) -> float | None:
+    return None if after is None or before is None else after - before
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 3) + 0.0

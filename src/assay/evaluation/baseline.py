@@ -1,4 +1,4 @@
-"""What is a run held against: another run, or a file with the numbers of one?
+"""What does a gate compare a run with: another run, or a file with the numbers of one?
 
 A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval run --json``, ``assay
 score --json`` and ``assay eval report --format json`` write it. What else such a file holds is
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay import limits
 from assay.errors import FormatError, LimitError, MissingFileError
-from assay.evaluation.answer_scores import score_answers
+from assay.evaluation.answers import answer_records, score_answers
 from assay.evaluation.chunker_match import (
     BY_ID,
     Archive,
@@ -26,23 +26,13 @@ from assay.evaluation.chunker_match import (
     no_archive,
     versions,
 )
-from assay.evaluation.run_scores import query_field, run_scores
-from assay.evaluation.scores import Scores
-from assay.evaluation.stored import answer_records
+from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.runs import RunStatus
 from assay.plural import counted
 
 MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
-
-
-@dataclass(frozen=True, slots=True)
-class Values:
-    """Means by the measures' text form, and where they are known the values of single queries."""
-
-    means: Mapping[str, float | None]
-    per_query: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
 class SetVersion(NamedTuple):
@@ -64,13 +54,16 @@ class SetVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """One side of a gate. ``queries`` holds text and type by id.
+    """One side of a gate: what it scored, as far as a run or a file tells.
 
-    The numbers of a file are ``rounded``. Queries that ``failed`` count as having no results.
+    ``means`` go by the measures' text form, ``per_query`` holds the values of single queries where
+    they are known, ``queries`` text and type by id. The numbers of a file are ``rounded``. Queries
+    that ``failed`` count as having no results.
     """
 
     name: str
-    values: Values
+    means: Mapping[str, float | None]
+    per_query: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     by_type: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     queries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     degraded: int = 0
@@ -96,7 +89,7 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = B
     """A stored run as one side of a gate."""
     ranking = [m for m in measures if m.definition.family is Family.RANKING]
     answers = [m for m in measures if m.definition.family is Family.ANSWER]
-    scores = run_scores(run, run.queries, ranking, rule=match.rule, places=match.places)
+    scores = score_run(run, ranking, match=match.rule, places=match.places)
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
     if answers:
         records = answer_records(run.test_set, run.outcomes)
@@ -106,8 +99,12 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = B
     info = run.info
     return Baseline(
         name=run.name,
-        values=Values(means, {str(m): scores.per_query(m) for m in ranking}),
-        by_type=_by_type(scores, types, ranking),
+        means=means,
+        per_query={str(m): scores.per_query(m) for m in ranking},
+        by_type={
+            kind: {str(m): part[m] for m in ranking}
+            for kind, part in (scores.by(types) if types else {}).items()
+        },
         queries={
             query.query_id: (query.query_text, str(query.query_type or "")) for query in run.queries
         },
@@ -144,17 +141,15 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
     per_query = _object(content, "per_query", path)
     return Baseline(
         name=path.name,
-        values=Values(
-            _means(metrics, measures, path),
-            {
-                str(m): {
-                    str(query): _number(entry.get(m.key), f"per_query.{query}.{m.key}", path)
-                    for query, entry in per_query.items()
-                    if isinstance(entry, Mapping) and m.key in entry
-                }
-                for m in measures
-            },
-        ),
+        means=_means(metrics, measures, path),
+        per_query={
+            str(m): {
+                str(query): _number(entry.get(m.key), f"per_query.{query}.{m.key}", path)
+                for query, entry in per_query.items()
+                if isinstance(entry, Mapping) and m.key in entry
+            }
+            for m in measures
+        },
         by_type={
             str(kind): _means(entry, measures, path)
             for kind, entry in _object(content, "per_query_type", path).items()
@@ -168,18 +163,9 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
     )
 
 
-def _by_type(
-    scores: Scores, types: Mapping[str, str], measures: Iterable[Measure]
-) -> dict[str, dict[str, float | None]]:
-    if not types:
-        return {}
-    asked = list(measures)
-    return {kind: {str(m): part[m] for m in asked} for kind, part in scores.by(types).items()}
-
-
 def _read(path: Path) -> Mapping[str, Any]:
     if path.exists() and not path.is_file():
-        raise MissingFileError(f"{path} is no plain file", hint="give a JSON file, or a run")
+        raise MissingFileError(f"{path} is not a regular file", hint="give a JSON file, or a run")
     try:
         with path.open("rb") as file:
             data = file.read(limits.MAX_JSON_BYTES + 1)

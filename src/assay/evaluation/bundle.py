@@ -14,20 +14,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.answer_scores import ANSWER_MEASURES, answer_interval, score_answers
-from assay.evaluation.run_report import provenance
-from assay.evaluation.run_scores import query_field, run_scores
-from assay.evaluation.sampling import Sampling
-from assay.evaluation.score import Protocol
-from assay.evaluation.scores import Scores, ends, rounded
-from assay.evaluation.stored import (
-    EVIDENCE_MEASURES,
-    answer_records,
+from assay.evaluation.answers import answer_interval, answer_records, score_answers
+from assay.evaluation.defaults import ANSWER_MEASURES, BUNDLE_MEASURES, EVIDENCE_MEASURES
+from assay.evaluation.outcomes import (
     outcomes_digest,
+    query_field,
     score_outcomes,
+    score_run,
     scored,
     tells_evidence,
 )
+from assay.evaluation.report import provenance
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import Protocol
+from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
@@ -37,7 +37,6 @@ FORMS = (1, FORM)  # the first had no intervals for measures of answers
 MASTER = "metrics_master.json"
 MANIFEST = "MANIFEST.sha256"
 NO_INTERVAL = "no interval is computed for measures of answers"
-DEFAULT_MEASURES = "nDCG@10 Recall@{5,10,20} MRR MAP"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +48,17 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "measures": self.measures,
-            "method": self.sampling.method,
-            "level": self.sampling.level,
-            "resamples": self.sampling.resamples,
-            "seed": self.sampling.seed,
-        }
+        return {"measures": self.measures, **self.sampling.to_dict()}
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Recipe:
         """The recipe that ``to_dict`` wrote."""
-        sampling = Sampling(
-            entry["method"], float(entry["level"]), int(entry["resamples"]), int(entry["seed"])
-        )
-        return cls(str(entry["measures"]), sampling)
+        return cls(str(entry["measures"]), Sampling.from_dict(entry))
 
 
 def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling) -> Recipe:
     """Ranking measures; those of decisions and answers where some run has what they look at."""
-    measures = [DEFAULT_MEASURES]
+    measures = [BUNDLE_MEASURES]
     if any(tells_evidence(run.test_set, run.outcomes) for run in runs) and all(
         scored(run.outcomes) for run in runs
     ):
@@ -123,7 +113,7 @@ def read_manifest(text: str) -> dict[str, str]:
 
 
 def differences(stated: Mapping[str, Any], computed: Mapping[str, Any]) -> list[str]:
-    """Every place where the stated content is not the computed one, in words."""
+    """Every difference between the stated and the computed content, in words."""
     return list(_differences(stated, computed, ""))
 
 
@@ -152,7 +142,7 @@ def _entries(run: StoredRun, recipe: Recipe, form: int) -> list[dict[str, Any]]:
 
     found: list[dict[str, Any]] = []
     if ranking := family(Family.RANKING):
-        scores = run_scores(run, run.queries, ranking, sampling=recipe.sampling)
+        scores = score_run(run, ranking, sampling=recipe.sampling)
         found += _of(run, scores, Protocol.POSITIVES_ONLY.value, "all")
         types = query_field(run.queries, "query_type")
         for kind, part in scores.by(types).items() if types else ():

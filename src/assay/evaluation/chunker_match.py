@@ -17,28 +17,30 @@ from statistics import median
 from typing import TypeAlias
 
 from assay.errors import InputError
-from assay.evaluation.match import Place, Rule, place_of
+from assay.evaluation.match import place_of
 from assay.evaluation.stored_run import StoredRun
+from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
+from assay.model.ranking import Match
 from assay.model.testset import GoldenQuery
 from assay.plural import share_of
 
-Archive: TypeAlias = Callable[[Iterable[str], frozenset[str]], Mapping[str, Place]]
-"""Given ids of chunks and chunker versions: where did those chunks of these versions stand?"""
+Archive: TypeAlias = Callable[[Iterable[str], frozenset[str]], Mapping[str, ChunkPlace]]
+"""Where chunks stood as these versions of the chunker cut them, by their ids."""
 
 
 class ChunkerMatch(StrEnum):
-    """By what were results matched with judgments?"""
+    """How were results matched with judgments?"""
 
     EXACT = "exact"
     FALLBACK_DOC_SPAN = "fallback_doc_span"
     FALLBACK_DOC = "fallback_doc"
 
 
-RULES: Mapping[ChunkerMatch, Rule] = {
-    ChunkerMatch.EXACT: Rule.EXACT,
-    ChunkerMatch.FALLBACK_DOC_SPAN: Rule.SPAN,
-    ChunkerMatch.FALLBACK_DOC: Rule.DOC,
+RULES: Mapping[ChunkerMatch, Match] = {
+    ChunkerMatch.EXACT: Match.EXACT,
+    ChunkerMatch.FALLBACK_DOC_SPAN: Match.SPAN,
+    ChunkerMatch.FALLBACK_DOC: Match.DOC,
 }
 
 
@@ -53,11 +55,11 @@ class Matching:
     """How two runs are matched, where judged chunks stand, and what a reader should know."""
 
     match: ChunkerMatch
-    places: Mapping[str, Place]
+    places: Mapping[str, ChunkPlace]
     notes: tuple[str, ...] = ()
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> Match:
         """The rule that both runs are judged by."""
         return RULES[self.match]
 
@@ -66,8 +68,8 @@ BY_ID = Matching(ChunkerMatch.EXACT, {})
 """Chunks by their ids, documents by theirs."""
 
 
-def no_archive(ids: Iterable[str], versions: frozenset[str]) -> Mapping[str, Place]:
-    """Nobody kept where chunks stood."""
+def no_archive(ids: Iterable[str], versions: frozenset[str]) -> Mapping[str, ChunkPlace]:
+    """No archive of chunks was kept."""
     del ids, versions
     return {}
 
@@ -153,8 +155,8 @@ def _by_document(run: StoredRun) -> dict[str, set[str]]:
     return found
 
 
-def _documents(ids: set[str], *runs: StoredRun) -> dict[str, Place]:
-    """The documents of those of the chunks that came back, without their characters."""
+def _documents(ids: set[str], *runs: StoredRun) -> dict[str, ChunkPlace]:
+    """The documents of these chunks, as far as a run returned them; characters are not known."""
     documents = {
         result.chunk_id: result.doc_id
         for run in runs
@@ -162,13 +164,13 @@ def _documents(ids: set[str], *runs: StoredRun) -> dict[str, Place]:
         for result in outcome.results
         if result.chunk_id in ids
     }
-    return {chunk: Place(document) for chunk, document in documents.items()}
+    return {chunk: ChunkPlace(document) for chunk, document in documents.items()}
 
 
-def _spans(run: StoredRun, ids: set[str]) -> dict[str, Place]:
+def _spans(run: StoredRun, ids: set[str]) -> dict[str, ChunkPlace]:
     """Where the run itself saw these chunks."""
     return {
-        result.chunk_id: Place(result.doc_id, result.spans)
+        result.chunk_id: ChunkPlace(result.doc_id, result.spans)
         for outcome in run.outcomes
         for result in outcome.results
         if result.chunk_id in ids and result.spans

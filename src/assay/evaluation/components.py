@@ -1,4 +1,4 @@
-"""What does each component bring: alone, alone of all, and when it is taken away?
+"""What does each component contribute: by itself, beyond all others, and to their fusion?
 
 Components are judged by the lists they gave within one run, before boosts and reranking. Taking
 one away fuses the lists of the others again; nothing is searched. ``hybrid`` is the run itself.
@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from assay.errors import UsageError
-from assay.evaluation.lists import Listed, LookUp, listed_result, places_of
-from assay.evaluation.match import Place
+from assay.evaluation.match import Listed, LookUp, listed_result, places_of
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
 from assay.evaluation.scores import rounded
 from assay.measures.base import Measure
+from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 
 HYBRID = "hybrid"
 
 # (query, its outcome, the components that take part) to the ids in fused order
-Refuse: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], Sequence[str]]
+FuseAgain: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], Sequence[str]]
 Losses: TypeAlias = Mapping[str, Mapping[Measure, float | None]]
 
 
@@ -74,7 +74,7 @@ def component_report(
     outcomes: Sequence[QueryOutcome],
     options: ScoringOptions | None = None,
     *,
-    refuse: Refuse | None = None,
+    fuse_again: FuseAgain | None = None,
     hybrid: EvaluationResult | None = None,
     look_up: LookUp | None = None,
 ) -> ComponentReport:
@@ -96,8 +96,8 @@ def component_report(
     whole = hybrid or result_of(test_set, outcomes, options, name=HYBRID)
     ranking = replace(options, by_group=False, measures=tuple(whole.scores.columns))
     losses: Losses = {}
-    if refuse is not None:
-        losses = _losses(_Fusing(test_set, outcomes, refuse, places), ranking, names)
+    if fuse_again is not None:
+        losses = _losses(_Fusing(test_set, outcomes, fuse_again, places), ranking, names)
     return ComponentReport(
         {**results, HYBRID: whole}, _contributions(test_set, outcomes, places, losses)
     )
@@ -109,7 +109,7 @@ def component_names(outcomes: Sequence[QueryOutcome]) -> tuple[str, ...]:
 
 
 def component_outcomes(
-    outcomes: Sequence[QueryOutcome], name: str, places: Mapping[str, Place]
+    outcomes: Sequence[QueryOutcome], name: str, places: Mapping[str, ChunkPlace]
 ) -> list[QueryOutcome]:
     """The outcomes as they would be if a component had answered alone."""
     found = []
@@ -134,12 +134,12 @@ def component_outcomes(
 
 @dataclass(frozen=True)
 class _Fusing:
-    """What fusing other components takes."""
+    """What it takes to fuse the lists of some components again."""
 
     test_set: TestSet
     outcomes: Sequence[QueryOutcome]
-    refuse: Refuse
-    places: Mapping[str, Place]
+    fuse_again: FuseAgain
+    places: Mapping[str, ChunkPlace]
 
     def of(self, names: Sequence[str]) -> list[QueryOutcome]:
         """The outcomes as they would be after fusing only these components, without boosts."""
@@ -147,7 +147,7 @@ class _Fusing:
         for one in self.outcomes:
             query = self.test_set.by_id.get(one.query_id)
             if query is not None:
-                ids = () if one.error else self.refuse(query, one, names)
+                ids = () if one.error else self.fuse_again(query, one, names)
                 results = tuple(listed_result(chunk_id, self.places) for chunk_id in ids)
                 found.append(QueryOutcome(one.query_id, results, error=one.error))
         return found
@@ -176,7 +176,7 @@ def _minus(a: float | None, b: float | None) -> float | None:
 def _contributions(
     test_set: TestSet,
     outcomes: Sequence[QueryOutcome],
-    places: Mapping[str, Place],
+    places: Mapping[str, ChunkPlace],
     losses: Losses,
 ) -> dict[str, Contribution]:
     names = component_names(outcomes)

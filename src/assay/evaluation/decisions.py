@@ -1,31 +1,37 @@
-"""How good are yes/no decisions, given labels and scores?"""
+"""How good are yes/no decisions, given labels and scores, and how precisely is that known?
+
+AUROC and AUPRC resample (label, score) pairs. Sensitivity, specificity, PPV, NPV and the Brier
+score are means over a part of the queries, so the bootstrap of means serves them. For the others
+no interval is given, and the reason says so.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.decision_intervals import decision_interval
+from assay.evaluation.defaults import DECISION_MEASURES
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.stats.bootstrap import bootstrap_means
+from assay.stats.bootstrap_auc import bootstrap_ranking_quality
+from assay.stats.interval import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
+    from assay.model.arrays import BoolArray, FloatArray
     from assay.stats.delong import AurocEstimate
-    from assay.stats.interval import Interval
 
-DEFAULT_DECISION_MEASURES = (
-    "AUROC AUPRC Sensitivity Specificity PPV NPV F1 TPR(fpr={0.01,0.03,0.05,0.1})"
-)
+    Parts: TypeAlias = tuple[FloatArray, BoolArray]  # a value per query, and which of them count
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class Decisions:
 
     n: int
     positives: int
-    outcomes: dict[Measure, Outcome]
+    outcomes: dict[Measure, MeasureValue]
     intervals: dict[Measure, Interval]
     delong: AurocEstimate
     sampling: Sampling = field(default_factory=Sampling)
@@ -61,19 +67,14 @@ class Decisions:
                 "ci": ends(self.delong.interval),
                 "reason": self.delong.reason,
             },
-            "sampling": {
-                "method": self.sampling.method,
-                "level": self.sampling.level,
-                "resamples": self.sampling.resamples,
-                "seed": self.sampling.seed,
-            },
+            "sampling": self.sampling.to_dict(),
         }
 
 
 def classify(
     labels: ArrayLike,
     scores: ArrayLike,
-    measures: str | Iterable[str | Measure] = DEFAULT_DECISION_MEASURES,
+    measures: str | Iterable[str | Measure] = DECISION_MEASURES,
     *,
     sampling: Sampling | None = None,
     clusters: Sequence[str] | None = None,
@@ -97,4 +98,62 @@ def classify(
         intervals={m: decision_interval(m, truth, points, sampling, groups) for m in asked},
         delong=delong(truth, points, level=sampling.level),
         sampling=sampling,
+    )
+
+
+def _share(chosen: BoolArray) -> FloatArray:
+    return chosen.astype(np.float64)
+
+
+_AS_MEANS: dict[str, Callable[[BoolArray, FloatArray, Measure], Parts]] = {
+    "Sensitivity": lambda labels, scores, m: (_share(scores >= m.number("t")), labels),
+    "Specificity": lambda labels, scores, m: (_share(scores < m.number("t")), ~labels),
+    "PPV": lambda labels, scores, m: (_share(labels), scores >= m.number("t")),
+    "NPV": lambda labels, scores, m: (_share(~labels), scores < m.number("t")),
+    "Brier": lambda labels, scores, _: (
+        (np.where(np.isneginf(scores), 0.0, scores) - labels) ** 2,
+        np.ones(len(labels), dtype=np.bool_),
+    ),
+}
+
+
+def decision_interval(
+    measure: Measure,
+    labels: BoolArray,
+    scores: FloatArray,
+    sampling: Sampling,
+    clusters: tuple[str, ...] | None = None,
+) -> Interval:
+    """The confidence interval of a decision measure, or the reason why there is none."""
+    outcome = measure.decide(labels, scores)
+    if outcome.value is None:
+        return _none(len(labels), sampling, outcome.reason)
+    if measure.name in ("AUROC", "AUPRC"):
+        quality = bootstrap_ranking_quality(
+            labels,
+            scores,
+            clusters=clusters,
+            level=sampling.level,
+            resamples=sampling.resamples,
+            seed=sampling.seed,
+        )
+        return quality.auroc_interval if measure.name == "AUROC" else quality.auprc_interval
+    if measure.name not in _AS_MEANS:
+        return _none(len(labels), sampling, f"no interval is computed for {measure.name}")
+    values, counted = _AS_MEANS[measure.name](labels, scores, measure)
+    (interval,) = bootstrap_means(
+        values[:, None],
+        defined=counted[:, None],
+        clusters=clusters,
+        method=sampling.method,
+        level=sampling.level,
+        resamples=sampling.resamples,
+        seed=sampling.seed,
+    )
+    return interval
+
+
+def _none(n: int, sampling: Sampling, reason: str | None) -> Interval:
+    return Interval(
+        low=None, high=None, level=sampling.level, method=sampling.method, n=n, reason=reason
     )

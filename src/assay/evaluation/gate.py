@@ -8,28 +8,38 @@
 With ``non_inferiority`` the interval of the paired difference decides instead of the means: passed
 where all of it lies above the limit, failed where all of it lies below. Its level is 1 − 2 alpha,
 which is a one-sided test at alpha on either side.
+
+Limits are written ``Recall@10=5%`` (relative to the baseline) or ``nDCG@10=0.02`` (absolute). A
+drop of exactly the limit passes. Every measure that can be gated lies between 0 and 1, so an
+absolute limit is below 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
+from assay.errors import UsageError
 from assay.evaluation.baseline import Baseline
-from assay.evaluation.gate_limits import Limit, slack
+from assay.evaluation.defaults import GATE_LIMIT
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import ends, rounded
-from assay.measures.base import Family
+from assay.measures.base import Family, Measure
+from assay.measures.parse import parse_measure
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.interval import Interval
 
-SHOWN_MEASURES = "Recall@10 nDCG@10"
+ROUNDING = 1e-9  # 0.80 to 0.76 is a drop of exactly 5 %, whatever floating point says
+FILE_ROUNDING = 6e-5  # half of the last of four decimals, and what a margin makes of it
+LOWER_IS_BETTER = frozenset({"EmptyResultRate"})
 
 
 class GateOutcome(StrEnum):
@@ -46,10 +56,48 @@ class GateOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class GateLimit:
+    """The largest drop of one measure that passes."""
+
+    measure: Measure
+    amount: float
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{self.measure}={self.allowed}"
+
+    @property
+    def allowed(self) -> str:
+        """The amount as it is written."""
+        return f"{self.amount * 100:g}%" if self.relative else f"{self.amount:g}"
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger value of the measure is good news."""
+        return self.measure.name not in LOWER_IS_BETTER
+
+    def margin(self, baseline: float) -> float:
+        """The allowed drop in units of the measure."""
+        return self.amount * abs(baseline) if self.relative else self.amount
+
+    def worse_by(self, baseline: float, current: float) -> float:
+        """How far the measure went in the bad direction; negative where it got better."""
+        return baseline - current if self.higher_is_better else current - baseline
+
+    def got_worse(self, baseline: float, current: float, *, rounded: bool = False) -> bool:
+        """Whether the measure got worse at all, by more than ``slack``."""
+        return self.worse_by(baseline, current) > slack(rounded)
+
+    def exceeded(self, baseline: float, current: float, *, rounded: bool = False) -> bool:
+        """Whether the measure got worse by more than the limit; files hold ``rounded`` numbers."""
+        return self.worse_by(baseline, current) > self.margin(baseline) + slack(rounded)
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One measure held against its limit."""
 
-    limit: Limit
+    limit: GateLimit
     baseline: float | None
     current: float | None
     outcome: GateOutcome
@@ -146,14 +194,14 @@ class GateReport:
 def gate(
     baseline: Baseline,
     current: Baseline,
-    limits: Sequence[Limit],
+    limits: Sequence[GateLimit],
     *,
     non_inferiority: bool = False,
     alpha: float = DEFAULT_ALPHA,
     sampling: Sampling | None = None,
     warnings: Sequence[str] = (),
 ) -> GateReport:
-    """Hold the current run against the baseline."""
+    """Compare the current run with the baseline."""
     blockers = _blockers(baseline, current)
     sampling = sampling or Sampling()
     checks = tuple(
@@ -162,14 +210,14 @@ def gate(
         else _by_means(limit, baseline, current)
         for limit in limits
     )
-    keys = list(dict.fromkeys([*baseline.values.means, *current.values.means]))
+    keys = list(dict.fromkeys([*baseline.means, *current.means]))
     types = [kind for kind in current.by_type if kind in baseline.by_type]
     first = str(limits[0].measure)
     return GateReport(
         baseline=baseline.name,
         current=current.name,
         checks=checks,
-        shown=_pairs(keys, baseline.values.means, current.values.means),
+        shown=_pairs(keys, baseline.means, current.means),
         by_type={
             kind: _pairs(keys, baseline.by_type[kind], current.by_type[kind]) for kind in types
         },
@@ -211,9 +259,9 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
     return found
 
 
-def _by_means(limit: Limit, before: Baseline, after: Baseline) -> Check:
+def _by_means(limit: GateLimit, before: Baseline, after: Baseline) -> Check:
     key = str(limit.measure)
-    baseline, current = before.values.means.get(key), after.values.means.get(key)
+    baseline, current = before.means.get(key), after.means.get(key)
     undefined = _undefined(limit, baseline, current)
     if undefined is not None:
         return undefined
@@ -233,14 +281,14 @@ def _by_means(limit: Limit, before: Baseline, after: Baseline) -> Check:
 
 
 def _by_interval(
-    limit: Limit, before: Baseline, after: Baseline, alpha: float, sampling: Sampling
+    limit: GateLimit, before: Baseline, after: Baseline, alpha: float, sampling: Sampling
 ) -> Check:
     key = str(limit.measure)
-    baseline, current = before.values.means.get(key), after.values.means.get(key)
+    baseline, current = before.means.get(key), after.means.get(key)
     undefined = _undefined(limit, baseline, current)
     if undefined is not None:
         return undefined
-    one, other = before.values.per_query.get(key, {}), after.values.per_query.get(key, {})
+    one, other = before.per_query.get(key, {}), after.per_query.get(key, {})
     common = [q for q in other if other[q] is not None and one.get(q) is not None]
     if not common:
         sentence = _no_pairs(limit, before, after)
@@ -260,13 +308,13 @@ def _by_interval(
     return Check(limit, float(a.mean()), float(b.mean()), outcome, sentence, interval)
 
 
-def _no_pairs(limit: Limit, before: Baseline, after: Baseline) -> str:
+def _no_pairs(limit: GateLimit, before: Baseline, after: Baseline) -> str:
     """Why there is nothing to draw an interval from, and what to do."""
     key = str(limit.measure)
     if limit.measure.definition.family is Family.ANSWER:
         return f"{key} has no values of single queries: gate it without non-inferiority"
     for side in (before, after):
-        if not side.values.per_query.get(key):
+        if not side.per_query.get(key):
             return (
                 f"{side.name} has no values of single queries to draw an interval from: make the "
                 "file with assay eval show RUN --json --per-query, or name the stored run"
@@ -287,7 +335,7 @@ def _ruling(interval: Interval, margin: float, apart: float) -> tuple[GateOutcom
     return GateOutcome.INCONCLUSIVE, f"{shown} reaches below −{margin:.4f}: take more queries"
 
 
-def _undefined(limit: Limit, baseline: float | None, current: float | None) -> Check | None:
+def _undefined(limit: GateLimit, baseline: float | None, current: float | None) -> Check | None:
     if baseline is not None and current is not None:
         return None
     side = "baseline" if baseline is None else "current run"
@@ -296,9 +344,9 @@ def _undefined(limit: Limit, baseline: float | None, current: float | None) -> C
 
 
 def _failing(
-    key: str, limit: Limit, baseline: Baseline, current: Baseline
+    key: str, limit: GateLimit, baseline: Baseline, current: Baseline
 ) -> tuple[FailingQuery, ...]:
-    before, after = baseline.values.per_query.get(key, {}), current.values.per_query.get(key, {})
+    before, after = baseline.per_query.get(key, {}), current.per_query.get(key, {})
     rounded_side = baseline.rounded or current.rounded
     found = []
     for query, value in after.items():
@@ -328,3 +376,47 @@ def _relative(baseline: float | None, current: float | None) -> float | None:
     if baseline is None or current is None or baseline == 0.0:
         return None
     return rounded((current - baseline) / abs(baseline))
+
+
+def slack(rounded: bool) -> float:
+    """How far two equal values may lie apart, where one of them was ``rounded`` or none was."""
+    return FILE_ROUNDING if rounded else ROUNDING
+
+
+def parse_limit(text: str) -> GateLimit:
+    """The limit that ``measure=amount`` stands for."""
+    name, equals, amount = text.rpartition("=")
+    if not equals or not name.strip():
+        raise _bad(text)
+    measure = parse_measure(name)
+    if measure.definition.family is Family.DECISION:
+        raise UsageError(f"{measure} cannot be gated", hint="give a measure of rankings or answers")
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(%?)", amount.strip())
+    number = float(found[1]) if found else math.nan
+    if found is None or not math.isfinite(number):
+        raise _bad(text)
+    relative = bool(found[2])
+    if not relative and number >= 1.0:
+        raise UsageError(
+            f"{text!r:.80} can never fail: {measure} lies between 0 and 1, and so does any drop",
+            hint=f'did you mean "{measure}={found[1]}%"?',
+        )
+    return GateLimit(measure, number / 100 if relative else number, relative)
+
+
+def parse_limits(texts: Iterable[str]) -> tuple[GateLimit, ...]:
+    """The limits in force: the default one, and what is given beside or instead of it."""
+    given: dict[Measure, GateLimit] = {}
+    for text in texts:
+        limit = parse_limit(text)
+        if limit.measure in given:
+            raise UsageError(f"{limit.measure} has two limits")
+        given[limit.measure] = limit
+    default = parse_limit(GATE_LIMIT)
+    return tuple({default.measure: default, **given}.values())
+
+
+def _bad(text: str) -> UsageError:
+    return UsageError(
+        f"{text!r:.80} is not a limit", hint='write "Recall@10=5%" (relative) or "nDCG@10=0.02"'
+    )

@@ -1,12 +1,8 @@
-"""Which judged things did a stored ranking bring back, and by which rule?
+"""Which judged things did a stored ranking bring back, by which rule, and at which rank?
 
-A judgment names a chunk, a document, or spans of a document. A result brings it when
-
-    EXACT   it is the judged chunk; or of the judged document (and covers half of its judged spans)
-    SPAN    it is of the same document, and with the results before it covers half of the characters
-            that were judged, where they are known: ids of chunks mean nothing to a run that was cut
-            in another way, and a chunk that was cut in three comes back in parts
-    DOC     it is of the same document
+A judgment names a chunk, a document, or spans of a document; ``Match`` says when a result counts as
+the judged thing. With ``SPAN``, results of one ranking count together: a passage that another
+chunker cut in three comes back in parts, and is found at the result that completes half of it.
 
 Every judgment is found once, at the first result that brings it. The order is score descending,
 then the rank that the engine gave; results without scores keep theirs.
@@ -15,37 +11,26 @@ then the rank that the engine gave; results without scores keep theirs.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from assay.measures.table import JudgedHits, build_table
 from assay.model.answers import Expect
 from assay.model.arrays import IntArray
+from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
+from assay.model.ranking import ENOUGH_COVERED, Match, document_id
 from assay.model.runs import QueryOutcome, RankedResult
-from assay.model.testset import GoldenQuery, Judgment
+from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.plural import share_of
 
-CHUNK_MARK = ":chunk_"
-ENOUGH_COVERED = 0.5
+LookUp: TypeAlias = Callable[[Iterable[str]], Mapping[str, ChunkPlace]]
+"""Where did these chunks stand when the run was made?"""
 
-
-class Rule(Enum):
-    """When is a result what was judged?"""
-
-    EXACT = "exact"
-    SPAN = "span"
-    DOC = "doc"
-
-
-class Place(NamedTuple):
-    """Where a chunk stands: its document, and its characters there (empty: not known)."""
-
-    doc_id: str
-    spans: tuple[Span, ...] = ()
+SHOWN_IDS = 3
 
 
 class Target(NamedTuple):
@@ -66,29 +51,25 @@ def ranked_queries(queries: Iterable[GoldenQuery]) -> tuple[GoldenQuery, ...]:
     return tuple(query for query in queries if query.expect is Expect.EVIDENCE and query.judged)
 
 
-def place_of(judgment: Judgment, archive: Mapping[str, Place]) -> Place:
+def place_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> ChunkPlace:
     """Where the judged thing stands, by the test set, else the archive, else its id."""
     known = archive.get(judgment.id)
     spans = judgment.spans or (known.spans if known is not None else ())
-    return Place(_document_of(judgment, archive), spans)
+    return ChunkPlace(_document_of(judgment, archive), spans)
 
 
-def _document_of(judgment: Judgment, archive: Mapping[str, Place]) -> str:
+def _document_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> str:
     if judgment.doc_id is not None:
         return judgment.doc_id
     known = archive.get(judgment.id)
     return document_id(judgment.id) if known is None else known.doc_id
 
 
-def document_id(text: str) -> str:
-    """The document's part of a chunk's id; of any other id, all of it."""
-    head, found, _ = text.rpartition(CHUNK_MARK)
-    return head if found else text
-
-
-def targets(query: GoldenQuery, rule: Rule, archive: Mapping[str, Place]) -> list[Target]:
+def _query_targets(
+    query: GoldenQuery, rule: Match, archive: Mapping[str, ChunkPlace]
+) -> list[Target]:
     """What the rule looks for; by document, the best grade of its judgments counts."""
-    if rule is Rule.EXACT:
+    if rule is Match.EXACT:
         return [
             Target(one.grade, chunk_id=one.id, doc_id=one.id, spans=one.spans)
             for one in query.relevant_docs
@@ -96,7 +77,7 @@ def targets(query: GoldenQuery, rule: Rule, archive: Mapping[str, Place]) -> lis
     found: list[Target] = []
     whole: dict[str, int] = {}
     for one in query.relevant_docs:
-        if rule is Rule.SPAN and (place := place_of(one, archive)).spans:
+        if rule is Match.SPAN and (place := place_of(one, archive)).spans:
             found.append(Target(one.grade, None, place.doc_id, place.spans, in_parts=True))
         else:
             doc_id = _document_of(one, archive)
@@ -105,7 +86,7 @@ def targets(query: GoldenQuery, rule: Rule, archive: Mapping[str, Place]) -> lis
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class QueryTargets:
     """The targets of one query, with their numbers by chunk and by document."""
 
     targets: Sequence[Target]
@@ -114,26 +95,26 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class Targets:
     """What a rule looks for, query by query: made once and held against any number of runs."""
 
     queries: Sequence[GoldenQuery]
-    wanted: Sequence[Wanted]
+    by_query: Sequence[QueryTargets]
     judged: tuple[IntArray, IntArray]
 
 
-def sought(
-    queries: Sequence[GoldenQuery], rule: Rule, archive: Mapping[str, Place] | None = None
-) -> Sought:
+def targets_of(
+    queries: Sequence[GoldenQuery], rule: Match, archive: Mapping[str, ChunkPlace] | None = None
+) -> Targets:
     """What the rule looks for in the results of these queries."""
-    wanted = [_wanted(targets(query, rule, archive or {})) for query in queries]
+    wanted = [_indexed(_query_targets(query, rule, archive or {})) for query in queries]
     counts = [len(one.targets) for one in wanted]
     grades = [target.grade for one in wanted for target in one.targets]
     at = np.repeat(np.arange(len(wanted), dtype=np.int64), counts)
-    return Sought(queries, wanted, (at, np.array(grades, dtype=np.int64)))
+    return Targets(queries, wanted, (at, np.array(grades, dtype=np.int64)))
 
 
-def _wanted(found: list[Target]) -> Wanted:
+def _indexed(found: list[Target]) -> QueryTargets:
     by_chunk: dict[str, list[int]] = {}
     by_doc: dict[str, list[int]] = {}
     for number, target in enumerate(found):
@@ -141,29 +122,29 @@ def _wanted(found: list[Target]) -> Wanted:
             by_chunk.setdefault(target.chunk_id, []).append(number)
         if target.doc_id is not None:
             by_doc.setdefault(target.doc_id, []).append(number)
-    return Wanted(found, by_chunk, by_doc)
+    return QueryTargets(found, by_chunk, by_doc)
 
 
 def judge_outcomes(
     queries: Sequence[GoldenQuery],
     outcomes: Mapping[str, QueryOutcome],
-    rule: Rule,
-    archive: Mapping[str, Place] | None = None,
+    rule: Match,
+    archive: Mapping[str, ChunkPlace] | None = None,
 ) -> JudgedHits:
     """The judged-hits table of stored outcomes; a query that failed has no results."""
-    return judge_sought(sought(queries, rule, archive), outcomes)
+    return judge_targets(targets_of(queries, rule, archive), outcomes)
 
 
-def judge_sought(what: Sought, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:
-    """The same where the judgments are prepared already."""
-    queries = what.queries
+def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:
+    """The judged-hits table of stored outcomes, for judgments that were prepared before."""
+    queries = targets.queries
     ats: list[int] = []
     ranks: list[int] = []
     grades: list[int] = []
     retrieved = [0] * len(queries)
     top = [-np.inf] * len(queries)
     missing = [False] * len(queries)
-    for at, (query, wanted) in enumerate(zip(queries, what.wanted, strict=True)):
+    for at, (query, wanted) in enumerate(zip(queries, targets.by_query, strict=True)):
         outcome = outcomes.get(query.query_id)
         missing[at] = outcome is None
         if outcome is None or outcome.error is not None or not outcome.results:
@@ -179,7 +160,7 @@ def judge_sought(what: Sought, outcomes: Mapping[str, QueryOutcome]) -> JudgedHi
     return build_table(
         tuple(query.query_id for query in queries),
         (_whole(ats), _whole(ranks), _whole(grades)),
-        what.judged,
+        targets.judged,
         retrieved=_whole(retrieved),
         top_score=np.array(top, dtype=np.float64),
         tied=np.zeros(len(queries), dtype=np.int64),
@@ -193,11 +174,13 @@ def _whole(numbers: list[int]) -> IntArray:
 
 
 def graded_ranks(
-    query: GoldenQuery, outcome: QueryOutcome, rule: Rule, archive: Mapping[str, Place]
+    query: GoldenQuery, outcome: QueryOutcome, rule: Match, archive: Mapping[str, ChunkPlace]
 ) -> dict[int, int]:
     """The grade of each result that brings something judged, by its rank."""
     grades: dict[int, int] = {}
-    for rank, grade in _found(_ordered(outcome.results), _wanted(targets(query, rule, archive))):
+    for rank, grade in _found(
+        _ordered(outcome.results), _indexed(_query_targets(query, rule, archive))
+    ):
         grades[rank] = max(grade, grades.get(rank, grade))
     return grades
 
@@ -230,7 +213,7 @@ def _ordered(results: Sequence[RankedResult]) -> Sequence[RankedResult]:
     return [results[at] for at in sorted(range(len(results)), key=lambda at: (-scores[at], at))]
 
 
-def _found(results: Sequence[RankedResult], wanted: Wanted) -> list[tuple[int, int]]:
+def _found(results: Sequence[RankedResult], wanted: QueryTargets) -> list[tuple[int, int]]:
     """(rank, grade) of every target at the first result that brings it."""
     by_chunk, by_doc = wanted.by_chunk, wanted.by_doc
     waiting = set(range(len(wanted.targets)))
@@ -238,7 +221,7 @@ def _found(results: Sequence[RankedResult], wanted: Wanted) -> list[tuple[int, i
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(results, 1):
         if result.chunk_id not in by_chunk and result.doc_id not in by_doc:
-            continue  # the rule, in rankings of many and judgments of few
+            continue  # most results: rankings are long and judgments few
         brought = set(by_chunk.get(result.chunk_id, ()))
         for number in by_doc.get(result.doc_id, ()):
             target = wanted.targets[number]
@@ -259,3 +242,96 @@ def _found(results: Sequence[RankedResult], wanted: Wanted) -> list[tuple[int, i
 def enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
     """Where either side's characters are not known, any result of the document will do."""
     return not judged or not spans or covers_enough(judged, spans)
+
+
+def places_of(
+    test_set: TestSet, outcomes: Sequence[QueryOutcome], look_up: LookUp | None = None
+) -> dict[str, ChunkPlace]:
+    """Where the chunks of components' lists stand, as far as it is known.
+
+    A run keeps only the ids of what its components found. The document and characters of such a
+    chunk are those of the run's own results where it is among them, else those that ``look_up``
+    knows, else its document is what the id says. An id in our form names its document, so such a
+    chunk is looked up only where characters of that document were judged.
+    """
+    known = {
+        one.chunk_id: ChunkPlace(one.doc_id, one.spans)
+        for outcome in outcomes
+        for one in outcome.results
+    }
+    if look_up is None:
+        return known
+    spanned = {
+        name
+        for query in test_set.queries
+        for one in query.relevant_docs
+        if one.spans
+        for name in (one.id, one.doc_id or document_id(one.id))
+    }
+    lacking = {
+        chunk_id
+        for outcome in outcomes
+        for listed in (*outcome.component_lists.values(), outcome.fused)
+        for chunk_id in listed
+        if chunk_id not in known
+        and ((document := document_id(chunk_id)) == chunk_id or document in spanned)
+    }
+    return {**look_up(sorted(lacking)), **known} if lacking else known
+
+
+def listed_result(
+    chunk_id: str, places: Mapping[str, ChunkPlace], score: float | None = None
+) -> RankedResult:
+    """A listed chunk as a result."""
+    place = _place(chunk_id, places)
+    return RankedResult(chunk_id, place.doc_id, score, place.spans)
+
+
+class Listed:
+    """A list of chunks in which judged things are looked up by ``Match.EXACT``."""
+
+    def __init__(self, ids: Sequence[str], places: Mapping[str, ChunkPlace]) -> None:
+        self._named: dict[str, list[tuple[int, Sequence[Span]]]] = {}
+        for rank, chunk_id in enumerate(ids, 1):
+            place = _place(chunk_id, places)
+            self._named.setdefault(chunk_id, []).append((rank, ()))
+            if place.doc_id != chunk_id:
+                self._named.setdefault(place.doc_id, []).append((rank, place.spans))
+
+    def ranks(self, judgment: Judgment) -> list[int]:
+        """The ranks, from 1, of all chunks that bring the judged thing."""
+        found = self._named.get(judgment.id, ())
+        return [rank for rank, spans in found if enough(judgment.spans, spans)]
+
+    def rank(self, judgment: Judgment) -> int | None:
+        """The best of them."""
+        return next(iter(self.ranks(judgment)), None)
+
+
+def _place(chunk_id: str, places: Mapping[str, ChunkPlace]) -> ChunkPlace:
+    return places.get(chunk_id) or ChunkPlace(document_id(chunk_id))
+
+
+def absence(
+    queries: Sequence[GoldenQuery],
+    present: Callable[[Collection[str]], Collection[str]],
+    rule: Match = Match.EXACT,
+) -> str | None:
+    """A sentence about relevant ids that the index does not have, which count as not found.
+
+    ``present`` returns those of many ids that are in the index. Where results are matched by
+    document, a missing chunk is no loss as long as its document is there.
+    """
+    names = {
+        one.id: (one.id,) if rule is Match.EXACT else (one.id, one.doc_id or document_id(one.id))
+        for query in queries
+        for one in query.relevant_docs
+        if one.grade > 0
+    }
+    there = present({name for group in names.values() for name in group})
+    gone = sorted(name for name, group in names.items() if not any(one in there for one in group))
+    if not gone:
+        return None
+    share = share_of(len(gone), len(names), "judged id", "is")
+    more = ", ..." if len(gone) > SHOWN_IDS else ""
+    return f"{share} not in the index and cannot be found: {', '.join(gone[:SHOWN_IDS])}{more}"

@@ -1,4 +1,4 @@
-"""Which queries of a test set are meant, and with which filters are they asked?
+"""Which queries of a test set are run, and with which filters?
 
 A test set with a held-out part is run without it, unless that part is asked for. Modes narrow it
 further: ``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is
@@ -39,7 +39,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class SetPart:
     """The queries to run, under the name of the part, and the filters they are asked with."""
 
     test_set: TestSet
@@ -62,7 +62,7 @@ def part_of(
     mode: Mode = Mode.AS_WRITTEN,
     *,
     modes_of: Modes | None = None,
-) -> Part:
+) -> SetPart:
     """The part of a test set that is meant; None leaves the held-out part out, if there is one."""
     if split is None:
         split = Split.ALL if test_set.held_out is None else Split.EVALUATION
@@ -79,7 +79,7 @@ def part_of(
     queries = _of_mode(queries, mode, modes_of)
     if not queries:
         raise UsageError(f"{test_set.name} has no query for {_label(split, mode)}")
-    return Part(
+    return SetPart(
         replace(test_set, queries=tuple(queries)),
         _label(split, mode),
         mode,
@@ -105,7 +105,7 @@ def _of_mode(queries: list[GoldenQuery], mode: Mode, modes_of: Modes | None) -> 
 def _ingested(
     queries: list[GoldenQuery], wanted: IngestionMode, modes_of: Modes | None
 ) -> list[GoldenQuery]:
-    """Judgments of what was ingested in the other way cannot be found, and must not count."""
+    """Judgments of what was ingested the other way cannot be found, and must not count."""
     chosen = [query for query in queries if query.ingestion_mode in (None, wanted)]
     ids = {judgment.id for query in chosen for judgment in query.relevant_docs}
     modes = {} if modes_of is None else modes_of(ids)

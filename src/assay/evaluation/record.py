@@ -1,4 +1,4 @@
-"""How does an evaluation survive its process, and when need it not be run at all?
+"""How does an evaluation survive a crash, and when does it not have to run at all?
 
 Outcomes are committed ten at a time. A run with the same key (configuration, queries, index
 generation) that is complete answers at once, unless a query of it failed or was degraded; one that
@@ -16,16 +16,17 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
+from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
-from assay.evaluation.parts import Part
+from assay.evaluation.parts import SetPart
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
-from assay.evaluation.runner import answerable
+from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.system import System
 
-# queries done, in all, and what was found up to now
-Told: TypeAlias = Callable[[int, int, Sequence[QueryOutcome]], None]
+# called with the queries done, their total, and the outcomes so far
+ReportProgress: TypeAlias = Callable[[int, int, Sequence[QueryOutcome]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +58,10 @@ class Recorded:
 
 def record(
     system: System,
-    part: Part,
+    part: SetPart,
     store: RunStore,
     options: RecordOptions | None = None,
-    told: Told | None = None,
+    progress: ReportProgress | None = None,
 ) -> Recorded:
     """Run an evaluation into a store, or find that it was run before."""
     options = options or RecordOptions()
@@ -75,14 +76,16 @@ def record(
     if part.touches_held_out:
         test_set = part.test_set
         store.log_held_out(
-            HeldOutUse(test_set.name, test_set.version, info.run_id, options.purpose, now())
+            HeldOutUse(
+                test_set.name, test_set.version, info.run_id, options.purpose, now("seconds")
+            )
         )
     before = store.outcomes(info.run_id)  # nothing, unless the run was cut short
-    asked = _execute(_Job(system, part, store, info, options), before, told)
+    asked = _execute(_Job(system, part, store, info, options), before, progress)
     outcomes = (*before, *asked)
     reused = len(before)
     result = _result(info, part, outcomes, options, cached=False)
-    info = store.finish(info.run_id, result.to_dict(), finished_at=now())
+    info = store.finish(info.run_id, result.to_dict(), finished_at=now("seconds"))
     return Recorded(info, result, cached=False, reused=reused)
 
 
@@ -92,7 +95,7 @@ def config_hash(config: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def cache_key(config: Mapping[str, Any], part: Part, generation: str | None) -> str:
+def cache_key(config: Mapping[str, Any], part: SetPart, generation: str | None) -> str:
     """The same for the same configuration, queries and index generation."""
     if generation is None:
         return f"unknown-{secrets.token_hex(16)}"
@@ -106,13 +109,8 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
-def now() -> str:
-    """The present moment in UTC."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _started(system: System, part: Part, store: RunStore, options: RecordOptions) -> RunInfo:
-    """A run to go on with: the one to resume, one with the same key, or a new one."""
+def _started(system: System, part: SetPart, store: RunStore, options: RecordOptions) -> RunInfo:
+    """The run to continue: the one to resume, one with the same key, or a new one."""
     if options.resume is not None:
         found = store.run(options.resume)
         return found if found.status is RunStatus.COMPLETE else _claimed(store, found, options)
@@ -128,7 +126,7 @@ def _started(system: System, part: Part, store: RunStore, options: RecordOptions
         config=system.config,
         config_hash=config_hash(system.config),
         cache_key=key,
-        created_at=now(),
+        created_at=now("seconds"),
         generation=system.generation or "",
         engine=system.engine,
         name=options.name,
@@ -153,17 +151,19 @@ def _claimed(store: RunStore, info: RunInfo, options: RecordOptions) -> RunInfo:
 
 @dataclass(frozen=True)
 class _Job:
-    """One run that is being made."""
+    """A run in progress."""
 
     system: System
-    part: Part
+    part: SetPart
     store: RunStore
     info: RunInfo
     options: RecordOptions
 
 
-def _execute(job: _Job, before: Sequence[QueryOutcome], told: Told | None) -> list[QueryOutcome]:
-    """Ask what is not answered yet; whatever ends this early leaves a run that can go on."""
+def _execute(
+    job: _Job, before: Sequence[QueryOutcome], progress: ReportProgress | None
+) -> list[QueryOutcome]:
+    """Run the queries that are left; whatever stops this early leaves a run that can be resumed."""
     store, run_id, options = job.store, job.info.run_id, job.options
     done = {one.query_id for one in before}
     every = answerable(job.part.test_set)
@@ -181,8 +181,8 @@ def _execute(job: _Job, before: Sequence[QueryOutcome], told: Told | None) -> li
         ):
             batch.append(outcome)
             seen.append(outcome)
-            if told is not None:
-                told(len(done) + len(seen), len(every), seen)
+            if progress is not None:
+                progress(len(done) + len(seen), len(every), seen)
             if len(batch) == BATCH:
                 commit()
         commit()
@@ -199,7 +199,7 @@ def _execute(job: _Job, before: Sequence[QueryOutcome], told: Told | None) -> li
 
 def _result(
     info: RunInfo,
-    part: Part,
+    part: SetPart,
     outcomes: Sequence[QueryOutcome],
     options: RecordOptions,
     *,

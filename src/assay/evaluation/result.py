@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
-from assay.evaluation.answer_scores import ANSWER_MEASURES, answers_to_dict, score_answers
-from assay.evaluation.match import Rule
-from assay.evaluation.sampling import Sampling
-from assay.evaluation.score import Protocol
-from assay.evaluation.scores import Scores, rounded
-from assay.evaluation.stored import (
+from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
+from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
+from assay.evaluation.outcomes import (
     Latency,
-    answer_records,
     latency,
-    no_scores,
+    query_field,
     score_outcomes,
     usual_measures,
 )
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import Protocol
+from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.measures.base import Family, Measure
-from assay.measures.classification import Outcome
+from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
+from assay.model.ranking import Match, MatchName
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import share_of
@@ -37,7 +37,7 @@ class ScoringOptions:
 
     measures: str | Iterable[str | Measure] | None = None
     protocol: Protocol | str | None = None
-    match: Rule | Literal["exact", "doc", "span"] = Rule.EXACT
+    match: Match | MatchName = Match.EXACT
     sampling: Sampling = field(default_factory=Sampling)
     by_group: bool = False  # queries of one group (a post, an interview) are resampled together
 
@@ -50,7 +50,7 @@ class EvaluationResult:
     test_set: TestSet
     outcomes: Sequence[QueryOutcome] = field(repr=False)
     scores: Scores
-    answers: Mapping[Measure, Outcome]
+    answers: Mapping[Measure, MeasureValue]
     run_id: str | None = None
     cached: bool = False
 
@@ -58,15 +58,20 @@ class EvaluationResult:
         """The mean of a measure: ``result["nDCG@10"]``."""
         return self.scores[measure]
 
+    def by(self, name: str) -> dict[str, Scores]:
+        """The scores of each group of queries that share the value of a field."""
+        groups = query_field(self.test_set.queries, name)
+        return self.scores.by(groups) if groups else {}
+
     @cached_property
     def by_query_type(self) -> dict[str, Scores]:
         """The scores of each type of query."""
-        return self._by("query_type")
+        return self.by("query_type")
 
     @cached_property
     def by_speaker(self) -> dict[str, Scores]:
         """The scores by whose words a query is about."""
-        return self._by("speaker_filter")
+        return self.by("speaker_filter")
 
     @cached_property
     def latency(self) -> Latency:
@@ -101,10 +106,10 @@ class EvaluationResult:
 
     @property
     def _first_error(self) -> str:
-        """The first error that may be told: one of a held-out query may quote it."""
+        """The first error that may be shown; that of a held-out query could quote the query."""
         hidden = self.test_set.held_out_ids
-        told = (one.error for one in self.outcomes if one.error and one.query_id not in hidden)
-        return next((f" (the first with {error})" for error in told), "")
+        errors = (one.error for one in self.outcomes if one.error and one.query_id not in hidden)
+        return next((f" (the first with {error})" for error in errors), "")
 
     def warnings(self) -> list[str]:
         """What a reader must know before believing the numbers."""
@@ -124,13 +129,13 @@ class EvaluationResult:
         return said
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
-        """JSON-ready: ``metrics`` and ``per_query_type`` first, then the rest of the account."""
+        """JSON-ready: ``metrics`` and ``per_query_type`` first, then everything else."""
         plain = self.scores.to_dict(per_query=per_query)
         answers = {m.key: rounded(found.value) for m, found in self.answers.items()}
         return {
             "metrics": {**plain["metrics"], **answers},
-            "per_query_type": _means(self.by_query_type),
-            "per_speaker": _means(self.by_speaker, count=True),
+            "per_query_type": group_means(self.by_query_type),
+            "per_speaker": group_means(self.by_speaker, count=True),
             "run_id": self.run_id,
             "name": self.name,
             "test_set": {
@@ -161,14 +166,6 @@ class EvaluationResult:
     def __repr__(self) -> str:
         return f"<EvaluationResult {self.scores}, n={len(self.scores.queries)}>"
 
-    def _by(self, name: str) -> dict[str, Scores]:
-        groups = {
-            query.query_id: str(value)
-            for query in self.test_set.queries
-            if (value := getattr(query, name)) is not None
-        }
-        return self.scores.by(groups) if groups else {}
-
 
 def result_of(
     test_set: TestSet,
@@ -179,17 +176,14 @@ def result_of(
     run_id: str | None = None,
     cached: bool = False,
 ) -> EvaluationResult:
-    """Score outcomes, wherever they come from."""
+    """Score outcomes and their answers, wherever they come from."""
     options = options or ScoringOptions()
     usual = usual_measures(test_set, outcomes, options.protocol)
     asked = parse_measures(usual if options.measures is None else options.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
     answered = any(one.answer is not None for one in outcomes)
-    clusters = None
-    if options.by_group:
-        clusters = {q.query_id: q.group or f"({q.query_id})" for q in test_set.queries}
-    if to_refuse_only(test_set):
+    if expects_nothing(test_set):
         scores = no_scores(name, options.sampling)
     else:
         scores = score_outcomes(
@@ -200,7 +194,7 @@ def result_of(
             protocol=options.protocol,
             match=options.match,
             sampling=options.sampling,
-            clusters=clusters,
+            by_group=options.by_group,
         )
     return EvaluationResult(
         name=name,
@@ -209,26 +203,27 @@ def result_of(
         scores=scores,
         answers=score_answers(
             answer_records(test_set, outcomes),
-            of_answers or (ANSWER_MEASURES if answered else "EmptyResultRate"),
+            of_answers or (ANSWER_MEASURES if answered else RUN_MEASURES),
         ),
         run_id=run_id,
         cached=cached,
     )
 
 
-def to_refuse_only(test_set: TestSet) -> bool:
-    """Whether no query has anything to find, and that is as it should be."""
+def expects_nothing(test_set: TestSet) -> bool:
+    """Whether every query is one that has nothing to find."""
     return bool(test_set.queries) and all(
         query.expect is not Expect.EVIDENCE for query in test_set.queries
     )
 
 
 def lacks_truth(query: GoldenQuery) -> bool:
-    """Whether a query should find evidence, and nobody said which."""
+    """Whether a query should find evidence, and the test set does not say which."""
     return query.expect is Expect.EVIDENCE and not query.judged
 
 
-def _means(groups: Mapping[str, Scores], *, count: bool = False) -> dict[str, dict[str, Any]]:
+def group_means(groups: Mapping[str, Scores], *, count: bool = False) -> dict[str, dict[str, Any]]:
+    """The means of each group, JSON-ready; ``count`` adds how many queries it has."""
     return {
         name: {
             **{m.key: rounded(part[m]) for m in part.measures},

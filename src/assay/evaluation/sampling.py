@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 
@@ -16,3 +17,14 @@ class Sampling:
     level: float = DEFAULT_LEVEL
     resamples: int = DEFAULT_RESAMPLES
     seed: int = DEFAULT_SEED
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Sampling:
+        """The settings that ``to_dict`` wrote."""
+        return cls(
+            entry["method"], float(entry["level"]), int(entry["resamples"]), int(entry["seed"])
+        )

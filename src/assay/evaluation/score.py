@@ -10,26 +10,24 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.decision_intervals import decision_interval
+from assay.evaluation.decisions import decision_interval
+from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.sampling import Sampling
-from assay.evaluation.scores import Scores
-from assay.evaluation.summary import summarise
+from assay.evaluation.scores import Scores, summarise
 from assay.measures.base import Column, Family, Measure
 from assay.measures.parse import parse_measures
-from assay.model.ranking import Match, Ties
+from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, Ties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from assay.hits.qrels import QrelsInput
     from assay.hits.run import RunInput
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
     from assay.measures.table import JudgedHits
     from assay.stats.interval import Interval
 
 Chosen = TypeVar("Chosen", bound=Enum)
-
-DEFAULT_MEASURES = "nDCG@10 RR@10 Recall@{5,10,20}"
 
 
 class Protocol(Enum):
@@ -47,13 +45,13 @@ class Protocol(Enum):
 def score(
     qrels: QrelsInput,
     run: RunInput,
-    measures: str | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Iterable[str | Measure] = SCORE_MEASURES,
     *,
     name: str | None = None,
     protocol: Protocol | str | None = None,
     undefined: Literal["skip", "zero"] = "skip",
-    match: Match | Literal["chunk", "doc", "span"] = "chunk",
-    chunk_separator: str = ":chunk_",
+    match: Match | MatchName = "exact",
+    chunk_separator: str = CHUNK_SEPARATOR,
     ties: Ties | Literal["trec", "given"] | None = None,
     depth: int | None = None,
     score_dtype: Literal["float64", "float32"] = "float64",
@@ -89,10 +87,10 @@ def score(
         progress=progress,
     )
     asked = parse_measures(measures)
-    chosen = None if protocol is None else _choice(Protocol, protocol, "protocol")
+    chosen = protocol_named(protocol)
     if undefined not in ("skip", "zero"):
         raise UsageError(f"undefined={undefined!r} is not one of: skip, zero")
-    _check_families(asked, chosen)
+    check_families(asked, chosen, answers=False)
     judgments = load_qrels(qrels)
     hits = judge(judgments, run, options)
     scores = scores_of(
@@ -152,23 +150,30 @@ def _float32(name: str) -> bool:
     return name == "float32"
 
 
-def _check_families(asked: tuple[Measure, ...], protocol: Protocol | None) -> None:
-    wrong = {
-        None: (Family.ANSWER,),
-        Protocol.POSITIVES_ONLY: (Family.ANSWER, Family.DECISION),
-        Protocol.ALL_QUERIES: (Family.ANSWER, Family.RANKING),
+def check_families(
+    measures: Iterable[Measure], protocol: Protocol | None, *, answers: bool = True
+) -> None:
+    """Refuse measures that the protocol leaves out, and those of answers where there are none."""
+    left_out = {
+        Protocol.POSITIVES_ONLY: Family.DECISION,
+        Protocol.ALL_QUERIES: Family.RANKING,
+        None: None,
     }[protocol]
-    for measure in asked:
+    for measure in measures:
         family = measure.definition.family
-        if family is Family.ANSWER:
+        if family is Family.ANSWER and not answers:
             raise UsageError(
                 f"{measure} looks at answers, not at a run", hint="use assay.score_answers"
             )
-        if family in wrong:
-            assert protocol is not None
+        if family is left_out and protocol is not None:
             raise UsageError(
                 f"{measure} is a measure of {family.value}s, which {protocol.value} leaves out"
             )
+
+
+def protocol_named(protocol: Protocol | str | None) -> Protocol | None:
+    """The protocol of that name; None is none."""
+    return None if protocol is None else _choice(Protocol, protocol, "protocol")
 
 
 def _column(measure: Measure, hits: JudgedHits, undefined: str) -> Column:
@@ -183,7 +188,7 @@ def _decide(
     measures: list[Measure],
     sampling: Sampling,
     clusters: tuple[str, ...] | None,
-) -> tuple[dict[Measure, Outcome], dict[Measure, Interval]]:
+) -> tuple[dict[Measure, MeasureValue], dict[Measure, Interval]]:
     """Has the query evidence (a relevant judgment)? The score is that of its first result."""
     if not measures:
         return {}, {}
@@ -200,7 +205,6 @@ def _decide(
 
 
 def _positives(scores: Scores, hits: JudgedHits) -> Scores:
-
     chosen = hits.relevant(1) > 0
     kept = scores.subset(chosen, scores.name)
     left_out = int((~chosen).sum())

@@ -12,17 +12,20 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.sampling import Sampling
 from assay.measures.parse import parse_measure
+from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.evaluation.summary import Summary
     from assay.measures.base import Column, Measure
-    from assay.measures.classification import Outcome
-    from assay.model.arrays import BoolArray, FloatArray
+    from assay.measures.classification import MeasureValue
+    from assay.measures.table import JudgedHits
+    from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.stats.interval import Interval
 
 DECIMALS = 4
+DEFAULT_DEPTHS = (10,)
+WORTH_SAYING = 0.2  # from this share on, unjudged results get a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Scores:
     queries: tuple[str, ...]
     columns: Mapping[Measure, Column]
     summary: Summary
-    decisions: Mapping[Measure, Outcome] = field(default_factory=dict)
+    decisions: Mapping[Measure, MeasureValue] = field(default_factory=dict)
     decision_intervals: Mapping[Measure, Interval] = field(default_factory=dict)
     sampling: Sampling = field(default_factory=Sampling)
     clusters: tuple[str, ...] | None = None
@@ -95,10 +98,10 @@ class Scores:
         """One query's value of a ranking measure; None where it is undefined."""
         column = self.columns[self._find(measure)]
         try:
-            at = self.positions[query]
+            row = self.positions[query]
         except KeyError:
             raise UsageError(f"there is no query {query!r} in these scores") from None
-        return float(column.values[at]) if column.defined[at] else None
+        return float(column.values[row]) if column.defined[row] else None
 
     def per_query(self, measure: Measure | str) -> dict[str, float | None]:
         """Every query's value of a ranking measure."""
@@ -119,8 +122,8 @@ class Scores:
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Where each query stands."""
-        return {query: at for at, query in enumerate(self.queries)}
+        """The row of each query."""
+        return {query: row for row, query in enumerate(self.queries)}
 
     @cached_property
     def _intervals(self) -> Mapping[Measure, Interval]:
@@ -143,11 +146,11 @@ class Scores:
 
     def subset(self, chosen: BoolArray, name: str) -> Scores:
         """The same scores over some of the queries (ranking measures only)."""
-        at = np.flatnonzero(chosen)
+        rows = np.flatnonzero(chosen)
         return replace(
             self,
             name=name,
-            queries=tuple(self.queries[i] for i in at),
+            queries=tuple(self.queries[row] for row in rows),
             columns={
                 measure: replace(
                     column, values=column.values[chosen], defined=column.defined[chosen]
@@ -158,7 +161,7 @@ class Scores:
             decisions={},
             decision_intervals={},
             decided=0,
-            clusters=None if self.clusters is None else tuple(self.clusters[i] for i in at),
+            clusters=None if self.clusters is None else tuple(self.clusters[row] for row in rows),
         )
 
     def by(self, groups: Mapping[str, str]) -> dict[str, Scores]:
@@ -184,22 +187,20 @@ class Scores:
             "summary": self.summary.to_dict(),
         }
         if intervals:
-            result["sampling"] = {
-                "method": self.sampling.method,
-                "level": self.sampling.level,
-                "resamples": self.sampling.resamples,
-                "seed": self.sampling.seed,
-                "clustered": self.clusters is not None,
-            }
+            result["sampling"] = self.drawing()
         if per_query:
             result["per_query"] = {
                 query: {
-                    m.key: rounded(float(c.values[at])) if c.defined[at] else None
+                    m.key: rounded(float(c.values[row])) if c.defined[row] else None
                     for m, c in self.columns.items()
                 }
-                for at, query in enumerate(self.queries)
+                for row, query in enumerate(self.queries)
             }
         return result
+
+    def drawing(self) -> dict[str, Any]:
+        """How the intervals were drawn, JSON-ready."""
+        return {**self.sampling.to_dict(), "clustered": self.clusters is not None}
 
     def _aggregate_dict(self, measure: Measure, intervals: bool) -> dict[str, Any]:
         found = self.aggregate(measure)
@@ -273,3 +274,127 @@ def _median(values: FloatArray) -> float:
     """The middle value; np.median imports numpy.ma, which takes longer than all the rest here."""
     ordered = np.sort(values)
     return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """What a reader should know before believing the numbers: counts per query."""
+
+    retrieved: IntArray
+    relevant: IntArray
+    relevant_retrieved: IntArray
+    missing_queries: BoolArray
+    tied: IntArray
+    judged_at: Mapping[int, FloatArray]  # share judged of what each query shows; −1 shows nothing
+    extra: int
+    left_out: int = 0
+
+    @property
+    def n(self) -> int:
+        """How many queries count."""
+        return len(self.retrieved)
+
+    @property
+    def missing(self) -> int:
+        """How many queries the run does not have; they score 0 and count."""
+        return int(self.missing_queries.sum())
+
+    @property
+    def ties(self) -> int:
+        """How many judged results have a rank that a tie-break decided."""
+        return int(self.tied.sum())
+
+    def unjudged(self, depth: int) -> float | None:
+        """Mean share of the top results that nobody judged, over queries that show any."""
+        shares = self.judged_at[depth]
+        shares = shares[shares >= 0]
+        return float(1.0 - shares.mean()) if len(shares) else None
+
+    def subset(self, chosen: BoolArray) -> Summary:
+        """The same counts over some of the queries."""
+        return Summary(
+            self.retrieved[chosen],
+            self.relevant[chosen],
+            self.relevant_retrieved[chosen],
+            self.missing_queries[chosen],
+            self.tied[chosen],
+            {depth: shares[chosen] for depth, shares in self.judged_at.items()},
+            self.extra,
+        )
+
+    def notes(self) -> list[str]:
+        """Sentences for a reader, the grave ones first."""
+        notes = []
+        if self.n and not self.relevant_retrieved.any():
+            notes.append(
+                "no relevant document was retrieved: do run and qrels use the same document ids?"
+            )
+        if self.missing:
+            notes.append(
+                f"{share_of(self.missing, self.n, 'query', 'is')} missing from the run: scored 0"
+            )
+        if self.extra:
+            notes.append(f"{counted(self.extra, 'query')} of the run not in the qrels: left out")
+        if self.left_out:
+            notes.append(
+                f"{counted(self.left_out, 'query')} without relevant documents left out (protocol)"
+            )
+        without = int((self.relevant == 0).sum())
+        if without:
+            notes.append(f"{share_of(without, self.n, 'query', 'has')} no relevant document")
+        if self.ties:
+            queries = int((self.tied > 0).sum())
+            notes.append(
+                f"ties decided the rank of {counted(self.ties, 'judged result')} "
+                f"in {counted(queries, 'query')}"
+            )
+        holes = [
+            f"{share:.0%} of the top {depth}"
+            for depth in sorted(self.judged_at)
+            if (share := self.unjudged(depth)) is not None and share >= WORTH_SAYING
+        ]
+        if holes:
+            notes.append(f"unjudged: {', '.join(holes)}; treat differences with care")
+        return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "n": self.n,
+            "missing": self.missing,
+            "extra": self.extra,
+            "left_out": self.left_out,
+            "retrieved": int(self.retrieved.sum()),
+            "relevant": int(self.relevant.sum()),
+            "relevant_retrieved": int(self.relevant_retrieved.sum()),
+            "ties": {"judged_results": self.ties, "queries": int((self.tied > 0).sum())},
+            "unjudged": {
+                f"at_{depth}": None if (share := self.unjudged(depth)) is None else round(share, 4)
+                for depth in self.judged_at
+            },
+            "notes": self.notes(),
+        }
+
+
+def no_scores(name: str, sampling: Sampling) -> Scores:
+    """The scores of a run in which no query has anything to find."""
+    none = np.zeros(0, dtype=np.int64)
+    summary = Summary(none, none, none, none.astype(np.bool_), none, {}, 0)
+    return Scores(name=name, queries=(), columns={}, summary=summary, sampling=sampling)
+
+
+def summarise(hits: JudgedHits, depths: tuple[int, ...], level: int = 1) -> Summary:
+    """The summary of a judged-hits table."""
+    judged_at = {}
+    for depth in depths or DEFAULT_DEPTHS:
+        column = parse_measure(f"Judged@{depth}").column(hits)
+        judged_at[depth] = np.where(column.defined, column.values, -1.0)
+    return Summary(
+        retrieved=hits.retrieved,
+        relevant=hits.relevant(level),
+        relevant_retrieved=hits.count(hits.grade >= level),
+        missing_queries=hits.missing,
+        tied=hits.tied,
+        judged_at=judged_at,
+        extra=hits.extra_queries,
+    )

@@ -1,4 +1,4 @@
-"""What belongs together when a stored run is looked at again?"""
+"""What makes up a stored run?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from assay.evaluation.collection import without_collection
+from assay.garbage import paused
 from assay.model.run_store import RunLibrary
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery, TestSet
@@ -60,7 +60,7 @@ def read_run(
     Test sets are put into ``known``, since runs that are compared mostly share one.
     """
     info = store.run(ref)
-    with without_collection():
+    with paused():
         outcomes = store.outcomes(info.run_id, stages=stages, depth=depth)
         if info.test_set_checksum not in known:
             known[info.test_set_checksum] = store.test_set(info.run_id)

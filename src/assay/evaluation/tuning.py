@@ -13,15 +13,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.comparison import Contrast, compare
-from assay.evaluation.lists import Listed
-from assay.evaluation.match import Place
+from assay.evaluation.match import Listed
 from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
-from assay.evaluation.summary import summarise
+from assay.evaluation.significance import Contrast, compare
 from assay.measures.base import Family, Measure
 from assay.measures.table import JudgedHits, build_table
 from assay.model.arrays import IntArray
+from assay.model.document import ChunkPlace
 from assay.model.testset import TestSet
 
 # settings to the rank of every candidate of each query, in the order of the candidates' ids
@@ -70,7 +70,7 @@ class Judged:
 
 
 def judged(
-    test_set: TestSet, candidates: Mapping[str, Sequence[str]], places: Mapping[str, Place]
+    test_set: TestSet, candidates: Mapping[str, Sequence[str]], places: Mapping[str, ChunkPlace]
 ) -> Judged:
     """What of each query's candidates was judged; ``places`` says where they stand."""
     chosen = [query for query in test_set.queries if query.judged]
@@ -106,7 +106,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The best setting, held against the present one on both parts."""
+    """The best setting, compared with the present one on both parts."""
 
     measure: Measure
     trials: tuple[Trial, ...]
@@ -149,7 +149,7 @@ def tune(
     held_out: tuple[Judged, Rank] | None = None,
     sampling: Sampling | None = None,
 ) -> Tuning:
-    """Try every setting on the evaluation part; hold the best against the present on both."""
+    """Try every setting on the evaluation part; compare the best with the present one on both."""
     if measure.definition.family is not Family.RANKING:
         raise UsageError(f"{measure} is not a measure of rankings", hint="such as nDCG@10")
     part, rank = evaluation
@@ -165,7 +165,7 @@ def tune(
 
         def scores(name: str, chosen: Any) -> Scores:
             hits = part.table(lambda query: rank(chosen, query))
-            return _scores(name, measure, hits, sampling)
+            return scores_of(hits, [measure], name=name, sampling=sampling or Sampling())
 
         return compare(scores("present", present), scores("best", best)).contrasts[0]
 
@@ -181,13 +181,3 @@ def tune(
 def _mean(measure: Measure, part: Judged, rank: Rank, settings: Any) -> float:
     column = measure.column(part.table(lambda query: rank(settings, query)))
     return float(column.values[column.defined].mean()) if column.defined.any() else 0.0
-
-
-def _scores(name: str, measure: Measure, hits: JudgedHits, sampling: Sampling | None) -> Scores:
-    return Scores(
-        name=name,
-        queries=hits.queries,
-        columns={measure: measure.column(hits)},
-        summary=summarise(hits, (10,)),
-        sampling=sampling or Sampling(),
-    )

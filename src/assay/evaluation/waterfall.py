@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from assay.evaluation.lists import Listed, LookUp, places_of
-from assay.evaluation.match import Place
+from assay.evaluation.match import Listed, LookUp, places_of
+from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
@@ -120,7 +120,7 @@ def _fates(
     query: GoldenQuery,
     outcome: QueryOutcome,
     limits: tuple[int, Collection[str]],
-    places: Mapping[str, Place],
+    places: Mapping[str, ChunkPlace],
 ) -> list[Fate]:
     top, indexed = limits
     results = Listed([one.chunk_id for one in outcome.results], places)

@@ -17,15 +17,22 @@ import numpy as np
 from assay.errors import InputError, UsageError
 from assay.hits.numbers import in_float32
 from assay.measures.table import JudgedHits, build_table
-from assay.model.ranking import LiveRun, Match, Result, ScoreRun, Ties
+from assay.model.ranking import (
+    CHUNK_SEPARATOR,
+    ENOUGH_COVERED,
+    LiveRun,
+    Match,
+    Result,
+    ScoreRun,
+    Ties,
+    document_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.model.arrays import BoolArray, IntArray
     from assay.model.judgments import Qrels, Span
-
-ENOUGH_COVERED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +48,15 @@ def judge_live(
     qrels: Qrels,
     run: LiveRun,
     *,
-    match: Match = Match.CHUNK,
-    separator: str = ":chunk_",
+    match: Match = Match.EXACT,
+    separator: str = CHUNK_SEPARATOR,
     float32: bool = False,
 ) -> JudgedHits:
     """The judged-hits table of live rankings whose results have been checked."""
     if match is Match.SPAN and not any(r.spans for ranking in run.values() for r in ranking):
         raise UsageError(
             "span matching needs the spans of the results, and the run has none",
-            hint="give results as objects with doc_id and spans, or match by chunk or doc",
+            hint="give results as objects with doc_id and spans, or match exact or doc",
         )
     units = _units(qrels, match, separator)
     rows: list[tuple[int, int, int]] = []
@@ -130,12 +137,7 @@ def _place(results: list[Result], at: int) -> tuple[int, int, str]:
 
 def document_of(result: Result, separator: str) -> str:
     """The document that a result belongs to: its ``doc_id``, else its id without the chunk."""
-    return result.doc_id if result.doc_id is not None else _document(result.id, separator)
-
-
-def _document(text: str, separator: str) -> str:
-    head, found, _ = text.rpartition(separator)
-    return head if found else text
+    return result.doc_id if result.doc_id is not None else document_id(result.id, separator)
 
 
 def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
@@ -145,10 +147,10 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
     for row, (at, doc, grade) in enumerate(
         zip(qrels.query.tolist(), qrels.docs, qrels.grade.tolist(), strict=True)
     ):
-        if match is Match.CHUNK:
+        if match is Match.EXACT:
             units[at].append(Unit(doc, grade))
             continue
-        key = qrels.documents.get(row) or _document(doc, separator)
+        key = qrels.documents.get(row) or document_id(doc, separator)
         if match is Match.SPAN and row in qrels.spans:
             units[at] += [Unit(key, grade, span) for span in qrels.spans[row]]
         else:
@@ -168,7 +170,7 @@ def _found(
     waiting = {key: _Waiting(here) for key, here in by_key.items()}
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(ranking, 1):
-        key = result.id if match is Match.CHUNK else document_of(result, separator)
+        key = result.id if match is Match.EXACT else document_of(result, separator)
         if key in waiting:
             found += [(rank, unit.grade) for unit in waiting[key].take(result)]
             if not waiting[key].units:

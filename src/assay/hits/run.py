@@ -18,7 +18,7 @@ from assay.hits.sources import Kind, Source, sniff, source
 from assay.hits.strict_json import read_all
 from assay.hits.trec_lines import RunRows, read_run_lines
 from assay.hits.trec_stream import IrregularTextError, duplicate_in_run, judge_trec_stream
-from assay.model.ranking import LiveRun, Match, ScoreRun, Ties
+from assay.model.ranking import CHUNK_SEPARATOR, LiveRun, Match, ScoreRun, Ties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,22 +36,24 @@ class RunOptions:
     scores as trec_eval did before version 10. ``extra_columns`` allows columns after the tag.
     """
 
-    match: Match = Match.CHUNK
+    match: Match = Match.EXACT
     ties: Ties | None = None
     depth: int | None = None
     float32: bool = False
     extra_columns: bool = False
-    separator: str = ":chunk_"
+    separator: str = CHUNK_SEPARATOR
     progress: Callable[[int, int | None], None] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("match", Match), ("ties", Ties)):
             value = getattr(self, name)
-            known = [member.value for member in kind]
-            if isinstance(value, str) and value in known:
+            if name == "ties" and value is None:
+                continue
+            try:
                 object.__setattr__(self, name, kind(value))
-            elif not (isinstance(value, kind) or (name == "ties" and value is None)):
-                raise UsageError(f"unknown {name}: {value!r}", hint=f"one of: {', '.join(known)}")
+            except ValueError:
+                known = ", ".join(member.value for member in kind)
+                raise UsageError(f"unknown {name}: {value!r}", hint=f"one of: {known}") from None
         depth = self.depth
         if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int)):
             raise UsageError(f"the depth {depth!r} is not a whole number")
@@ -128,7 +130,7 @@ def _judge_file(qrels: Qrels, origin: Source, options: RunOptions) -> JudgedHits
             return _judge_frame(qrels, frame, origin.name, options)
         if kind is Kind.JSON:
             return _judge_any(qrels, run_from_json(data + read_all(stream), origin.name), options)
-        if options.match is not Match.CHUNK or options.ties is Ties.GIVEN:
+        if options.match is not Match.EXACT or options.ties is Ties.GIVEN:
             data += read_all(stream)
             return _judge_any(qrels, _small_run(data, origin.name, options), options)
     try:
@@ -180,7 +182,7 @@ def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: RunOptions) -> Ju
     if not all(isinstance(ranking, Mapping) for ranking in run.values()):
         return _judge_lists(qrels, run, options)  # type: ignore[arg-type]  # not mappings: lists
     scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
-    if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
+    if options.match is Match.EXACT and options.ties is not Ties.GIVEN:
         return judge_dicts(qrels, scores, float32=options.float32)
     checked_scores(scores.values(), scores)
     return _judge_lists(qrels, live_run(scores, options.ties or Ties.TREC), options)
@@ -197,6 +199,6 @@ def _judge_lists(qrels: Qrels, run: LiveRun, options: RunOptions) -> JudgedHits:
 
 
 def _judge_frame(qrels: Qrels, frame: Any, place: str, options: RunOptions) -> JudgedHits:
-    if options.match is Match.CHUNK and options.ties is not Ties.GIVEN:
+    if options.match is Match.EXACT and options.ties is not Ties.GIVEN:
         return frames.judge_frame(qrels, frame, place=place, float32=options.float32)
     return _judge_any(qrels, frames.run_from_frame(frame, place), options)

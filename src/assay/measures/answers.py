@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.measures.base import Definition, Family
-from assay.measures.classification import Outcome
+from assay.measures.classification import MeasureValue
 from assay.model.answers import Answer, Expect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,7 @@ class AnswerRecord:
     known_citations: frozenset[str] = frozenset()
 
 
-def resolve_citations(answer: Answer, chunk_ids: Collection[str]) -> frozenset[str]:
-    """The citations of an answer that name a chunk which exists."""
-    return frozenset(citation for citation in answer.citations if citation in chunk_ids)
-
-
-def failed_queries(records: Iterable[AnswerRecord]) -> int:
-    """How many queries ended in an error?"""
-    return sum(record.failed for record in records)
-
-
-def citation_coverage(records: Sequence[AnswerRecord]) -> Outcome:
+def citation_coverage(records: Sequence[AnswerRecord]) -> MeasureValue:
     """Share of grounded answers whose every citation resolves, and which have one."""
     return _share(
         (r.known_citations.issuperset(r.answer.citations) and bool(r.answer.citations))
@@ -64,7 +54,7 @@ def citation_coverage(records: Sequence[AnswerRecord]) -> Outcome:
     ).or_because("no grounded answer was stored")
 
 
-def groundedness(records: Sequence[AnswerRecord]) -> Outcome:
+def groundedness(records: Sequence[AnswerRecord]) -> MeasureValue:
     """Share of answers with all required and no forbidden strings."""
     return _share(
         _holds(r.answer.text, r.must_contain, r.forbidden)
@@ -76,7 +66,7 @@ def groundedness(records: Sequence[AnswerRecord]) -> Outcome:
     ).or_because("no answered query configures must_contain or forbidden")
 
 
-def refusal_correctness(records: Sequence[AnswerRecord]) -> Outcome:
+def refusal_correctness(records: Sequence[AnswerRecord]) -> MeasureValue:
     """Share of queries to refuse that were refused."""
     return _share(
         not r.answer.grounded
@@ -85,7 +75,7 @@ def refusal_correctness(records: Sequence[AnswerRecord]) -> Outcome:
     ).or_because("no query that should be refused has an answer")
 
 
-def empty_result_rate(records: Sequence[AnswerRecord]) -> Outcome:
+def empty_result_rate(records: Sequence[AnswerRecord]) -> MeasureValue:
     """Share of queries with zero results."""
     return _share(r.results == 0 for r in records if not r.failed).or_because("no query was run")
 
@@ -95,8 +85,12 @@ class _Share:
     yes: int
     of: int
 
-    def or_because(self, reason: str) -> Outcome:
-        return Outcome(self.yes / self.of, n=self.of) if self.of else Outcome(None, reason, n=0)
+    def or_because(self, reason: str) -> MeasureValue:
+        return (
+            MeasureValue(self.yes / self.of, n=self.of)
+            if self.of
+            else MeasureValue(None, reason, n=0)
+        )
 
 
 def _share(items: Iterable[bool]) -> _Share:
@@ -117,7 +111,7 @@ def _composed(text: str) -> str:
 
 
 def _define(
-    name: str, key: str, text: str, answer: Callable[[Sequence[AnswerRecord]], Outcome]
+    name: str, key: str, text: str, answer: Callable[[Sequence[AnswerRecord]], MeasureValue]
 ) -> Definition:
     return Definition(name=name, key=key, help=text, family=Family.ANSWER, answer=answer)
 

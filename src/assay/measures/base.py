@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from assay.measures.answers import AnswerRecord
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
     from assay.measures.table import JudgedHits
     from assay.model.arrays import BoolArray, FloatArray
 
@@ -118,8 +118,8 @@ class Definition:
     bare_key: str | None = None
     aliases: tuple[str, ...] = ()
     rank: Callable[[JudgedHits, Measure], Column] | None = None
-    decide: Callable[[BoolArray, FloatArray, Measure], Outcome] | None = None
-    answer: Callable[[Sequence[AnswerRecord]], Outcome] | None = None
+    decide: Callable[[BoolArray, FloatArray, Measure], MeasureValue] | None = None
+    answer: Callable[[Sequence[AnswerRecord]], MeasureValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Measure:
             )
         return self.definition.rank(hits, self)
 
-    def decide(self, labels: BoolArray, scores: FloatArray) -> Outcome:
+    def decide(self, labels: BoolArray, scores: FloatArray) -> MeasureValue:
         """The measure of a yes/no decision per query (decision measures only)."""
         if self.definition.decide is None:
             raise UsageError(f"{self} is not a measure of decisions")

@@ -42,7 +42,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MeasureValue:
     """A measured value, or ``None`` and the reason why there is none.
 
     ``n`` counts what a share is of, for measures that say so.
@@ -63,27 +63,27 @@ class Confusion:
     fn: int
 
 
-def auroc(labels: ArrayLike, scores: ArrayLike) -> Outcome:
+def auroc(labels: ArrayLike, scores: ArrayLike) -> MeasureValue:
     """The chance that a positive query scores above a negative one, ties one half."""
     truth, points = _read(labels, scores)
     missing = _missing_class(truth)
     if missing:
-        return Outcome(None, missing)
+        return MeasureValue(None, missing)
     caught, wrong = _running_counts(truth, points)
     steps = np.diff(wrong, prepend=0)
     twice_right = int(np.sum(steps * (2 * caught - np.diff(caught, prepend=0))))
-    return Outcome(twice_right / (2 * int(caught[-1]) * int(wrong[-1])))
+    return MeasureValue(twice_right / (2 * int(caught[-1]) * int(wrong[-1])))
 
 
-def auprc(labels: ArrayLike, scores: ArrayLike) -> Outcome:
+def auprc(labels: ArrayLike, scores: ArrayLike) -> MeasureValue:
     """Average precision over the score thresholds, step-wise."""
     truth, points = _read(labels, scores)
     missing = _missing_class(truth)
     if missing:
-        return Outcome(None, missing)
+        return MeasureValue(None, missing)
     caught, wrong = _running_counts(truth, points)
     steps = np.diff(caught, prepend=0)
-    return Outcome(float(np.sum(steps * (caught / (caught + wrong)))) / int(caught[-1]))
+    return MeasureValue(float(np.sum(steps * (caught / (caught + wrong)))) / int(caught[-1]))
 
 
 def confusion_at(labels: ArrayLike, scores: ArrayLike, threshold: float) -> Confusion:
@@ -97,72 +97,72 @@ def confusion_at(labels: ArrayLike, scores: ArrayLike, threshold: float) -> Conf
     return Confusion(tp=tp, fp=fp, tn=truth.size - positives - fp, fn=positives - tp)
 
 
-def sensitivity(labels: ArrayLike, scores: ArrayLike, threshold: float) -> Outcome:
+def sensitivity(labels: ArrayLike, scores: ArrayLike, threshold: float) -> MeasureValue:
     """The share of positive queries at or above the threshold."""
     counts = confusion_at(labels, scores, threshold)
     return _ratio(counts.tp, counts.tp + counts.fn, NO_POSITIVES)
 
 
-def specificity(labels: ArrayLike, scores: ArrayLike, threshold: float) -> Outcome:
+def specificity(labels: ArrayLike, scores: ArrayLike, threshold: float) -> MeasureValue:
     """The share of negative queries below the threshold."""
     counts = confusion_at(labels, scores, threshold)
     return _ratio(counts.tn, counts.tn + counts.fp, NO_NEGATIVES)
 
 
-def precision(labels: ArrayLike, scores: ArrayLike, threshold: float) -> Outcome:
+def precision(labels: ArrayLike, scores: ArrayLike, threshold: float) -> MeasureValue:
     """The share of queries at or above the threshold that are positive."""
     counts = confusion_at(labels, scores, threshold)
     return _ratio(counts.tp, counts.tp + counts.fp, "no query scores at or above the threshold")
 
 
-def npv(labels: ArrayLike, scores: ArrayLike, threshold: float) -> Outcome:
+def npv(labels: ArrayLike, scores: ArrayLike, threshold: float) -> MeasureValue:
     """The share of queries below the threshold that are negative."""
     counts = confusion_at(labels, scores, threshold)
     return _ratio(counts.tn, counts.tn + counts.fn, "no query scores below the threshold")
 
 
-def f1(labels: ArrayLike, scores: ArrayLike, threshold: float) -> Outcome:
+def f1(labels: ArrayLike, scores: ArrayLike, threshold: float) -> MeasureValue:
     """The harmonic mean of precision and sensitivity at the threshold."""
     counts = confusion_at(labels, scores, threshold)
     below = 2 * counts.tp + counts.fp + counts.fn
     return _ratio(2 * counts.tp, below, "no query is positive or scores at or above the threshold")
 
 
-def tpr_at_fpr(labels: ArrayLike, scores: ArrayLike, limit: float) -> Outcome:
+def tpr_at_fpr(labels: ArrayLike, scores: ArrayLike, limit: float) -> MeasureValue:
     """The largest sensitivity whose false positive rate is at most ``limit``."""
     truth, points = _read(labels, scores)
     if not 0.0 <= limit <= 1.0:
         raise UsageError(f"the false positive rate is {limit}", hint="give a number from 0 to 1")
     missing = _missing_class(truth)
     if missing:
-        return Outcome(None, missing)
+        return MeasureValue(None, missing)
     returned = points > -np.inf
     caught, wrong = _running_counts(truth[returned], points[returned])
     allowed = limit * np.count_nonzero(~truth) * (1.0 + ROUNDING)
     best = caught[wrong <= allowed].max(initial=0)
-    return Outcome(int(best) / int(np.count_nonzero(truth)))
+    return MeasureValue(int(best) / int(np.count_nonzero(truth)))
 
 
-def brier(labels: ArrayLike, scores: ArrayLike) -> Outcome:
+def brier(labels: ArrayLike, scores: ArrayLike) -> MeasureValue:
     """The mean squared distance of the scores, as probabilities, from the labels."""
     truth, points = _read(labels, scores)
     chances, reason = _probabilities(points)
-    return Outcome(None if reason else float(np.mean((chances - truth) ** 2)), reason)
+    return MeasureValue(None if reason else float(np.mean((chances - truth) ** 2)), reason)
 
 
-def ece(labels: ArrayLike, scores: ArrayLike, bins: int = 10) -> Outcome:
+def ece(labels: ArrayLike, scores: ArrayLike, bins: int = 10) -> MeasureValue:
     """The mean gap between predicted and observed frequency over equal-width bins."""
     truth, points = _read(labels, scores)
     if bins < 1:
         raise UsageError(f"bins is {bins}", hint="give at least 1")
     chances, reason = _probabilities(points)
     if reason:
-        return Outcome(None, reason)
+        return MeasureValue(None, reason)
     # Edges are k / bins and not a running sum, so that 0.3 lies in the bin that starts at 0.3.
     place = np.searchsorted(np.arange(1, bins) / bins, chances, side="right")
     predicted = np.bincount(place, weights=chances, minlength=bins)
     observed = np.bincount(place, weights=truth, minlength=bins)
-    return Outcome(float(np.sum(np.abs(predicted - observed))) / truth.size)
+    return MeasureValue(float(np.sum(np.abs(predicted - observed))) / truth.size)
 
 
 def _read(labels: ArrayLike, scores: ArrayLike) -> tuple[BoolArray, FloatArray]:
@@ -217,5 +217,5 @@ def _probabilities(points: FloatArray) -> tuple[FloatArray, str | None]:
     return chances, f"scores are not probabilities: scores[{place}] is {points[place]:g}"
 
 
-def _ratio(above: int, below: int, reason: str) -> Outcome:
-    return Outcome(above / below) if below else Outcome(None, reason)
+def _ratio(above: int, below: int, reason: str) -> MeasureValue:
+    return MeasureValue(above / below) if below else MeasureValue(None, reason)

@@ -14,17 +14,17 @@ from assay.measures.base import Definition, Family, Measure, Param
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.measures.classification import Outcome
+    from assay.measures.classification import MeasureValue
     from assay.model.arrays import BoolArray, FloatArray
 
-    Decide: TypeAlias = Callable[[BoolArray, FloatArray, Measure], Outcome]
+    Decide: TypeAlias = Callable[[BoolArray, FloatArray, Measure], MeasureValue]
 
 THRESHOLD = {"t": Param(0.5, "a query counts as positive from this score on")}
 FPR = {"fpr": Param(0.05, "largest false positive rate allowed", low=0.0, high=1.0)}
 BINS = {"bins": Param(10, "number of equal-width bins", low=1, high=1000)}
 
 
-def _at_threshold(formula: Callable[[BoolArray, FloatArray, float], Outcome]) -> Decide:
+def _at_threshold(formula: Callable[[BoolArray, FloatArray, float], MeasureValue]) -> Decide:
     return lambda labels, scores, measure: formula(labels, scores, measure.number("t"))
 
 

@@ -1,4 +1,4 @@
-"""Where does a reader stop, who is satisfied the sooner the better the result?
+"""Where does a reader stop who is the more likely to be satisfied the better a result is?
 
 ``ERR = Σ R_i / i · Π_{j<i} (1 − R_j)`` with ``R = (2^grade − 1) / 2^max_grade`` (Chapelle et al.
 2009). The scale's top is 4 unless told otherwise, as in the TREC Web track's gdeval.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from assay.errors import InputError
 from assay.model.judgments import Span
@@ -115,13 +115,15 @@ LoggedChange: TypeAlias = tuple[int, str, str, str | None]
 """A change of the store: its number, the document, what was done, and the digest of the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkPlace:
-    """Where a chunk comes from: what comparing runs across chunkers needs."""
+class ChunkPlace(NamedTuple):
+    """Where a chunk stands: its document, its characters there, and by which chunker.
+
+    Empty where it is not known. A tuple, since there are many.
+    """
 
     doc_id: str
-    spans: tuple[Span, ...]
-    chunker_version: str
+    spans: tuple[Span, ...] = ()
+    chunker_version: str = ""
 
 
 def check_id(value: object, what: str = "id") -> str:

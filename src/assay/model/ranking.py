@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from assay.model.judgments import Span
@@ -24,13 +24,33 @@ class Ties(Enum):
 class Match(Enum):
     """When is a result the thing that was judged?
 
-    ``CHUNK``: same id. ``DOC``: same document. ``SPAN``: same document, and at least half of the
-    judged characters are covered.
+    ``EXACT``: it has the judged id. Where results name their document (``assay.evaluate`` and
+    stored runs), a judged document is also found by any of its chunks, and judged characters of it
+    by a chunk that covers at least half of them. ``DOC``: it belongs to the same document.
+    ``SPAN``: it belongs to the same document, and at least half of the judged characters are
+    covered; where no characters are known, the document decides. ``chunk`` is an older word for
+    ``exact``.
     """
 
-    CHUNK = "chunk"
+    EXACT = "exact"
+    CHUNK = EXACT
     DOC = "doc"
     SPAN = "span"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Match | None:
+        return cls.EXACT if value == "chunk" else None
+
+
+MatchName: TypeAlias = Literal["exact", "chunk", "doc", "span"]
+ENOUGH_COVERED = 0.5  # of the judged characters; less is a miss
+CHUNK_SEPARATOR = ":chunk_"
+
+
+def document_id(text: str, separator: str = CHUNK_SEPARATOR) -> str:
+    """The document's part of a chunk's id; any other id as it is."""
+    head, found, _ = text.rpartition(separator)
+    return head if found else text
 
 
 @dataclass(frozen=True, slots=True)

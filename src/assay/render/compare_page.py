@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.evaluation.ab import ABResult
-from assay.evaluation.compare_runs import CompareReport, ComparisonKind, QueryComparison
-from assay.evaluation.comparison import Contrast
-from assay.evaluation.match import Rule, graded_ranks
+from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.match import graded_ranks
+from assay.evaluation.significance import Contrast
 from assay.evaluation.stored_run import StoredRun
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.render.compare_text import measure_rows
@@ -25,7 +26,7 @@ NEVER = 1_000  # the rank of a hit that is not there, where ranks are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ComparedQuery:
     """One query with the rankings of both runs."""
 
     query: GoldenQuery
@@ -59,7 +60,7 @@ def compare_page(
         by_type=_kinds(ab) if ab else (),
         points=_points(ab, b) if ab else None,
         measures=measure_rows(report),
-        worst=[_shown(a, b, report, query) for query in worst_queries(report)],
+        worst=[_compared_query(a, b, report, query) for query in worst_queries(report)],
         depth=DEPTH,
     )
 
@@ -76,12 +77,14 @@ def worst_queries(report: CompareReport, limit: int = WORST) -> list[QueryCompar
     return sorted((q for q in report.per_query if q.kind in bad), key=badness)[:limit]
 
 
-def _shown(a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison) -> Shown:
+def _compared_query(
+    a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison
+) -> ComparedQuery:
     query = b.test_set.by_id[compared.query_id]
     match = report.matching
-    rule, places = (match.rule, match.places) if match else (Rule.EXACT, {})
+    rule, places = (match.rule, match.places) if match else (Match.EXACT, {})
     one, other = (run.by_query[compared.query_id] for run in (a, b))
-    return Shown(
+    return ComparedQuery(
         query,
         compared,
         one,

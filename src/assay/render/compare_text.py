@@ -6,25 +6,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.evaluation.compare_runs import (
-    HIT_DEPTH,
-    CompareReport,
-    ComparisonKind,
-    QueryComparison,
-)
-from assay.evaluation.run_aggregate import MRR
+from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.defaults import COMPARE_RECIPROCAL_RANK, HIT_DEPTH
 from assay.evaluation.scores import shown
 from assay.measures.base import Family
 from assay.measures.catalog import DEFINITIONS
 from assay.plural import counted
 from assay.render.escape import markdown_cell
-from assay.render.numbers import milliseconds, signed
-from assay.render.scores import between, p_value
+from assay.render.numbers import between, milliseconds, p_value, signed
 from assay.render.tables import Table, comma_separated, markdown
 
 if TYPE_CHECKING:
     from assay.evaluation.ab import ABResult
-    from assay.evaluation.comparison import Contrast
+    from assay.evaluation.significance import Contrast
 
 CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
 MOST_ROWS = 50
@@ -99,7 +93,7 @@ def _name(key: str) -> str:
         return f"Success@{hit[1]}"
     if recall := re.fullmatch(r"recall_at_(\d+)_doc", key):
         return f"Recall@{recall[1]} of documents"
-    return MRR if key == "mrr" else ANSWER_NAMES.get(key, key)
+    return COMPARE_RECIPROCAL_RANK if key == "mrr" else ANSWER_NAMES.get(key, key)
 
 
 def counts_line(report: CompareReport) -> str:
@@ -117,7 +111,7 @@ def render_report_md(report: CompareReport) -> str:
         f"{counts_line(report)}; results matched: `{report.chunker_version_match.value}`.",
     ]
     if report.warnings:
-        lines += ["", *(f"> **Mind:** {markdown_cell(line)}" for line in report.warnings)]
+        lines += ["", *(f"> **Note:** {markdown_cell(line)}" for line in report.warnings)]
     return "\n".join([*lines, "", markdown(compare_tables(report)), ""])
 
 

@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.evaluation.components import HYBRID, ComponentReport
+from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
 from assay.evaluation.waterfall import Fate, Stage, Waterfall
 from assay.measures.base import Measure
+from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.runs import RunInfo
 from assay.plural import counted
-from assay.render.scores import answer_rows, between, by_group, by_query, one_run
+from assay.render.numbers import between
+from assay.render.scores import answer_rows, group_table, per_query_table, run_table
 from assay.render.tables import Table
 
-IN_COMPONENTS = ("nDCG@10", "Recall@10", "MRR")  # columns are scarce; JSON has all measures
 WITH_INTERVALS = 2
 SHOWN_MISSES = 20
 
@@ -26,7 +28,7 @@ def result_tables(
     result: EvaluationResult, info: RunInfo | None = None, *, per_query: bool = False
 ) -> list[Table]:
     """The whole run, then by type of query and by speaker; notes say what to beware of."""
-    first = one_run(result.scores, ci=True)
+    first = run_table(result.scores, ci=True)
     rows = dict(zip(result.scores.measures, first.rows, strict=True))
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
@@ -44,9 +46,9 @@ def result_tables(
         tables.append(_answers(result))
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:
-            tables.append(replace(by_group(groups, result.name), title=f"by {what}"))
+            tables.append(replace(group_table(groups, result.name), title=f"by {what}"))
     if per_query:
-        tables.append(by_query(result.scores))
+        tables.append(per_query_table(result.scores))
     return tables
 
 
@@ -159,9 +161,9 @@ def modes_table(results: Mapping[str, EvaluationResult]) -> Table:
 
 def _foremost(scores: Scores) -> list[Measure]:
     """The measures that people look at first, among those that were computed."""
-    known = {str(measure): measure for measure in scores.columns}
-    chosen = [known[name] for name in IN_COMPONENTS if name in known]
-    return chosen or list(scores.columns)[: len(IN_COMPONENTS)]
+    usual = parse_measures(HISTORY_MEASURES)  # columns are scarce; JSON has all measures
+    chosen = [measure for measure in usual if measure in scores.columns]
+    return chosen or list(scores.columns)[: len(usual)]
 
 
 def _brought(report: ComponentReport, name: str, measure: Measure) -> tuple[str, str, str]:
@@ -197,10 +199,10 @@ def _latency(result: EvaluationResult) -> tuple[str, ...]:
 def _decisions(
     result: EvaluationResult, rows: tuple[tuple[str, ...], ...], title: str, notes: tuple[str, ...]
 ) -> Table:
-    """Whether queries with evidence are told from those without, by their best score."""
+    """How well the best score tells queries with evidence from those without."""
     expected = Counter(query.expect for query in result.test_set.queries)
     return Table(
-        ("measure", "value", *one_run(result.scores, ci=True).columns[2:3]),
+        ("measure", "value", *run_table(result.scores, ci=True).columns[2:3]),
         tuple(row[:3] for row in rows),
         title=title,
         notes=(

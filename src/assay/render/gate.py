@@ -84,7 +84,7 @@ def gate_markdown(report: GateReport) -> str:
         f"`{_code(report.current)}` against the baseline `{_code(report.baseline)}`.",
     ]
     lines += [f"\n> **Not compared:** {markdown_cell(line)}" for line in report.blockers]
-    lines += [f"\n> **Mind:** {markdown_cell(line)}" for line in report.warnings]
+    lines += [f"\n> **Note:** {markdown_cell(line)}" for line in report.warnings]
     text = "\n".join([*lines, "", markdown(gate_tables(report)), ""])
     if report.provenance:
         facts = ", ".join(f"{key} `{_code(value)}`" for key, value in report.provenance.items())

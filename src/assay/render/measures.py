@@ -9,7 +9,7 @@ from assay.measures.catalog import DEFINITIONS
 from assay.render.tables import Table
 
 
-def catalog() -> Table:
+def measures_table() -> Table:
     """Every measure with its form, family, parameters and meaning."""
     return Table(
         ("measure", "of", "parameters", "meaning"),
@@ -19,7 +19,7 @@ def catalog() -> Table:
     )
 
 
-def catalog_json() -> list[dict[str, Any]]:
+def measures_json() -> list[dict[str, Any]]:
     """The same, for programs."""
     return [
         {

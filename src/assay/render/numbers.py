@@ -1,11 +1,14 @@
-"""How do people read a difference, a time, and whether it is good news?"""
+"""How do people read a difference, an interval, a p-value, a time, and whether it is good news?"""
 
 from __future__ import annotations
+
+from assay.evaluation.scores import DECIMALS, rounded
+from assay.stats.interval import Interval
 
 
 def signed(value: float | None) -> str:
     """A difference as people read it."""
-    return "—" if value is None else f"{round(value, 4) + 0.0:+.4f}"
+    return "—" if value is None else f"{rounded(value):+.{DECIMALS}f}"
 
 
 def milliseconds(value: float | None, *, sign: bool = False) -> str:
@@ -17,3 +20,16 @@ def tone(value: float | None) -> str:
     """Whether a difference is good or bad news."""
     rounded = 0.0 if value is None else round(value, 4)
     return "good" if rounded > 0 else "bad" if rounded < 0 else ""
+
+
+def between(interval: Interval, *, signed: bool = False) -> str:
+    """An interval in brackets, or a dash."""
+    if interval.low is None or interval.high is None:
+        return "—"
+    form = f"{'+' if signed else ''}.{DECIMALS}f"
+    return f"[{rounded(interval.low):{form}}, {rounded(interval.high):{form}}]"
+
+
+def p_value(p: float | None) -> str:
+    """Four decimals, but never zero."""
+    return "—" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}"

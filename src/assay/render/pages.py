@@ -13,8 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from assay.evaluation.scores import shown
 from assay.plural import counted
-from assay.render.numbers import milliseconds, signed, tone
-from assay.render.scores import between, p_value
+from assay.render.numbers import between, milliseconds, p_value, signed, tone
 from assay.version import __version__
 
 

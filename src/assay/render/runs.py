@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.measures.base import Measure
+from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.plural import counted
 from assay.render.tables import Table
 
 SHOWN_RESULTS = 20
-SHOWN_MEASURES = ("ndcg_at_10", "recall_at_10", "mrr")
 
 
 def runs_table(runs: Sequence[RunInfo]) -> Table:
     """A line for each run, with the measures that most runs have."""
+    shown = parse_measures(HISTORY_MEASURES)
     rows = []
     for info in runs:
         metrics = info.aggregate.get("metrics", {})
@@ -29,7 +31,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
                 info.part,
                 str(info.status),
                 str(info.queries),
-                *(_value(metrics.get(name)) for name in SHOWN_MEASURES),
+                *(_value(metrics.get(measure.key)) for measure in shown),
                 ", ".join(info.tags),
             )
         )
@@ -41,9 +43,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
             "part",
             "status",
             "queries",
-            "nDCG@10",
-            "Recall@10",
-            "MRR",
+            *map(str, shown),
             "tags",
         ),
         tuple(rows),
@@ -53,7 +53,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
     )
 
 
-def as_json(info: RunInfo) -> dict[str, Any]:
+def run_json(info: RunInfo) -> dict[str, Any]:
     """Everything that is known of a run, but for its outcomes."""
     return {
         "run_id": info.run_id,

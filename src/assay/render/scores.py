@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.evaluation.answer_scores import answer_interval
+from assay.evaluation.answers import answer_interval
 from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
 from assay.plural import counted
 from assay.render.escape import one_line
+from assay.render.numbers import between, p_value, signed
 from assay.render.tables import Table, comma_separated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.evaluation.comparison import Comparison, Contrast
+    from assay.evaluation.decisions import Decisions
+    from assay.evaluation.significance import Comparison, Contrast
     from assay.measures.base import Measure
-    from assay.measures.classification import Outcome
-    from assay.stats.interval import Interval
+    from assay.measures.classification import MeasureValue
 
 CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
 
 
-def one_run(scores: Scores, *, ci: bool) -> Table:
+def run_table(scores: Scores, *, ci: bool) -> Table:
     """Measure by measure: mean, interval, median, spread, n."""
     columns = ("measure", "mean", *(("95% CI",) if ci else ()), "median", "std", "n")
     columns = tuple(c.replace("95%", f"{scores.sampling.level:.0%}") for c in columns)
@@ -43,7 +44,7 @@ def one_run(scores: Scores, *, ci: bool) -> Table:
     return Table(columns, tuple(rows), title=scores.name, notes=run_notes(scores), optional=spare)
 
 
-def many_runs(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:
+def comparison_tables(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:
     """All runs side by side, then each against the first."""
     overview = Table(
         ("measure", *(scores.name for scores in runs)),
@@ -82,7 +83,7 @@ def _contrast_row(contrast: Contrast) -> tuple[str, ...]:
         str(contrast.measure),
         shown(contrast.baseline),
         shown(contrast.value),
-        "—" if contrast.difference is None else f"{rounded(contrast.difference):+.{DECIMALS}f}",
+        signed(contrast.difference),
         between(contrast.interval, signed=True),
         p_value(contrast.holm_p),
         f"{contrast.wins}/{contrast.losses}",
@@ -90,7 +91,7 @@ def _contrast_row(contrast: Contrast) -> tuple[str, ...]:
     )
 
 
-def by_group(groups: Mapping[str, Scores], name: str) -> Table:
+def group_table(groups: Mapping[str, Scores], name: str) -> Table:
     """Groups as rows, measures as columns."""
     measures: tuple[Measure, ...] = next(iter(groups.values())).measures if groups else ()
     return Table(
@@ -103,7 +104,7 @@ def by_group(groups: Mapping[str, Scores], name: str) -> Table:
     )
 
 
-def by_query(scores: Scores) -> Table:
+def per_query_table(scores: Scores) -> Table:
     """Queries as rows, measures as columns."""
     measures = tuple(scores.columns)
     values = [scores.per_query(m) for m in measures]
@@ -130,26 +131,13 @@ def run_notes(scores: Scores) -> tuple[str, ...]:
 
 
 def answer_rows(
-    answers: Mapping[Measure, Outcome], level: float
+    answers: Mapping[Measure, MeasureValue], level: float
 ) -> list[tuple[str, str, str, str]]:
-    """Measure, share, interval and how many answers it is of."""
+    """Measure, share, interval, and the number of answers."""
     return [
         (str(m), shown(found.value), between(answer_interval(found, level)), str(found.n or 0))
         for m, found in answers.items()
     ]
-
-
-def between(interval: Interval, *, signed: bool = False) -> str:
-    """An interval in brackets, or a dash."""
-    if interval.low is None or interval.high is None:
-        return "—"
-    form = f"{'+' if signed else ''}.{DECIMALS}f"
-    return f"[{rounded(interval.low):{form}}, {rounded(interval.high):{form}}]"
-
-
-def p_value(p: float | None) -> str:
-    """Four decimals, but never zero."""
-    return "—" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def trec_columns(scores: Scores, *, per_query: bool, with_run: bool) -> str:
@@ -203,7 +191,7 @@ def _cell(value: float | None) -> str:
     return "" if value is None else f"{rounded(value):.{DECIMALS}f}"
 
 
-def as_json(
+def scores_json(
     runs: Sequence[Scores],
     comparison: Comparison | None,
     *,
@@ -224,3 +212,24 @@ def as_json(
     if comparison is None:
         return entries[0]
     return {"runs": entries, "comparison": comparison.to_dict()}
+
+
+def decision_table(decisions: Decisions, name: str) -> Table:
+    """Measure by measure: value and interval; DeLong's interval of the AUROC in the notes."""
+    level = f"{decisions.sampling.level:.0%}"
+    notes = [
+        f"{measure} is undefined: {outcome.reason}"
+        for measure, outcome in decisions.outcomes.items()
+        if outcome.value is None
+    ]
+    if decisions.delong.interval.defined:
+        notes.insert(0, f"AUROC by DeLong: {level} CI {between(decisions.delong.interval)}")
+    return Table(
+        ("measure", "value", f"{level} CI"),
+        tuple(
+            (str(measure), shown(outcome.value), between(decisions.intervals[measure]))
+            for measure, outcome in decisions.outcomes.items()
+        ),
+        title=f"{name}: {decisions.positives} of {decisions.n} positive",
+        notes=tuple(notes),
+    )

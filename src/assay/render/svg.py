@@ -53,7 +53,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class HistogramBar:
     """One upright bar of a histogram."""
 
     label: str
@@ -156,7 +156,9 @@ def scatter(points: Sequence[Point], *, x_label: str, y_label: str, size: int = 
     return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
 
 
-def columns(bars: Sequence[Column], *, name: str, width: int = 480, height: int = 150) -> Markup:
+def histogram(
+    bars: Sequence[HistogramBar], *, name: str, width: int = 480, height: int = 150
+) -> Markup:
     """A histogram: each bar with its count above and its label below."""
     step = width / max(1, len(bars))
     most = max((bar.count for bar in bars), default=0) or 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.evaluation.comparison import Contrast
 from assay.evaluation.scores import rounded, shown
+from assay.evaluation.significance import Contrast
 from assay.evaluation.tuning import Tuning
-from assay.render.scores import between, p_value
+from assay.render.numbers import between, p_value, signed
 from assay.render.tables import Table
 from assay.search.request import FusionMethod, SearchOptions
 
@@ -92,13 +92,12 @@ def _settings(options: SearchOptions) -> dict[str, Any]:
 
 
 def _row(name: str, contrast: Contrast) -> tuple[str, ...]:
-    difference = contrast.difference
     return (
         name,
         str(contrast.n),
         shown(contrast.baseline),
         shown(contrast.value),
-        "—" if difference is None else f"{difference:+.4f}",
+        signed(contrast.difference),
         between(contrast.interval, signed=True),
         p_value(contrast.holm_p),
         contrast.ruling.verdict.value,

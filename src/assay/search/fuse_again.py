@@ -17,7 +17,7 @@ from assay.search.recorded import options_from
 from assay.search.request import SearchOptions
 
 # (query, its outcome, the components that take part) to the ids in fused order
-Refuse: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], list[str]]
+FuseAgain: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], list[str]]
 
 
 def lists_of(outcome: QueryOutcome, components: Sequence[str]) -> dict[str, list[Hit]]:
@@ -36,17 +36,19 @@ def lists_of(outcome: QueryOutcome, components: Sequence[str]) -> dict[str, list
     return lists
 
 
-def refuser(options: SearchOptions) -> Refuse:
+def fuser(options: SearchOptions) -> FuseAgain:
     """A function that fuses a query's lists again under these options, for chosen components."""
 
-    def refuse(query: GoldenQuery, outcome: QueryOutcome, components: Sequence[str]) -> list[str]:
+    def fuse_again(
+        query: GoldenQuery, outcome: QueryOutcome, components: Sequence[str]
+    ) -> list[str]:
         lists = {name: hits for name, hits in lists_of(outcome, components).items() if hits}
         kind = options.query_type or classify(query.query_text)
         return [one.chunk_id for one in fuse(lists, options, kind)] if lists else []
 
-    return refuse
+    return fuse_again
 
 
-def refuser_of(config: Mapping[str, Any]) -> Refuse:
+def fuser_of(config: Mapping[str, Any]) -> FuseAgain:
     """The same under the configuration that a stored run was made with."""
-    return refuser(options_from(config, SearchOptions()))
+    return fuser(options_from(config, SearchOptions()))

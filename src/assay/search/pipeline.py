@@ -1,7 +1,7 @@
 """What happens between a question and its answer?
 
 ``Prepared`` keeps the lists of the components, so that fusing them again with other settings
-(``refuse``) needs no new search. ``respond`` cuts the page that was asked for out of the ranked
+(``fuse_again``) needs no new search. ``respond`` cuts the page that was asked for out of the ranked
 pool and accounts for every score on it.
 """
 
@@ -51,7 +51,7 @@ class Prepared:
             raise all_failed(self.answers)
         return rank(self.question, lists, options, self.lexicon, self.labels)
 
-    def refuse(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
+    def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
         wanted = options or changed(self.options, **changes)
         started = time.perf_counter()

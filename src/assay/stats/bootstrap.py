@@ -33,7 +33,7 @@ from assay.stats.inputs import (
     unusable,
 )
 from assay.stats.interval import Interval
-from assay.stats.resample import count_blocks, index_blocks
+from assay.stats.resample import count_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,22 +92,6 @@ def bootstrap_means(
         clusters=table.units if table.clustered else None,
     )
     return _intervals(table, blocks, blank)
-
-
-def bootstrap_means_from_indices(
-    values: ArrayLike,
-    indices: ArrayLike,
-    *,
-    defined: ArrayLike | None = None,
-    method: Method = "percentile",
-    level: float = DEFAULT_LEVEL,
-) -> tuple[Interval, ...]:
-    """The same intervals for resamples drawn elsewhere: one row of query indices each."""
-    _check(method, level)
-    table = _read_table(values, defined, None)
-    drawn = np.asarray(indices)
-    blank = Interval(low=None, high=None, level=level, method=method, n=0, resamples=len(drawn))
-    return _intervals(table, index_blocks(drawn, table.units), blank)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How sure is an AUROC, and do two scorings of the same labels differ?
+"""How sure is an AUROC?
 
 DeLong, DeLong and Clarke-Pearson (1988): each positive i has V(i), the share of negatives it beats,
 and each negative j has U(j), the share of positives that beat it, ties as one half. Then
@@ -6,9 +6,7 @@ and each negative j has U(j), the share of positives that beat it, ties as one h
     AUROC = mean V = mean U,   variance = var(V) / positives + var(U) / negatives
 
 Midranks give all V and U in O(n log n) (Sun and Xu 2014). The interval is AUROC ± z · error, cut to
-[0, 1]. Two scorings are compared through the differences of their V and U:
-
-    z = (AUROC_b - AUROC_a) / √(var(V_b - V_a) / positives + var(U_b - U_a) / negatives)
+[0, 1].
 """
 
 from __future__ import annotations
@@ -41,19 +39,6 @@ class AurocEstimate:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AurocComparison:
-    """Two AUROCs on the same labels and the test of their difference b - a."""
-
-    auroc_a: float | None
-    auroc_b: float | None
-    difference: float | None
-    z: float | None
-    p: float | None
-    interval: Interval
-    reason: str | None = None
-
-
 def delong(labels: ArrayLike, scores: ArrayLike, *, level: float = DEFAULT_LEVEL) -> AurocEstimate:
     """AUROC with DeLong's standard error and interval."""
     check_share(level, "level")
@@ -71,32 +56,10 @@ def delong(labels: ArrayLike, scores: ArrayLike, *, level: float = DEFAULT_LEVEL
     return AurocEstimate(
         auroc=auroc,
         standard_error=error,
-        interval=_interval(blank, auroc, error, reason, 0.0),
+        interval=_interval(blank, auroc, error, reason),
         positives=positives,
         negatives=truth.size - positives,
         reason=reason,
-    )
-
-
-def delong_test(
-    labels: ArrayLike,
-    scores_a: ArrayLike,
-    scores_b: ArrayLike,
-    *,
-    level: float = DEFAULT_LEVEL,
-) -> AurocComparison:
-    """Two-sided test that both scorings of the labels have the same AUROC."""
-    check_share(level, "level")
-    truth, first = labels_and_scores(labels, scores_a)
-    _, second = labels_and_scores(labels, scores_b)
-    blank = Interval(low=None, high=None, level=level, method="delong", n=truth.size)
-    reason = _one_class(truth)
-    if reason:
-        return _comparison(None, None, None, blank, reason)
-    a, b = _shares(truth, first), _shares(truth, second)
-    gap = _Shares(b.beaten - a.beaten, b.losing - a.losing)
-    return _comparison(
-        float(a.beaten.mean()), float(b.beaten.mean()), gap.standard_error(), blank, None
     )
 
 
@@ -140,41 +103,13 @@ def _midranks(points: FloatArray) -> FloatArray:
     return ranks
 
 
-def _comparison(
-    a: float | None, b: float | None, error: float | None, blank: Interval, reason: str | None
-) -> AurocComparison:
-    difference = None if a is None or b is None else b - a
-    z = p = None
-    if difference is not None and error is None:
-        reason = "it takes two of each class to estimate the error"
-    elif difference is not None and error == 0.0:
-        same = abs(difference) <= SAME
-        difference = 0.0 if same else difference
-        p = 1.0 if same else None
-        reason = "the rankings agree" if same else "the difference has no spread, z is undefined"
-    elif difference is not None and error is not None:
-        z = difference / error
-        p = math.erfc(abs(z) / math.sqrt(2.0))
-    return AurocComparison(
-        auroc_a=a,
-        auroc_b=b,
-        difference=difference,
-        z=z,
-        p=p,
-        interval=_interval(blank, difference, error, reason, -1.0),
-        reason=reason,
-    )
-
-
 def _interval(
-    blank: Interval, value: float | None, error: float | None, reason: str | None, floor: float
+    blank: Interval, value: float | None, error: float | None, reason: str | None
 ) -> Interval:
-    """Value ± z · error, cut to [floor, 1]."""
+    """Value ± z · error, cut to [0, 1]."""
     from scipy.special import ndtri
 
     if value is None or error is None:
         return replace(blank, reason=reason)
     reach = error * float(ndtri((1.0 + blank.level) / 2.0))
-    return replace(
-        blank, low=max(floor, value - reach), high=min(1.0, value + reach), reason=reason
-    )
+    return replace(blank, low=max(0.0, value - reach), high=min(1.0, value + reach), reason=reason)

@@ -7,8 +7,12 @@ and the second calls j, row and column sums r(i) and c(j), and the disagreement 
     kappa = 1 - Σ v p / Σ v r c
 
 The interval is kappa ± z · error with the large-sample error of Fleiss, Cohen and Everitt (1969),
-cut to [-1, 1]. ``kappa_bootstrap`` draws items instead; resamples in which both use one category
-only have no kappa and are drawn again.
+cut to [-1, 1].
+
+Where items come in groups, that promises too much: passages of one query are judged alike, since a
+strict reading of the question holds for all of them. ``kappa_by_cluster`` draws whole groups and
+computes kappa over the items that they bring; resamples in which both use one category only have
+no kappa and are drawn again.
 """
 
 from __future__ import annotations
@@ -25,13 +29,15 @@ from assay.stats.bounds import percentile_bounds
 from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, SAME
 from assay.stats.inputs import check_sampling, check_share
 from assay.stats.interval import Interval
-from assay.stats.resample import BLOCK_CELLS, rows_per_block
+from assay.stats.resample import endless_counts, rows_per_block
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from assay.model.arrays import FloatArray
     from assay.stats.agreement import Agreement
+
+MOST_REDRAWN = 20  # times the resamples that were asked for
 
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]
 
@@ -80,41 +86,6 @@ def cohen_kappa(
         confusion=tuple(tuple(row) for row in table.counts.tolist()),
         reason=reason,
     )
-
-
-def kappa_bootstrap(
-    first: Iterable[Hashable],
-    second: Iterable[Hashable],
-    *,
-    weights: Weights = "none",
-    categories: Sequence[Hashable] | None = None,
-    level: float = DEFAULT_LEVEL,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = DEFAULT_SEED,
-    block_cells: int = BLOCK_CELLS,
-) -> Interval:
-    """The percentile interval of kappa over resampled items."""
-    check_share(level, "level")
-    check_sampling(resamples, seed)
-    table = tabulate(first, second, categories=categories, ordered=weights != "none")
-    disagreement = disagreement_of(len(table.categories), weights)
-    blank = Interval(
-        low=None,
-        high=None,
-        level=level,
-        method="percentile",
-        n=table.n,
-        resamples=resamples,
-        seed=seed,
-    )
-    reason = _reason(table, _value(table, disagreement), None)
-    if reason:
-        return replace(blank, reason=reason)
-    low, high = percentile_bounds(
-        _resampled(table, disagreement, resamples, seed, block_cells), level
-    )
-    same = "every resample gives the same value" if low == high else None
-    return replace(blank, low=low, high=high, reason=same)
 
 
 def disagreement_of(k: int, weights: str) -> FloatArray:
@@ -169,22 +140,67 @@ def _interval(
     return replace(blank, low=max(-1.0, value - reach), high=min(1.0, value + reach))
 
 
+def kappa_by_cluster(
+    first: Sequence[Hashable],
+    second: Sequence[Hashable],
+    clusters: Sequence[Hashable],
+    *,
+    weights: Weights = "none",
+    categories: Sequence[Hashable],
+    level: float = DEFAULT_LEVEL,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+) -> Interval:
+    """The percentile interval of kappa over resampled clusters."""
+    check_share(level, "level")
+    check_sampling(resamples, seed)
+    members: dict[Hashable, list[int]] = {}
+    for at, name in enumerate(clusters):
+        members.setdefault(name, []).append(at)
+    blank = Interval(
+        low=None,
+        high=None,
+        level=level,
+        method="percentile",
+        n=len(first),
+        resamples=resamples,
+        seed=seed,
+        clusters=len(members),
+    )
+    if len(members) < 2:
+        return replace(blank, reason="fewer than two groups")
+    tables = np.stack(
+        [
+            tabulate(
+                [first[at] for at in rows], [second[at] for at in rows], categories=categories
+            ).counts
+            for rows in members.values()
+        ]
+    ).astype(np.float64)
+    kappas = _resampled(tables, disagreement_of(len(categories), weights), resamples, seed)
+    if len(kappas) < resamples:
+        return replace(blank, reason="almost no resample has two categories")
+    low, high = percentile_bounds(kappas, level)
+    same = "every resample gives the same value" if low == high else None
+    return replace(blank, low=low, high=high, reason=same)
+
+
 def _resampled(
-    table: Agreement, disagreement: FloatArray, resamples: int, seed: int, block_cells: int
+    tables: FloatArray, disagreement: FloatArray, resamples: int, seed: int
 ) -> FloatArray:
-    """Kappas of resampled items: how often each filled cell is drawn is multinomial."""
-    rng = np.random.default_rng(seed)
-    i, j = np.nonzero(table.counts)
-    shares = table.counts[i, j] / table.n
-    in_row, in_column = np.eye(len(table.counts))[i], np.eye(len(table.counts))[j]
-    rows = rows_per_block(max(i.size, len(table.counts)), block_cells)
+    count, k = len(tables), len(disagreement)
+    rows = min(resamples, rows_per_block(max(count, k * k)))
     kept: list[FloatArray] = []
-    missing = resamples
-    while missing:
-        drawn = rng.multinomial(table.n, shares, size=rows).astype(np.float64)
-        expected = np.sum((drawn @ in_row @ disagreement) * (drawn @ in_column), axis=1)
-        usable = np.flatnonzero(expected)[:missing]
-        observed = drawn[usable] @ disagreement[i, j]
-        kept.append(1.0 - table.n * observed / expected[usable])
-        missing -= usable.size
+    have = drawn = 0
+    for counts in endless_counts(count, seed, rows):
+        summed = (counts @ tables.reshape(count, -1)).reshape(-1, k, k)
+        observed = (summed * disagreement).sum(axis=(1, 2))
+        expected = np.einsum("ri,ij,rj->r", summed.sum(axis=2), disagreement, summed.sum(axis=1))
+        usable = np.flatnonzero(expected)[: resamples - have]
+        totals = summed[usable].sum(axis=(1, 2))
+        kept.append(1.0 - totals * observed[usable] / expected[usable])
+        have += usable.size
+        drawn += rows
+        if have >= resamples or drawn > MOST_REDRAWN * resamples:
+            break
     return np.concatenate(kept)

@@ -1,4 +1,4 @@
-"""How small a difference could this many queries have shown, and how many would it take?
+"""How small a difference could this many queries have shown?
 
 The power of a two-sided paired t-test at effect d_z = difference / sd of the differences is
 
@@ -11,14 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
 
 from assay.errors import InputError, UsageError
 from assay.stats.defaults import DEFAULT_ALPHA, DEFAULT_POWER
 from assay.stats.inputs import check_share
-
-MAX_PAIRS: Final = 1_000_000_000
-"""Effects that would need more pairs than this are called out of reach."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +28,6 @@ class DetectableEffect:
     n: int
     effect_size: float | None
     difference: float | None
-    alpha: float
-    power: float
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequiredPairs:
-    """The fewest pairs that show the effect with the wanted power."""
-
-    n: int | None
-    effect_size: float
     alpha: float
     power: float
     reason: str | None = None
@@ -71,20 +56,6 @@ def minimum_detectable_effect(
         power=power,
         reason=reason,
     )
-
-
-def required_pairs(
-    effect_size: float, *, alpha: float = DEFAULT_ALPHA, power: float = DEFAULT_POWER
-) -> RequiredPairs:
-    """The fewest pairs at which a paired t-test detects an effect of ``effect_size`` (d_z)."""
-    _check(alpha, power)
-    if not math.isfinite(effect_size):
-        raise InputError(f"effect_size is {effect_size}", hint="give a finite number")
-    n, reason = _smallest_n(abs(effect_size), alpha, power), None
-    if n is None:
-        out_of_reach = f"it takes more than {MAX_PAIRS} pairs"
-        reason = "no number of pairs shows an effect of zero" if effect_size == 0 else out_of_reach
-    return RequiredPairs(n=n, effect_size=effect_size, alpha=alpha, power=power, reason=reason)
 
 
 def power_at(effect_size: float, n: int, alpha: float = DEFAULT_ALPHA) -> float | None:
@@ -123,22 +94,6 @@ def _solve_effect(n: int, alpha: float, power: float) -> float | None:
     while high - low > 1e-12 * high:
         middle = (low + high) / 2.0
         if (power_at(middle, n, alpha) or 0.0) < power:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def _smallest_n(effect_size: float, alpha: float, power: float) -> int | None:
-    """Bisect for the number of pairs; power grows with it."""
-    low, high = 1, 2
-    while (power_at(effect_size, high, alpha) or 0.0) < power:
-        low, high = high, 2 * high
-        if high > MAX_PAIRS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (power_at(effect_size, middle, alpha) or 0.0) < power:
             low = middle
         else:
             high = middle

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.errors import InputError
 from assay.stats.inputs import check_sampling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from assay.model.arrays import IntArray
 
@@ -51,21 +50,6 @@ def count_blocks(
     starts = range(0, resamples, rows)
     for start, counts in zip(starts, endless_counts(n, seed, rows), strict=False):
         yield counts[: resamples - start]
-
-
-def index_blocks(
-    indices: ArrayLike, n: int, *, block_cells: int = BLOCK_CELLS
-) -> Iterator[IntArray]:
-    """The counts of resamples that are given as a matrix of drawn indices, one row each."""
-    drawn = np.asarray(indices, dtype=np.int64)
-    if drawn.ndim != 2:
-        raise InputError(f"the index matrix has {drawn.ndim} dimension(s), expected 2")
-    if drawn.size and not (drawn.min() >= 0 and drawn.max() < n):
-        raise InputError(f"the index matrix reaches outside 0..{n - 1}")
-    rows = rows_per_block(n, block_cells)
-    scratch = np.empty((rows, drawn.shape[1]), dtype=np.int64)
-    for start in range(0, len(drawn), rows):
-        yield _counts(drawn[start : start + rows], n, scratch)
 
 
 def _counts(draws: NDArray[np.int32] | IntArray, n: int, scratch: IntArray) -> IntArray:

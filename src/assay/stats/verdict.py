@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What a comparison of two runs comes to."""
+    """The outcome of comparing two runs."""
 
     BETTER = "better"
     WORSE = "worse"

@@ -14,10 +14,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from assay import limits
-from assay.clock import now
 from assay.errors import ConflictError, InputError, LimitError, MissingFileError, UsageError
 from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round, RoundQuery
 from assay.model.document import check_id
+from assay.model.moments import now
 from assay.model.testset import QueryType
 from assay.store.database import open_database, writing
 from assay.store.schema import (

@@ -26,7 +26,6 @@ from shutil import disk_usage
 from typing import Any
 
 from assay import limits
-from assay.clock import now
 from assay.durable import (
     is_full,
     is_unfinished,
@@ -48,6 +47,7 @@ from assay.errors import (
     UsageError,
 )
 from assay.index.checksums import digest
+from assay.model.moments import now
 from assay.store.file_copy import check_database, copy_database
 from assay.store.schema import APPLICATION_ID
 from assay.store.versions import refuse_newer

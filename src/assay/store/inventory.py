@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, func, or_, select
 
 from assay.errors import DuplicateError
-from assay.evaluation.match import Place
 from assay.model.document import ChunkPlace, IngestionMode
 from assay.store.schema import chunks, documents
 
@@ -46,12 +45,12 @@ class ChunkInventory:
             for row in self._rows(wanted.where(chunks.c.key.in_(part)))
         }
 
-    def as_cut(self, ids: Iterable[str], versions: frozenset[str]) -> dict[str, Place]:
+    def as_cut(self, ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """The spans of chunks as these chunkers made them, including chunks replaced since."""
         columns = (chunks.c.chunk_id, chunks.c.doc_id, chunks.c.spans)
         of_these = chunks.c.chunker_version.in_(sorted(versions))
         return {
-            row.chunk_id: Place(
+            row.chunk_id: ChunkPlace(
                 row.doc_id, tuple((start, end) for start, end in json.loads(row.spans))
             )
             for part in _pages(sorted(set(ids)))

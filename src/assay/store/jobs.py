@@ -17,8 +17,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, null, select, update
 
 from assay import limits
-from assay.clock import now
 from assay.errors import BusyError, ConflictError, MissingFileError
+from assay.model.moments import now
 from assay.plural import counted
 from assay.store.database import open_database, writing
 from assay.store.schema import jobs

@@ -17,8 +17,8 @@ from pathlib import Path
 from sqlalchemy import func, insert, select, update
 
 from assay import limits
-from assay.clock import days_ago, now
 from assay.errors import InputError, LimitError, MissingFileError, UsageError
+from assay.model.moments import days_ago, now
 from assay.store.database import open_database, writing
 from assay.store.schema import api_keys
 

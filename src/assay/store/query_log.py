@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sqlalchemy import delete, func, insert, select
 
-from assay.clock import days_ago
 from assay.model.identifiers import scrub
+from assay.model.moments import days_ago
 from assay.store.database import open_database, writing
 from assay.store.schema import query_log
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assay.annotation.reanchor import Fate, NewChunk, reanchor
-from assay.evaluation.match import Place
+from assay.model.document import ChunkPlace
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 TODAY = {
@@ -19,7 +19,7 @@ TODAY = {
 }
 
 
-def carried(*judged: Judgment, archive: dict[str, Place] | None = None):  # type: ignore[no-untyped-def]
+def carried(*judged: Judgment, archive: dict[str, ChunkPlace] | None = None):  # type: ignore[no-untyped-def]
     one = TestSet("s", "v1", (GoldenQuery("q1", "words", relevant_docs=judged),))
     return reanchor(one, TODAY, archive or {})
 
@@ -66,7 +66,7 @@ def test_a_split_judgment_stands_on_its_part_of_each_chunk() -> None:
 
 
 def test_the_archive_knows_where_a_chunk_stood() -> None:
-    archive = {"old-7": Place("d1", ((205, 290),))}
+    archive = {"old-7": ChunkPlace("d1", ((205, 290),))}
     found = carried(Judgment("old-7", 1), archive=archive)
     assert found.anchors[0].after == ("d1:chunk_2",)
     assert found.test_set.queries[0].relevant_docs[0].spans == ((205, 290),)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
@@ -24,6 +23,7 @@ class ModelServer:
     def __init__(self, *replies: Reply) -> None:
         self.replies = list(replies)
         self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        self._left = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -32,7 +32,7 @@ class ModelServer:
                 outer.requests.append((self.path, dict(self.headers), json.loads(body)))
                 plain: Reply = (200, {}, completion(DEFAULT), 0.0)
                 status, headers, data, wait = outer.replies.pop(0) if outer.replies else plain
-                time.sleep(wait)
+                outer._left.wait(wait)
                 try:
                     self.send_response(status)
                     for name, value in headers.items():
@@ -59,6 +59,7 @@ class ModelServer:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        self._left.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()

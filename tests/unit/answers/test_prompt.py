@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay import limits
 from assay.answers.prompt import messages, parse
-from assay.measures.answers import AnswerRecord, resolve_citations
+from assay.measures.answers import AnswerRecord
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 from assay.testing.answerer import PASSAGES, QUESTION
@@ -42,7 +42,7 @@ def test_an_invented_citation_resolves_to_nothing() -> None:
     import assay
 
     said = parse("5 mg [1][9]", PASSAGES)
-    known = resolve_citations(said, {ONE, TWO})
+    known = frozenset({ONE, TWO}).intersection(said.citations)
     (outcome,) = assay.score_answers(
         [AnswerRecord("q", answer=said, known_citations=known)], "CitationCoverage"
     ).values()

@@ -47,6 +47,7 @@ def test_compiled_code_that_is_not_there_is_told(
     assert "C compiler" in found.hint
 
 
+@pytest.mark.slow
 def test_an_index_behind_the_store_and_a_damaged_one(tmp_path: Path) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
@@ -98,6 +99,7 @@ def test_vectors_that_were_damaged_are_named(tmp_path: Path) -> None:
     assert "delete it" in found.hint
 
 
+@pytest.mark.slow
 def test_an_index_that_is_damaged_and_behind_is_a_fault(tmp_path: Path) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
@@ -124,6 +126,7 @@ def test_a_database_that_was_cut_to_nothing(tmp_path: Path) -> None:
     assert "assay restore" in found.hint
 
 
+@pytest.mark.slow
 def test_an_index_that_should_be_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
@@ -142,6 +145,7 @@ def test_an_index_that_should_be_compacted(tmp_path: Path, monkeypatch: pytest.M
         assert by_name(examine(config))["index"].state is State.OK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 1])
 def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_path: Path) -> None:
     """Also where the new one has as many changes as the old one had."""
@@ -163,6 +167,7 @@ def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_pat
         assert list(workspace.generation().chunk_ids.values()) == ["other:chunk_0", "other:chunk_1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "then"),
     [

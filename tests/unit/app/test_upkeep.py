@@ -192,6 +192,7 @@ def test_a_set_that_lost_its_answers_is_not_written(
     assert not (workspace.home / "testsets" / "ward_v1-r1.yaml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.req("E12")
 def test_the_quarter_is_over(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     folder = workspace.home / "testsets"

@@ -47,11 +47,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "    relevant_docs:",
             *(f"      - {{doc_id: '{name}', grade: {grade}}}" for name, grade in judged.items()),
         ]
-    folder = tmp_path / ".assay" / "testsets"
-    folder.mkdir(parents=True)
-    (folder / "small.yaml").write_text("\n".join(lines) + "\n")
     assert run(["ingest", str(corpus)]) == 0
+    put_test_set(tmp_path / "small.yaml", lines)
     return tmp_path
+
+
+def put_test_set(file: Path, lines: list[str]) -> None:
+    """Read a test set into the workspace, in place of one of this name."""
+    file.write_text("\n".join(lines) + "\n")
+    assert run(["testset", "import", str(file), "--force"]) == 0
 
 
 @pytest.fixture
@@ -89,7 +93,7 @@ def unanswerable(home: Path) -> str:
             f"    query_text: {text}",
             f"    expect: {expect}",
         ]
-    (home / ".assay" / "testsets" / "extras.yaml").write_text("\n".join(lines) + "\n")
+    put_test_set(home / "extras.yaml", lines)
     return "extras"
 
 
@@ -137,6 +141,7 @@ def test_per_component(call: Call) -> None:
     assert {miss["stage"] for miss in plain["waterfall"]["misses"]} == {"not_found"}
 
 
+@pytest.mark.slow
 @pytest.mark.req("E7")
 def test_the_second_call_is_answered_from_the_store(
     call: Call, capsys: pytest.CaptureFixture[str]
@@ -175,8 +180,10 @@ def test_judged_ids_that_are_not_in_the_index_are_named(
     asked = ["eval", "run", "-t", "small"]
     assert run(asked) == 0
     assert "not in the index" not in capsys.readouterr().err
-    path = home / ".assay" / "testsets" / "small.yaml"
-    path.write_text(path.read_text().replace("'d5', grade: 1", "'d4:chunk_7', grade: 1"))
+    file = home / "small.yaml"
+    text = file.read_text().replace("'d5', grade: 1", "'d4:chunk_7', grade: 1")
+    put_test_set(file, text.splitlines())
+    capsys.readouterr()
     assert run(asked) == 0
     said = capsys.readouterr().err
     assert "1 of 6 judged ids is not in the index and cannot be found: d4:chunk_7" in said
@@ -200,6 +207,7 @@ def test_a_changed_index_is_another_run(call: Call, home: Path) -> None:
     assert again["empty_queries"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.req("W11")
 def test_show_history_rescore_tag_export_and_delete(call: Call, home: Path) -> None:
     first = call("run", "-t", "small", "--name", "first")

@@ -183,6 +183,7 @@ def test_a_report_in_json_is_a_baseline(
     assert answer(capsys, "gate", *flags)["outcome"] == "passed"
 
 
+@pytest.mark.slow
 @pytest.mark.req("W7")
 @pytest.mark.parametrize("form", ["md", "html", "json", "csv", "table"])
 def test_reports(home: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
@@ -240,6 +241,7 @@ def test_any_difference_in_a_bundle_fails(home: Path, capsys: pytest.CaptureFixt
 ENDLESS = '{"recipe": {"measures": "MRR", "method": "bca", "level": 1, "resamples": 1e999}}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"recipe": {}, "runs": {}}', ENDLESS])
 def test_what_is_no_bundle_is_refused(
     home: Path, capsys: pytest.CaptureFixture[str], content: str

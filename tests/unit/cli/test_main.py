@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -216,12 +215,12 @@ def test_interrupt_by_signal() -> None:
     )  # fmt: skip
     assert process.stdout
     assert process.stdout.readline() == "up\n"
-    time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env",
     [

@@ -18,6 +18,7 @@ def _leaves(command: object, path: str) -> list[str]:
 PATHS = [path for entry in COMMANDS for path in _leaves(load(entry), entry.name)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_help_speaks_no_python(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*path.split(), "--help"]) == 0

@@ -19,6 +19,8 @@ from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.http.process import SETTINGS, ServiceProcess
 from tests.unit.http.small import TEST_SET
 
+pytestmark = pytest.mark.slow
+
 Shared = tuple[Path, str]
 MOVING = re.compile(r'[0-9.]+ ms|"timings_ms": \{[^}]*\}|"cached": \w+|, "request_id": "\w+"')
 GATE = ["eval", "gate", "--baseline", "run_a", "--current", "run_b"]

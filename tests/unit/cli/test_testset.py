@@ -71,6 +71,7 @@ def test_validate_against_the_index(home: Path, capsys: pytest.CaptureFixture[st
     assert (code, out.count("d9 is not in the index")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_held_out_rows_tell_nothing_of_their_judgments(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -119,6 +120,7 @@ def test_split_is_stored_in_the_set(home: Path, capsys: pytest.CaptureFixture[st
     assert tuple(again["held_out"]) == found.held_out.query_ids
 
 
+@pytest.mark.slow
 def test_a_shipped_set_is_not_hidden_by_its_split(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -169,6 +169,7 @@ def rankings(seed: int) -> dict[str, list[Result]]:
     return {query.query_id: shuffle(results, len(results)) for query in golden().queries}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_figures_by_span_are_those_by_id(seed: int) -> None:
     run, qrels = rankings(seed), golden().qrels()

@@ -95,6 +95,7 @@ def test_what_cannot_be_built_is_refused(change: dict[str, Any]) -> None:
         bert_shape({**CONFIG, **change}, "config.json")
 
 
+@pytest.mark.slow
 def test_the_real_splade_agrees_with_numpy(real_shelf: Shelf) -> None:
     """The graph runs in single precision; the oracle in double."""
     found = real_shelf.require("splade-tiny")

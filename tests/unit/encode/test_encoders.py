@@ -215,6 +215,7 @@ def test_costly_items_start_first_and_results_keep_their_order() -> None:
     assert run_each(work, [], 4, lambda item: item) == []
 
 
+@pytest.mark.slow
 def test_the_first_error_ends_the_rest() -> None:
     seen: list[int] = []
 

@@ -113,6 +113,7 @@ def test_without_names_the_defaults_are_pulled_and_everything_on_demand(
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_real_models_pass_their_check(
     real_shelf: Shelf, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

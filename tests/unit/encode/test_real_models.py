@@ -41,6 +41,7 @@ def test_the_heaviest_terms_in_words(real_shelf: Shelf) -> None:
     assert words[6:] == ["dose", "risk", "lowers", "risks"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bge-small-en-v1.5", "all-minilm-l6-v2"])
 def test_a_dense_vector_depends_on_its_text_alone(real_shelf: Shelf, name: str) -> None:
     """Bit for bit, whatever the batch and the number of threads: 8-bit models need care here."""
@@ -68,6 +69,7 @@ def test_a_score_depends_on_its_pair_alone(real_shelf: Shelf) -> None:
     np.testing.assert_array_equal(scores, np.array(alone))
 
 
+@pytest.mark.slow
 def test_care_with_8_bit_products_changes_no_number(
     real_shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.evaluation.ab import ABResult, ab
-from assay.evaluation.latency_change import latency_change
+from assay.evaluation.ab import ABResult, ab, latency_change
 from assay.evaluation.stored_run import StoredRun
 from assay.stats.verdict import Verdict
 from tests.unit.evaluation.stored import ranks

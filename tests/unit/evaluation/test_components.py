@@ -8,14 +8,14 @@ import pytest
 
 from assay.errors import UsageError
 from assay.evaluation.components import component_report
-from assay.evaluation.lists import places_of
-from assay.evaluation.match import Place
+from assay.evaluation.match import places_of
 from assay.evaluation.result import ScoringOptions
 from assay.evaluation.tuning import judged
 from assay.evaluation.waterfall import Stage, waterfall
+from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, TestSet
-from assay.search.fuse_again import lists_of, refuser
+from assay.search.fuse_again import fuser, lists_of
 from assay.search.request import FusionMethod, SearchOptions
 
 TEST_SET = TestSet(
@@ -52,7 +52,7 @@ OPTIONS = ScoringOptions(measures="MRR Recall@10")
 @pytest.mark.req("E6")
 def test_scenario_per_component_evaluation() -> None:
     report = component_report(
-        TEST_SET, OUTCOMES, OPTIONS, refuse=refuser(SearchOptions(components=("bm25", "dense")))
+        TEST_SET, OUTCOMES, OPTIONS, fuse_again=fuser(SearchOptions(components=("bm25", "dense")))
     )
     assert list(report.results) == ["bm25", "dense", "hybrid"]
     assert report.results["bm25"]["MRR"] == pytest.approx((1 + 0) / 2)
@@ -80,7 +80,7 @@ def test_a_run_without_lists_has_no_components() -> None:
 
 def test_lists_are_fused_again_as_the_options_say() -> None:
     query, outcome = TEST_SET.queries[0], OUTCOMES[0]
-    rrf = refuser(SearchOptions(components=("bm25", "dense")))
+    rrf = fuser(SearchOptions(components=("bm25", "dense")))
     assert rrf(query, outcome, ["bm25", "dense"])[0] == "a"
     assert rrf(query, outcome, ["dense"]) == list(DENSE)
     weighted = SearchOptions(
@@ -88,7 +88,7 @@ def test_lists_are_fused_again_as_the_options_say() -> None:
         fusion_method=FusionMethod.WEIGHTED,
         weights={"bm25": 0.0, "dense": 1.0},
     )
-    assert refuser(weighted)(query, outcome, ["bm25", "dense"])[:3] == ["z", "b", "a"]
+    assert fuser(weighted)(query, outcome, ["bm25", "dense"])[:3] == ["z", "b", "a"]
     assert rrf(query, QueryOutcome("q1"), ["bm25"]) == []
 
 
@@ -183,13 +183,13 @@ def test_a_component_is_judged_as_the_run_is(
 @pytest.mark.parametrize("judgment", [Judgment("D1", 1), Judgment("D2", 1, ((1000, 1200),))])
 def test_what_is_listed_only_is_looked_up(judgment: Judgment) -> None:
     kept = {
-        "uuid-1": Place("D1", ((0, 9),)),
-        "D2:chunk_0": Place("D2", ((0, 300),)),
-        "D2:chunk_9": Place("D2", ((900, 1200),)),
+        "uuid-1": ChunkPlace("D1", ((0, 9),)),
+        "D2:chunk_0": ChunkPlace("D2", ((0, 300),)),
+        "D2:chunk_9": ChunkPlace("D2", ((900, 1200),)),
     }
     asked: list[str] = []
 
-    def look_up(ids: Iterable[str]) -> dict[str, Place]:
+    def look_up(ids: Iterable[str]) -> dict[str, ChunkPlace]:
         asked.extend(ids)
         return {one: kept[one] for one in asked if one in kept}
 

@@ -11,13 +11,11 @@ import pytest
 from assay.errors import AssayError, FormatError, MissingFileError, UsageError
 from assay.evaluation.baseline import (
     Baseline,
-    Values,
     side_of_file,
     side_of_run,
     sides_of_runs,
 )
-from assay.evaluation.gate import GateOutcome, GateReport, gate
-from assay.evaluation.gate_limits import parse_limit, parse_limits
+from assay.evaluation.gate import GateOutcome, GateReport, gate, parse_limit, parse_limits
 from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome, RunStatus
 from tests.unit.evaluation.stored import golden, ranks, result, stored, suite
@@ -26,7 +24,7 @@ MEASURES = parse_measures("Recall@10 nDCG@10")
 
 
 def side(recall: float | None, ndcg: float | None = 0.7, name: str = "run") -> Baseline:
-    return Baseline(name, Values({"Recall@10": recall, "nDCG@10": ndcg}))
+    return Baseline(name, {"Recall@10": recall, "nDCG@10": ndcg})
 
 
 def held(before: float | None, after: float | None, *limits: str) -> GateReport:
@@ -224,7 +222,7 @@ def rounded_file(folder: Path, exact: dict[str, float]) -> Baseline:
 def test_what_a_file_rounded_did_not_get_worse(tmp_path: Path) -> None:
     exact = {f"q{at}": (7 + at % 2) / 11 for at in range(12)}  # 0.63636 and 0.72727: both round up
     baseline = rounded_file(tmp_path, exact)
-    current = Baseline("run", Values({"nDCG@10": 7.5 / 11}, {"nDCG@10": exact}))
+    current = Baseline("run", {"nDCG@10": 7.5 / 11}, {"nDCG@10": exact})
     same = gate(baseline, current, [parse_limit("nDCG@10=0")])
     assert same.outcome is GateOutcome.PASSED
     assert same.checks[0].sentence == "it did not get worse"

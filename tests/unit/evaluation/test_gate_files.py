@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from assay.errors import ConflictError, MissingFileError
-from assay.evaluation.baseline import Baseline, SetVersion, Values, side_of_file
-from assay.evaluation.gate import gate
-from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.baseline import Baseline, SetVersion, side_of_file
+from assay.evaluation.gate import gate, parse_limits
 from assay.measures.parse import parse_measures
 from assay.testsets.split import hold_out, refuse_redraw
 from tests.unit.testsets.samples import fifty
@@ -21,7 +20,7 @@ MEASURES = parse_measures("Recall@10")
 
 
 def side(recall: float, **more: Any) -> Baseline:
-    return Baseline("run", Values({"Recall@10": recall}), **more)
+    return Baseline("run", {"Recall@10": recall}, **more)
 
 
 def from_file(folder: Path, recall: float, **more: object) -> Baseline:
@@ -69,7 +68,7 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path, kind: str) -> 
     if kind == "pipe":
         path = tmp_path / "baseline.json"
         os.mkfifo(path)
-    with pytest.raises(MissingFileError, match="no plain file"):
+    with pytest.raises(MissingFileError, match="not a regular file"):
         side_of_file(path, MEASURES)
 
 

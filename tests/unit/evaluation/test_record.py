@@ -10,9 +10,9 @@ import pytest
 
 from assay.app.history import history
 from assay.errors import BusyError, TooManyErrorsError, UsageError
-from assay.evaluation.parts import Mode, Part, Split, part_of
+from assay.evaluation.outcomes import outcomes_digest
+from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import RecordOptions, cache_key, record
-from assay.evaluation.stored import outcomes_digest
 from assay.model.document import IngestionMode
 from assay.model.runs import RunStatus
 from assay.model.system import System
@@ -113,6 +113,7 @@ def test_no_cache_runs_again_and_leaves_the_old_run(store: SqlRunStore) -> None:
     assert record(system(Engine()), WHOLE, store).info.run_id == store.run("latest").run_id
 
 
+@pytest.mark.slow
 @pytest.mark.req("E7")
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_queries_that_failed_are_asked_again(store: SqlRunStore, use_cache: bool) -> None:
@@ -187,7 +188,9 @@ def test_the_aggregate_is_stored(store: SqlRunStore) -> None:
 
 def test_progress_is_told_with_every_query(store: SqlRunStore) -> None:
     told: list[tuple[int, int]] = []
-    record(system(Engine()), WHOLE, store, told=lambda done, total, _: told.append((done, total)))
+    record(
+        system(Engine()), WHOLE, store, progress=lambda done, total, _: told.append((done, total))
+    )
     assert told == [(at, 35) for at in range(1, 36)]
 
 
@@ -243,7 +246,7 @@ def test_mode_4_asks_the_same_of_what_came_from_files_and_live() -> None:
             f"live{at}": IngestionMode.LIVE for at in range(30)
         }
 
-    def arm(mode: Mode) -> Part:
+    def arm(mode: Mode) -> SetPart:
         return part_of(TEST_SET, mode=mode, modes_of=modes)
 
     offline, live = arm(Mode.OFFLINE), arm(Mode.LIVE)

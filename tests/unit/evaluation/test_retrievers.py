@@ -15,8 +15,7 @@ import pytest
 import assay
 from assay.errors import ConfigError, UsageError
 from assay.evaluation.result import EvaluationResult
-from assay.evaluation.retrievers.http import http_system
-from assay.evaluation.retrievers.http_mapping import HttpMapping, load_mapping
+from assay.evaluation.retrievers.http import HttpMapping, http_system, load_mapping
 from assay.evaluation.retrievers.python import python_system
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.model.system import System
@@ -112,12 +111,13 @@ class Service(BaseHTTPRequestHandler):
 def service() -> Iterator[tuple[str, type[Service]]]:
     kind = type("OneService", (Service,), {"asked": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1/search", kind
     server.shutdown()
     server.server_close()
 
 
+@pytest.mark.slow
 def test_another_assay_over_http(service: tuple[str, type[Service]]) -> None:
     url, kind = service
     system = http_system(url, k=20)
@@ -130,6 +130,7 @@ def test_another_assay_over_http(service: tuple[str, type[Service]]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_any_service_by_a_mapping(
     service: tuple[str, type[Service]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +153,7 @@ def test_any_service_by_a_mapping(
     assert "s3cret" not in json.dumps(dict(system.config))
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_over_http_is_an_error_of_its_query(
     service: tuple[str, type[Service]],
 ) -> None:

@@ -47,6 +47,7 @@ signed = st.tuples(st.sampled_from(["", "-", "+"]), plain_tokens).map("".join)
 odd = st.text("0123456789.-+eE_naif", min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.one_of(signed, signed, odd), min_size=1, max_size=20))
 def test_what_is_read_is_what_float_reads(tokens: list[str]) -> None:

@@ -18,14 +18,19 @@ def test_options_by_name() -> None:
     options = RunOptions(match="doc", ties="given")  # type: ignore[arg-type]
     assert options.match is Match.DOC
     assert options.ties is Ties.GIVEN
-    assert RunOptions().match is Match.CHUNK
+    assert RunOptions().match is Match.EXACT
     assert RunOptions().ties is None
+
+
+def test_chunk_is_an_older_word_for_exact() -> None:
+    assert Match("chunk") is Match["CHUNK"] is Match.EXACT
+    assert RunOptions(match="chunk").match is Match.EXACT  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"match": "page"}, "unknown match: 'page' (one of: chunk, doc, span)"),
+        ({"match": "page"}, "unknown match: 'page' (one of: exact, doc, span)"),
         ({"match": None}, "unknown match: None"),
         ({"ties": "random"}, "unknown ties: 'random' (one of: trec, given)"),
         ({"depth": 0}, "the depth 0 is below 1"),

@@ -121,6 +121,7 @@ def forms(rows: list[Row]) -> Iterator[Any]:
     yield (*map(np.array, columns.values()), np.array(values, dtype=np.float32))
 
 
+@pytest.mark.slow
 @QUICK
 @given(case=files(), chunk=st.integers(1, 300), float32=st.booleans())
 def test_every_form_gives_the_same_table(
@@ -140,6 +141,7 @@ def test_every_form_gives_the_same_table(
         assert_same(judge(qrels, form, options), expected)
 
 
+@pytest.mark.slow
 @QUICK
 @given(case=files(), match=st.sampled_from(["chunk", "doc"]))
 def test_every_form_gives_the_same_table_as_lists(
@@ -208,6 +210,7 @@ def assert_trec_eval_agrees(grades: Grades, run: Run, scores: Scores) -> None:
             assert math.isclose(ours, expected, rel_tol=0, abs_tol=1e-9), (name, query)
 
 
+@pytest.mark.slow
 @QUICK
 @given(case=files(), chunk=st.integers(20, 300))
 def test_trec_eval_agrees(case: tuple[Grades, list[Row], str], chunk: int, tmp_path: Path) -> None:
@@ -250,6 +253,7 @@ def read_both_ways(path: Path, content: bytes, qrels: Qrels) -> None:
     assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
+@pytest.mark.slow
 @settings(QUICK, max_examples=5 * EXAMPLES)
 @given(tokens=st.lists(TOKENS, min_size=1, max_size=6))
 def test_large_files_take_no_other_numbers(tokens: list[str], tmp_path: Path) -> None:
@@ -264,6 +268,7 @@ LINES = st.lists(
 ).flatmap(lambda cells: st.sampled_from([" ", "\t", "  "]).map(lambda blank: blank.join(cells)))
 
 
+@pytest.mark.slow
 @settings(QUICK, max_examples=5 * EXAMPLES)
 @given(lines=st.lists(LINES, min_size=1, max_size=4))
 def test_large_files_take_no_other_lines(lines: list[str], tmp_path: Path) -> None:
@@ -288,6 +293,7 @@ def _careful(data: bytes) -> object:
         return refusal
 
 
+@pytest.mark.slow
 def test_a_run_of_thousands_of_rows_is_the_same_in_every_form(tmp_path: Path) -> None:
     """Larger than what random tests make: thousands of ties, hits and borders of pieces."""
     rng = np.random.default_rng(3)

@@ -24,6 +24,12 @@ SETTINGS = {"dense_model": "none", "splade_model": "none", "query_log": "text"}
 MakeService = Callable[..., Service]
 
 
+def service_of(folder: Path, log: io.StringIO, **settings: Any) -> Service:
+    """A service over a workspace, with no settings but those of the tests."""
+    flags = {"home": folder, **SETTINGS, **settings}
+    return Service(configure(flags, environ={}, folder=folder), service_log(log))
+
+
 @pytest.fixture
 def log() -> io.StringIO:
     """What the service wrote to its log."""
@@ -36,10 +42,8 @@ def make_service(tmp_path: Path, log: io.StringIO) -> Iterator[MakeService]:
     made: list[Service] = []
 
     def make(**settings: Any) -> Service:
-        flags = {"home": tmp_path, **SETTINGS, **settings}
-        service = Service(configure(flags, environ={}, folder=tmp_path), service_log(log))
-        made.append(service)
-        return service
+        made.append(service_of(tmp_path, log, **settings))
+        return made[-1]
 
     yield make
     for service in made:

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from types import TracebackType
 import httpx2 as httpx
 
 import assay
+from tests.waiting import eventually
 
 SETTINGS = {"ASSAY_DENSE_MODEL": "none", "ASSAY_SPLADE_MODEL": "none"}
 
@@ -95,8 +95,6 @@ def whole_answer(raw: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def wait_until_ready(service: ServiceProcess, seconds: float = 30.0) -> None:
+def wait_until_ready(service: ServiceProcess) -> None:
     """Until the index is open."""
-    until = time.monotonic() + seconds
-    while (answer := service.client.get("/readyz")).status_code != 200:
-        assert time.monotonic() < until, answer.text
+    eventually(lambda: service.client.get("/readyz").status_code == 200)

@@ -13,6 +13,8 @@ from assay.store.keys import KeyStore
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.store.test_annotations import ITEMS, QUERIES, a_round
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def client(make_service: MakeService, tmp_path: Path) -> Any:

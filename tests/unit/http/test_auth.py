@@ -12,6 +12,8 @@ from assay.http.settings import is_loopback, refuse_open_bind
 from assay.store.keys import KeyStore, matches, parse
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> KeyStore:

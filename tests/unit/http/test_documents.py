@@ -11,6 +11,8 @@ from starlette.testclient import TestClient
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
 
+pytestmark = pytest.mark.slow
+
 NOTE = {"doc_id": "note-1", "title": "A note", "text": "Zolmitriptan eased the cluster headache."}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,9 @@ from assay.http.wire.evaluate import EvaluateAnswer
 from assay.store.query_log import QueryLog
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.slow
 
 
 def evaluated(client: TestClient, body: Any = None, **parameters: str) -> dict[str, Any]:
@@ -152,20 +154,15 @@ def begun(client: TestClient, body: Any, headers: dict[str, str] | None = None) 
     wanted = {"Prefer": "respond-async", **(headers or {})}
     response = client.post("/v1/evaluate", json=body, headers=wanted)
     address = str(response.headers["location"])
-    until = time.monotonic() + 20
-    while client.get(address).json()["done"] == 0:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    eventually(lambda: client.get(address).json()["done"] > 0)
     return address
 
 
 def test_a_job_can_be_cancelled(small: TestClient) -> None:
     address = begun(small, many_queries(5_000))
     small.delete(address)
-    until = time.monotonic() + 20
-    while (job := small.get(address).json())["state"] == "running":
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    eventually(lambda: small.get(address).json()["state"] != "running")
+    job = small.get(address).json()
     assert job["state"] == "cancelled"
     assert 0 < job["done"] < 5_000
     assert small.delete(address).json()["state"] == "cancelled"
@@ -182,11 +179,9 @@ def test_a_job_goes_on_after_a_restart(
     first.close()
     assert '"state": "interrupted"' in log.getvalue()
     with client_of(make_service(home=home)) as client:
-        until = time.monotonic() + 60
-        while (job := client.get(address).json())["state"] != "complete":
-            assert job["state"] in {"queued", "running"}
-            assert time.monotonic() < until
-            time.sleep(0.1)
+        eventually(lambda: client.get(address).json()["state"] not in {"queued", "running"})
+        job = client.get(address).json()
+        assert job["state"] == "complete"
         run = client.get(f"/v1/runs/{job['run_id']}").json()
         assert run["status"] == "complete"
         assert run["queries"] == 600

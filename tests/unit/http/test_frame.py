@@ -19,6 +19,8 @@ from assay.http.edge.frame import Frame
 from assay.http.service import Service
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 
+pytestmark = pytest.mark.slow
+
 
 def with_routes(service: Service) -> Frame:
     """The application with routes that misbehave on purpose."""

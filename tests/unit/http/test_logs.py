@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import time
 
 from assay.http.edge.logs import LogWriter, service_log
 
@@ -26,20 +25,20 @@ def test_a_reader_that_stops_reading_holds_up_nobody() -> None:
     with os.fdopen(writing, "w") as stream:
         writer = LogWriter(stream, size=50)
         log = service_log(writer)
-        began = time.monotonic()
-        for number in range(2_000):
+        for number in range(2_000):  # far more than a pipe holds
             log.info("request", number=number, text="x" * 200)
-        assert time.monotonic() - began < 5
         with os.fdopen(reading) as pipe:
             told = ""
-            until = time.monotonic() + 10
-            while "lines lost" not in told and time.monotonic() < until:
+            for _ in range(10_000):
                 told = pipe.readline()
+                if "lines lost" in told:
+                    break
                 log.info("more")
             assert json.loads(told)["lines"] > 0
-            while "last" not in told and time.monotonic() < until:
+            for _ in range(10_000):
                 log.info("last")
-                told = pipe.readline()
+                if "last" in pipe.readline():
+                    break
             writer.close()
 
 

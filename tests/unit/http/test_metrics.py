@@ -62,6 +62,7 @@ def test_a_search_is_counted_by_what_it_says_of_itself() -> None:
         assert line in text
 
 
+@pytest.mark.slow
 @pytest.mark.req("R16")
 def test_random_requests_make_no_series(client: TestClient) -> None:
     """A short form of what ``make schema`` does with 10,000."""

@@ -28,6 +28,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.req("E11")
 def test_as_a_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = home / "out" / "assay.prom"
@@ -37,6 +38,7 @@ def test_as_a_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert LINE in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.req("E11")
 def test_by_a_push(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taken: list[tuple[str, str]] = []
@@ -52,7 +54,7 @@ def test_by_a_push(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
             del values
 
     with HTTPServer(("127.0.0.1", 0), Gateway) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         address = f"127.0.0.1:{server.server_port}"
         assert run(["--home", str(home), "eval", "publish", "--pushgateway", address]) == 0
         server.shutdown()

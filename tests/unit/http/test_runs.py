@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from assay.cli.remote_workspace import RemoteRuns
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
 from assay.app.run_exchange import push, unpack
-from assay.cli.remote_workspace import RemoteRuns
 from assay.client import Client
 from assay.errors import UsageError
 from assay.http.service import Service
@@ -22,6 +22,8 @@ from assay.model.testset import HeldOut
 from assay.store.keys import KeyStore
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

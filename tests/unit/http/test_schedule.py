@@ -66,6 +66,7 @@ def test_each_minute_is_started_once() -> None:
     assert started[0] == ("scheduled_nightly_20261115T0300", "nightly")
 
 
+@pytest.mark.slow
 @pytest.mark.req("W9")
 def test_a_scheduled_evaluation_becomes_a_run(make_service: MakeService, home: Path) -> None:
     service = make_service(home=home, schedule="0 3 * * * test_set_v1")

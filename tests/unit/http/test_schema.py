@@ -25,6 +25,8 @@ from assay.http.service import Service
 from assay.settings import configure
 from tests.unit.http.conftest import SETTINGS
 
+pytestmark = pytest.mark.slow
+
 LOG = Path(tempfile.gettempdir()) / f"assay-schema-{os.getpid()}.log"
 EXAMPLES = int(os.environ.get("ASSAY_SCHEMA_EXAMPLES", "6"))
 

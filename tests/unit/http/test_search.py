@@ -107,6 +107,7 @@ BAD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.req("R15")
 @pytest.mark.parametrize("parameters", BAD, ids=lambda parameters: str(parameters)[:60])
 def test_what_makes_no_sense_is_refused_by_name(

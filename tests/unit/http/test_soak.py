@@ -15,6 +15,8 @@ from bench.load import Load
 from bench.serve import usage
 from tests.unit.http.process import ServiceProcess, wait_until_ready
 
+pytestmark = pytest.mark.slow
+
 SECONDS = float(os.environ.get("ASSAY_SOAK_SECONDS", "2"))
 GROWTH_KIB = 24 << 10
 """What caches may still take on after the warm-up; a leak of 10 KiB a search takes more."""

@@ -21,6 +21,8 @@ from assay.store.keys import KeyStore
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
 
+pytestmark = pytest.mark.slow
+
 ROUTES = {
     "score": "POST /v1/score",
     "classify": "POST /v1/classify",

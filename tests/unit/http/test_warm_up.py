@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from assay.app import engine as searching
 from assay.app.workspace import Workspace
 from assay.errors import StorageError
 from assay.http.app import create_app
+from assay.http.warm_up import RETRY_OPENING_S
 from tests.unit.http.conftest import MakeService
 from tests.unit.http.raw import ask
 
@@ -44,6 +45,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     opening.go.set()
 
 
+@pytest.mark.slow
 def test_probes_and_searches_keep_no_thread_while_the_index_opens(
     make_service: MakeService, home: Path, slow: Slow
 ) -> None:
@@ -73,10 +75,12 @@ def test_probes_and_searches_keep_no_thread_while_the_index_opens(
     asyncio.run(scene())
 
 
+@pytest.mark.slow
 def test_a_failure_is_remembered_for_a_moment(
     make_service: MakeService, home: Path, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.http.warm_up.RETRY_OPENING_S", 0.5)
+    now = [100.0]
+    monkeypatch.setattr("assay.http.warm_up.time", SimpleNamespace(monotonic=lambda: now[0]))
     slow.fails = True
     slow.go.set()
     app = create_app(make_service(home=home))
@@ -87,7 +91,7 @@ def test_a_failure_is_remembered_for_a_moment(
             assert "the disk is on fire" in refused.json()["detail"]
         assert slow.times == 1
         slow.fails = False
-        time.sleep(0.6)
+        now[0] += RETRY_OPENING_S
         assert (await ask(app, "GET", "/readyz")).status == 200
 
     asyncio.run(scene())

@@ -10,6 +10,8 @@ from starlette.testclient import TestClient
 from tests.unit.http.conftest import assert_problem
 from tests.unit.http.small import TEST_SET
 
+pytestmark = pytest.mark.slow
+
 
 def post(client: TestClient, path: str, body: Any) -> Any:
     response = client.post(f"/api/{path}", json=body)

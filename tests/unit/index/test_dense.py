@@ -38,6 +38,7 @@ def share_found(graph: Vectors, matrix: DenseMatrix, allowed: NDArray[np.bool_] 
     return found / 5_000
 
 
+@pytest.mark.slow
 def test_the_graph_finds_nearly_all(graph: Vectors, matrix: DenseMatrix) -> None:
     assert graph.approximate
     assert share_found(graph, matrix, None) > 0.95

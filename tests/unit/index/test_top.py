@@ -17,6 +17,7 @@ def by_sorting(scores: NDArray[np.float32], k: int, floor: float) -> list[int]:
     return [row for row in rows if best and scores[row] >= best[-1]]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     count=st.integers(0, 3_000),

@@ -53,6 +53,7 @@ def whole(document: Document, chunk: Chunk) -> str:
     return "".join(document.text[start:end] for start, end in chunk.spans)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(documents(), profiles())
 def test_chunks_are_their_spans_and_lose_nothing(document: Document, profile: Profile) -> None:

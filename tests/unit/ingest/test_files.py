@@ -69,6 +69,7 @@ def test_damaged_compression_is_an_error(tmp_path: Path, kind: str) -> None:
         opening.whole(path, Watch(), 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_bombs_are_refused_before_they_fill_memory(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch

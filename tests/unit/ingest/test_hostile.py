@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,33 +85,6 @@ def test_unexpected_json(name: str, rows: list[object], tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows))
     survives(lambda: list(read_corpus(path, name)))
-
-
-SIZE = 300_000
-SLOW = {
-    "file.md": [b"# a" + b" " * SIZE + b"b", b"# " + b" #" * SIZE + b"x", b"=" * SIZE + b"x"],
-    "file.vtt": [b"WEBVTT\n\n00:01.000 --> 00:02.000\n" + part for part in (
-        b"<v " * SIZE, b"<v" + b" " * SIZE, b"<" * SIZE)],
-    "file.txt": [b"." + b" " * SIZE + b"a", b"!" + b")" * SIZE + b"a", b"a." * SIZE,
-                 b"\n" * SIZE + b"x", b"A" * SIZE, b"1 " * SIZE, "头".encode() * SIZE],
-    "file.xml": [b"<article><body><sec><title>" + b"dose " * SIZE + b"</title><p>x</p></sec>"
-                 b"</body></article>",
-                 b"<article><body><table-wrap><caption><p>" + b"dose " * SIZE + b"</p></caption>"
-                 b"<table><tr>" + b"<td colspan='1000' rowspan='1000'>x</td>" * 3 + b"</tr>"
-                 + b"<tr><td>y</td></tr>" * 90 + b"</table></table-wrap></body></article>"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "number"),
-    [(name, number) for name, many in SLOW.items() for number in range(len(many))],
-)
-def test_nothing_takes_long(name: str, number: int, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(SLOW[name][number])
-    begun = time.process_time()
-    survives(lambda: list(read_corpus(path)))
-    assert time.process_time() - begun < 5
 
 
 def test_every_reader_and_profile_is_covered() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -40,10 +39,8 @@ def bomb(levels: int = 9) -> str:
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_entities_are_refused(text: str, encoding: str) -> None:
-    begun = time.process_time()
     with pytest.raises(FormatError, match=r"a\.xml"):
         parse_xml(text.encode(encoding), HERE)
-    assert time.process_time() - begun < 2
 
 
 def test_a_dtd_elsewhere_is_not_loaded(tmp_path: Path) -> None:

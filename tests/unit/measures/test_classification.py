@@ -13,7 +13,7 @@ from sklearn import metrics
 
 from assay.errors import InputError, UsageError
 from assay.measures import classification
-from assay.measures.classification import Confusion, Outcome
+from assay.measures.classification import Confusion, MeasureValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,7 @@ def _judged(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return np.array(labels), np.array(scores) / 8
 
 
+@pytest.mark.slow
 @pytest.mark.req("M1")
 @settings(deadline=None, max_examples=60)
 @given(_judged())
@@ -51,6 +52,7 @@ def test_rankings_equal_scikit_learn(data: tuple[np.ndarray, np.ndarray]) -> Non
     )
 
 
+@pytest.mark.slow
 @pytest.mark.req("M1")
 @settings(deadline=None, max_examples=60)
 @given(_judged(), st.integers(0, 9))
@@ -152,16 +154,16 @@ def test_no_result_ranks_below_everything_and_is_never_called() -> None:
     ],
 )
 def test_one_class_is_undefined_with_the_reason(
-    measure: Callable[[list[int], list[float]], Outcome], labels: list[int], reason: str
+    measure: Callable[[list[int], list[float]], MeasureValue], labels: list[int], reason: str
 ) -> None:
     scores = [0.5] * len(labels)
-    assert measure(labels, scores) == Outcome(None, reason)
-    assert classification.tpr_at_fpr(labels, scores, 0.1) == Outcome(None, reason)
+    assert measure(labels, scores) == MeasureValue(None, reason)
+    assert classification.tpr_at_fpr(labels, scores, 0.1) == MeasureValue(None, reason)
 
 
 def test_empty_denominators_are_explained() -> None:
-    assert classification.sensitivity([0], [1.0], 0.5) == Outcome(None, "no query is positive")
-    assert classification.specificity([1], [1.0], 0.5) == Outcome(None, "no query is negative")
+    assert classification.sensitivity([0], [1.0], 0.5) == MeasureValue(None, "no query is positive")
+    assert classification.specificity([1], [1.0], 0.5) == MeasureValue(None, "no query is negative")
     assert classification.precision([1], [0.1], 0.5).reason is not None
     assert classification.npv([1], [0.9], 0.5).reason is not None
     assert classification.f1([0], [0.1], 0.5).value is None
@@ -169,13 +171,13 @@ def test_empty_denominators_are_explained() -> None:
     for measure in AT_THRESHOLD:
         assert measure([], [], 0.5).value is None
     for calibrated in CALIBRATED:
-        assert calibrated([], []) == Outcome(None, "there are no queries")
+        assert calibrated([], []) == MeasureValue(None, "there are no queries")
 
 
 def test_scores_that_are_no_probabilities_are_explained() -> None:
     for calibrated in CALIBRATED:
         ours = calibrated([1, 0], [0.5, 12.5])
-        assert ours == Outcome(None, "scores are not probabilities: scores[1] is 12.5")
+        assert ours == MeasureValue(None, "scores are not probabilities: scores[1] is 12.5")
         assert calibrated([1, 0], [-0.1, 0.5]).value is None
         assert calibrated([1], [0.5]).value is not None
 

@@ -10,8 +10,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from assay.evaluation.baseline import side_of_run
-from assay.evaluation.gate import GateReport, gate
-from assay.evaluation.gate_limits import parse_limits
+from assay.evaluation.gate import GateReport, gate, parse_limits
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.parse import parse_measures
 from assay.render.gate import MARKER, MOST_CHARACTERS, gate_junit, gate_markdown
@@ -61,6 +60,7 @@ def test_no_text_of_a_query_comes_alive() -> None:
     assert "\n# head" not in text
 
 
+@pytest.mark.slow
 def test_a_comment_is_never_too_long() -> None:
     report = failing("x" * 5000, 3000)
     assert len(gate_markdown(report)) <= MOST_CHARACTERS + 100

@@ -12,17 +12,17 @@ from html.parser import HTMLParser
 import pytest
 
 from assay.evaluation.ab import ab
-from assay.evaluation.compare_runs import compare_runs
-from assay.evaluation.insights import Group, insights, parse_targets
-from assay.evaluation.run_report import WORKFLOW_MEASURES, run_report
+from assay.evaluation.compare import compare_runs
+from assay.evaluation.defaults import WORKFLOW_MEASURES
+from assay.evaluation.report import GroupMeans, insights, parse_targets, run_report
 from assay.evaluation.stored_run import StoredRun
 from assay.model.answers import Answer
 from assay.model.testset import SpeakerFilter
 from assay.render.compare_page import compare_page, worst_queries
 from assay.render.compare_text import ab_markdown, compare_csv, render_report_md
-from assay.render.run_page import origin, run_page
+from assay.render.report_page import origin, run_page
+from assay.render.report_text import run_csv, run_markdown, workflow_markdown
 from assay.render.scores import answer_rows
-from assay.render.workflow import run_csv, run_markdown, workflow_markdown
 from tests.unit.evaluation.stored import ranks
 
 EVIL = "<script>alert(1)</script> | [x](javascript:1) @team `code`"
@@ -93,9 +93,9 @@ def test_the_example_of_the_workflow_reads_as_it_shows() -> None:
         {"P@5": 0.68, "Recall@5": 0.78},
         {
             "speaker": [
-                Group("PATIENT", {"P@5": 0.72, "Recall@5": 0.81}, 25),
-                Group("CLINICIAN", {"P@5": 0.64, "Recall@5": 0.75}, 20),
-                Group("ALL", {"P@5": 0.68, "Recall@5": 0.78}, 5),
+                GroupMeans("PATIENT", {"P@5": 0.72, "Recall@5": 0.81}, 25),
+                GroupMeans("CLINICIAN", {"P@5": 0.64, "Recall@5": 0.75}, 20),
+                GroupMeans("ALL", {"P@5": 0.68, "Recall@5": 0.78}, 5),
             ]
         },
         parse_targets(["P@5=0.65"]),

@@ -3,6 +3,7 @@ import io
 
 import assay
 from assay.render import scores as report
+from assay.render.numbers import p_value
 from assay.render.tables import markdown
 
 QRELS = {"q1": {"a": 1}, "=q2": {"b": 1}, "q3": {"c": 0}}
@@ -34,7 +35,7 @@ def test_csv_is_long_and_defused() -> None:
 
 
 def test_markdown_of_a_comparison() -> None:
-    text = markdown(report.many_runs([ONE, TWO], assay.compare(ONE, TWO)))
+    text = markdown(report.comparison_tables([ONE, TWO], assay.compare(ONE, TWO)))
     assert r"**two against one\|run**" in text
     assert "| MRR | 0.5000 | 0.1667 | -0.3333 |" in text
     assert text.count("| :-- | --:") == 2
@@ -42,19 +43,21 @@ def test_markdown_of_a_comparison() -> None:
 
 def test_undefined_is_a_dash_with_a_note() -> None:
     nothing = assay.score({"q": {"a": 0}}, {"q": ["a"]}, "Recall@10")
-    table = report.one_run(nothing, ci=True)
+    table = report.run_table(nothing, ci=True)
     assert table.rows[0][1:3] == ("—", "—")
     assert any("Recall@10 is undefined" in note for note in table.notes)
 
 
 def test_json_of_one_and_of_several_runs() -> None:
-    alone = report.as_json([ONE], None, ci=False, per_query=False, groups={})
+    alone = report.scores_json([ONE], None, ci=False, per_query=False, groups={})
     assert alone["metrics"] == {"mrr": 0.5, "recall_at_10": 1.0}
-    both = report.as_json([ONE, TWO], assay.compare(ONE, TWO), ci=True, per_query=True, groups={})
+    both = report.scores_json(
+        [ONE, TWO], assay.compare(ONE, TWO), ci=True, per_query=True, groups={}
+    )
     assert [entry["run"] for entry in both["runs"]] == ["one|run", "two"]
     assert both["comparison"]["baseline"] == "one|run"
 
 
 def test_p_values_never_read_as_zero() -> None:
-    assert report.p_value(0.00001) == "<0.0001"
-    assert report.p_value(None) == "—"
+    assert p_value(0.00001) == "<0.0001"
+    assert p_value(None) == "—"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -39,7 +38,7 @@ class Faulty:
         if fault == "hang":
             self.release.wait(60)
         elif fault == "slow":
-            time.sleep(SLOW_S)
+            self.release.wait(SLOW_S)
         elif fault == "raise":
             raise RuntimeError("the disk is on fire")
         elif fault == "empty":

@@ -5,7 +5,6 @@ Accuracy on the list that ships with this test: see ``query_types.yaml`` for wha
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,10 +62,3 @@ def test_parts_share_no_query() -> None:
 @pytest.mark.parametrize("query", ["", "   ", "\x00", "💊", "?", "1", "-'-"])
 def test_a_query_without_words_counts_as_exact(query: str) -> None:
     assert classify(query) is QueryType.EXACT_TERM
-
-
-def test_hostile_text_is_classified_quickly() -> None:
-    for query in ("a-" * 500_000, "what " * 200_000, "'" * 1_000_000, "A1" * 500_000):
-        began = time.perf_counter()
-        classify(query)
-        assert time.perf_counter() - began < 0.5

@@ -63,6 +63,7 @@ def test_a_model_that_is_not_there() -> None:
     assert "assay models pull" in found.reason
 
 
+@pytest.mark.slow
 def test_late_reranking_never_piles_up() -> None:
     release = threading.Event()
     lane = Lane("stuck-reranker", workers=1, breaker=Breaker(failures=10**9))

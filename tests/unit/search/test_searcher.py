@@ -89,9 +89,9 @@ def test_lists_are_fused_again_without_a_search(here: Workspace) -> None:
         {"components": "splade"},
         {"k": 3, "query_intent": "tabular"},
     ):
-        assert prepared.refuse(**changes).results == here.search(QUERY, **changes).results
+        assert prepared.fuse_again(**changes).results == here.search(QUERY, **changes).results
     with pytest.raises(UsageError, match="need a new search"):
-        prepared.refuse(depth=7)
+        prepared.fuse_again(depth=7)
 
 
 @pytest.mark.req("R1")

@@ -27,6 +27,7 @@ def batch(number: int) -> list[Chunk]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.req("R1")
 def test_answers_during_swaps_are_whole_and_of_one_generation(tmp_path: Path) -> None:
     answers: list[SearchResponse] = []

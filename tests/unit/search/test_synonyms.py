@@ -66,6 +66,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_synonyms(large)
 
 
+@pytest.mark.slow
 def test_a_search_finds_what_other_words_say(tmp_path: Path, path: Path) -> None:
     rows = [
         Chunk("a:chunk_0", "a", "Myocardial infarction was confirmed by troponin.", "One"),

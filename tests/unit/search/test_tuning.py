@@ -10,7 +10,7 @@ import pytest
 from assay.errors import UsageError
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
-from assay.search.fuse_again import refuser
+from assay.search.fuse_again import fuser
 from assay.search.request import FusionMethod, Normalization, SearchOptions
 from assay.search.tuning import grid, pool, weight_grid, weights_of
 
@@ -43,7 +43,7 @@ def test_the_order_is_that_of_fusion_to_the_last_digit(seed: int) -> None:
                 rrf_k=rng.choice((1, 60)),
                 weights=weights if rng.random() < 0.8 else {},
             )
-            wanted = refuser(options)(GoldenQuery("q", "what"), found, COMPONENTS)
+            wanted = fuser(options)(GoldenQuery("q", "what"), found, COMPONENTS)
             if not candidates.ids:
                 assert wanted == []
                 continue

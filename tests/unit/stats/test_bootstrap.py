@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay.errors import InputError, UsageError
-from assay.stats.bootstrap import bootstrap_mean, bootstrap_means, bootstrap_means_from_indices
+from assay.stats.bootstrap import bootstrap_mean, bootstrap_means
 
 if TYPE_CHECKING:
     from assay.stats.bootstrap import Method
@@ -50,6 +50,11 @@ def _scipy(
     return float(answer.confidence_interval.low), float(answer.confidence_interval.high)
 
 
+def _draws(n: int, resamples: int, seed: int) -> np.ndarray:
+    """The resamples that a seed stands for, a row of indices each."""
+    return np.random.default_rng(seed).integers(0, n, size=(resamples, n))
+
+
 @pytest.mark.req("E8")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("level", [0.9, 0.95])
@@ -62,21 +67,10 @@ def test_equals_scipy_on_the_same_resamples(method: Method, level: float, kind: 
         "binary": (rng.random(40) < 0.3).astype(float),
         "grades": rng.integers(0, 4, size=40).astype(float),
     }[kind]
-    indices = rng.integers(0, 40, size=(999, 40))
-    (ours,) = bootstrap_means_from_indices(column[:, None], indices, method=method, level=level)
+    ours = bootstrap_mean(column, method=method, level=level, resamples=999, seed=5)
+    indices = _draws(40, 999, seed=5)
     assert (ours.low, ours.high) == pytest.approx(_scipy(column, indices, method, level), abs=1e-12)
-    assert ours.resamples == 999
-    assert ours.seed is None
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_drawn_resamples_are_the_generators_own(method: Method) -> None:
-    values = np.random.default_rng(0).random((30, 3))
-    indices = np.random.default_rng(5).integers(0, 30, size=(500, 30))
-    drawn = bootstrap_means(values, method=method, resamples=500, seed=5)
-    given_ = bootstrap_means_from_indices(values, indices, method=method)
-    assert [(i.low, i.high) for i in drawn] == [(i.low, i.high) for i in given_]
-    assert all(i.seed == 5 and i.resamples == 500 and i.n == 30 for i in drawn)
+    assert (ours.resamples, ours.seed, ours.n) == (999, 5, 40)
 
 
 def test_columns_together_equal_columns_alone() -> None:
@@ -133,9 +127,10 @@ def test_resamples_without_a_defined_entry_are_left_out() -> None:
 
 
 def test_no_resample_with_a_defined_entry_is_explained() -> None:
-    defined = [[True], [True], [False]]
-    indices = np.full((4, 3), 2)
-    (interval,) = bootstrap_means_from_indices([[0.0], [1.0], [0.0]], indices, defined=defined)
+    seed = next(seed for seed in range(100) if _draws(40, 1, seed).min() >= 2)
+    values, defined = np.zeros((40, 1)), np.zeros((40, 1), dtype=bool)
+    values[1], defined[:2] = 1.0, True
+    (interval,) = bootstrap_means(values, defined=defined, resamples=1, seed=seed)
     assert (interval.low, interval.resamples) == (None, 0)
     assert interval.reason == "no resample has a defined value"
 
@@ -160,8 +155,8 @@ def test_no_columns_give_no_intervals() -> None:
 
 
 def test_bca_says_when_every_resample_lies_on_one_side() -> None:
-    indices = np.zeros((20, 3), dtype=int)
-    (interval,) = bootstrap_means_from_indices([[0.0], [1.0], [2.0]], indices, method="bca")
+    seed = next(seed for seed in range(100) if _draws(3, 1, seed).mean() < 1)
+    interval = bootstrap_mean([0.0, 1.0, 2.0], method="bca", resamples=1, seed=seed)
     assert (interval.low, interval.high) == (None, None)
     assert interval.reason == "every resample lies on the same side of the estimate"
 

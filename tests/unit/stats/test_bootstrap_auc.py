@@ -23,6 +23,7 @@ def _ranked(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return np.lexsort((-scores, ~labels))
 
 
+@pytest.mark.slow
 @pytest.mark.req("M5")
 @pytest.mark.parametrize("decimals", [8, 1, 0])
 def test_equals_a_scikit_learn_loop_over_the_same_resamples(decimals: int) -> None:
@@ -56,6 +57,7 @@ def test_clusters_are_drawn_whole() -> None:
     assert ours.auprc_interval.clusters == 10
 
 
+@pytest.mark.slow
 def test_one_class_resamples_are_drawn_again() -> None:
     labels = np.array([True] + [False] * 9)
     scores = np.arange(10.0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from assay.errors import InputError, UsageError
-from assay.stats.kappa import cohen_kappa, kappa_bootstrap
+from assay.stats.kappa import cohen_kappa, kappa_by_cluster
 
 KINDS: list[Literal["none", "linear", "quadratic"]] = ["none", "linear", "quadratic"]
 
@@ -75,10 +75,12 @@ def test_the_error_is_that_of_many_samples(
 ) -> None:
     first, second = _raters(400, seed=3)
     ours = cohen_kappa(first, second, weights=weights)
-    drawn = kappa_bootstrap(first, second, weights=weights)
+    drawn = kappa_by_cluster(
+        first, second, range(400), weights=weights, categories=range(4), resamples=4_000
+    )
     assert ours.interval.low == pytest.approx(drawn.low, abs=0.015)
     assert ours.interval.high == pytest.approx(drawn.high, abs=0.015)
-    assert (drawn.resamples, drawn.seed, drawn.n) == (10_000, 42, 400)
+    assert (drawn.resamples, drawn.seed, drawn.n) == (4_000, 42, 400)
 
 
 def test_bootstrap_values_are_kappas_of_resampled_items() -> None:
@@ -86,25 +88,11 @@ def test_bootstrap_values_are_kappas_of_resampled_items() -> None:
     items = np.random.default_rng(0).integers(0, 40, size=(250, 40))
     a, b = np.array(first), np.array(second)
     loop = [cohen_kappa_score(a[i], b[i], weights="quadratic") for i in items]
-    drawn = kappa_bootstrap(first, second, weights="quadratic")
+    drawn = kappa_by_cluster(
+        first, second, range(40), weights="quadratic", categories=range(4), resamples=4_000
+    )
     assert drawn.low == pytest.approx(np.quantile(loop, 0.025), abs=0.08)
     assert drawn.high == pytest.approx(np.quantile(loop, 0.975), abs=0.08)
-
-
-@pytest.mark.parametrize("block_cells", [1, 50, 10**6])
-def test_the_block_size_changes_nothing(block_cells: int) -> None:
-    first, second = ["x", "x", "x", "y"], ["x", "x", "x", "y"]
-    wanted = kappa_bootstrap(first, second, resamples=200)
-    assert kappa_bootstrap(first, second, resamples=200, block_cells=block_cells) == wanted
-    first, second = _raters()  # type: ignore[assignment]
-    wanted = kappa_bootstrap(first, second, resamples=200)
-    assert kappa_bootstrap(first, second, resamples=200, block_cells=block_cells) == wanted
-
-
-def test_the_seed_decides() -> None:
-    first, second = _raters()
-    assert kappa_bootstrap(first, second) == kappa_bootstrap(first, second, seed=42)
-    assert kappa_bootstrap(first, second) != kappa_bootstrap(first, second, seed=43)
 
 
 def test_any_hashable_is_a_category() -> None:
@@ -130,7 +118,6 @@ def test_one_category_only_is_undefined() -> None:
     ours = cohen_kappa([1, 1, 1], [1, 1, 1])
     assert (ours.value, ours.agreement, ours.interval.low) == (None, 1.0, None)
     assert ours.reason == "both annotators used one and the same category only"
-    assert kappa_bootstrap([1, 1, 1], [1, 1, 1]).reason == ours.reason
     assert cohen_kappa([1, 1], [1, 1], categories=[0, 1, 2], weights="quadratic").value is None
 
 
@@ -142,10 +129,8 @@ def test_no_items_and_one_item_are_explained() -> None:
         0,
         "there are no items",
     )
-    assert kappa_bootstrap([], []).reason == "there are no items"
     one = cohen_kappa([0], [1])
     assert (one.value, one.interval.low, one.reason) == (0.0, None, "one item has no spread")
-    assert kappa_bootstrap([0], [1]).reason == "one item has no spread"
 
 
 def test_perfect_agreement_is_degenerate_and_says_so() -> None:
@@ -153,7 +138,8 @@ def test_perfect_agreement_is_degenerate_and_says_so() -> None:
     assert (ours.value, ours.standard_error) == (1.0, 0.0)
     assert (ours.interval.low, ours.interval.high) == (1.0, 1.0)
     assert ours.reason == "the standard error is zero and says too little"
-    assert kappa_bootstrap([0, 1], [0, 1]).reason == "every resample gives the same value"
+    drawn = kappa_by_cluster([0, 1] * 9, [0, 1] * 9, range(18), categories=(0, 1), resamples=99)
+    assert drawn.reason == "every resample gives the same value"
 
 
 def test_unknown_weights_are_refused() -> None:
@@ -161,3 +147,70 @@ def test_unknown_weights_are_refused() -> None:
         cohen_kappa([1, 2], [1, 2], weights="cubic")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no natural order"):
         cohen_kappa([1, "a"], [1, 1], weights="linear")
+
+
+GRADES = (0, 1, 2, 3)
+
+
+def table(groups: int, size: int, seed: int) -> tuple[list[int], list[int], list[int]]:
+    """Annotators who agree on a whole query, or on almost nothing of it."""
+    rng = np.random.default_rng(seed)
+    first, second, clusters = [], [], []
+    for group in range(groups):
+        agrees = group % 2 == 0
+        for _ in range(size):
+            a = int(rng.integers(4))
+            first.append(a)
+            second.append(a if agrees else int(rng.integers(4)))
+            clusters.append(group)
+    return first, second, clusters
+
+
+def test_groups_that_differ_make_a_wider_interval_than_items_do() -> None:
+    first, second, clusters = table(10, 20, seed=1)
+    by_item = kappa_by_cluster(first, second, range(200), categories=GRADES, resamples=2_000)
+    by_group = kappa_by_cluster(first, second, clusters, categories=GRADES, resamples=2_000)
+    assert by_item.high is not None and by_item.low is not None  # noqa: PT018
+    assert by_group.high is not None and by_group.low is not None  # noqa: PT018
+    assert by_group.high - by_group.low > 1.5 * (by_item.high - by_item.low)
+    assert by_group.low < cohen_kappa_score(first, second) < by_group.high
+    assert (by_group.clusters, by_group.n, by_group.seed is not None) == (10, 200, True)
+
+
+@pytest.mark.parametrize("weights", ["none", "quadratic"])
+def test_every_resample_is_the_kappa_of_the_groups_it_drew(
+    weights: Literal["none", "quadratic"],
+) -> None:
+    first, second, clusters = table(2, 30, seed=2)
+    found = kappa_by_cluster(
+        first,
+        second,
+        clusters,
+        weights=weights,
+        categories=GRADES,
+        resamples=400,
+    )
+    name = None if weights == "none" else weights
+    ends = [
+        float(cohen_kappa_score(first[part], second[part], weights=name, labels=GRADES))
+        for part in (slice(0, 30), slice(30, 60))
+    ]
+    assert found.low == pytest.approx(min(ends))
+    assert found.high == pytest.approx(max(ends))
+
+
+def test_one_group_and_one_category_have_no_interval() -> None:
+    one = kappa_by_cluster([0, 1], [0, 1], ["q", "q"], categories=GRADES)
+    assert (one.low, one.reason) == (None, "fewer than two groups")
+    same = kappa_by_cluster([0, 0], [0, 0], ["q", "r"], categories=GRADES, resamples=100)
+    assert (same.low, same.reason) == (None, "almost no resample has two categories")
+
+
+def test_the_seed_decides() -> None:
+    first, second, clusters = table(6, 5, seed=3)
+    draws = [
+        kappa_by_cluster(first, second, clusters, categories=GRADES, resamples=300, seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    assert draws[0] == draws[1]
+    assert (draws[0].low, draws[0].high) != (draws[2].low, draws[2].high)

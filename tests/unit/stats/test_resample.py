@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.errors import InputError, UsageError
-from assay.stats.resample import BLOCK_CELLS, count_blocks, index_blocks, rows_per_block
+from assay.errors import UsageError
+from assay.stats.resample import BLOCK_CELLS, count_blocks, rows_per_block
 
 
 def _all(n: int, resamples: int, seed: int, block_cells: int = BLOCK_CELLS) -> np.ndarray:
@@ -20,6 +20,7 @@ def test_each_resample_draws_n_units() -> None:
     assert counts.min() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_cells", [1, 17, 18, 101, 1_000, 10**7])
 def test_the_block_size_changes_nothing(block_cells: int) -> None:
     assert np.array_equal(_all(17, 200, 1, block_cells), _all(17, 200, 1))
@@ -29,7 +30,6 @@ def test_counts_are_those_of_the_drawn_indices() -> None:
     drawn = np.random.default_rng(7).integers(0, 5, size=(3, 5))
     expected = [np.bincount(row, minlength=5).tolist() for row in drawn]
     assert _all(5, 3, 7).tolist() == expected
-    assert np.concatenate(list(index_blocks(drawn, 5))).tolist() == expected
 
 
 def test_seeds_reproduce_and_differ() -> None:
@@ -50,17 +50,6 @@ def test_blocks_are_bounded() -> None:
     assert rows_per_block(6_980) * 6_980 <= BLOCK_CELLS
     assert rows_per_block(10**9) == 1
     assert rows_per_block(0) == BLOCK_CELLS
-
-
-def test_the_index_matrix_is_left_alone_and_checked() -> None:
-    drawn = np.array([[0, 1, 1], [2, 2, 2]])
-    before = drawn.copy()
-    list(index_blocks(drawn, 3))
-    assert np.array_equal(drawn, before)
-    with pytest.raises(InputError, match=r"outside 0\.\.2"):
-        list(index_blocks([[0, 3]], 3))
-    with pytest.raises(InputError, match="2"):
-        list(index_blocks([0, 1], 3))
 
 
 @pytest.mark.parametrize(("resamples", "seed"), [(0, 1), (-1, 1), (10**12, 1), (10, -1)])

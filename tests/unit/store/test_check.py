@@ -43,6 +43,7 @@ def test_a_sound_database(path: Path) -> None:
     assert problems(path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.req("3")
 @pytest.mark.parametrize(
     ("statement", "named"),
@@ -82,6 +83,7 @@ def test_a_damaged_run_is_refused_when_it_is_read(path: Path) -> None:
     runs.close()
 
 
+@pytest.mark.slow
 def test_documents_on_a_server(postgresql: str) -> None:
     store = CorpusStore(postgresql)
     store.put([document("seal1", "the text of a document"), document("seal2", "another")])

@@ -152,6 +152,7 @@ def test_a_batch_is_all_or_nothing(store: CorpusStore) -> None:
     assert store.counts()["documents"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.req("15")
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
     code = """

@@ -40,6 +40,7 @@ def test_no_space(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_another_writer_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "BUSY_SECONDS", 1)
     first, second = (open_database(tmp_path / "assay.db") for _ in range(2))

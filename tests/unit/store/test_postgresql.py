@@ -18,6 +18,8 @@ from assay.store.database import open_database, writing
 from assay.store.schema import metadata
 from tests.unit.store.test_corpus import document
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'assay[postgres]'")
 
 

@@ -17,6 +17,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.dictionaries(st.text().filter(lambda name: name != "$crc"), JSON), st.booleans())
 def test_what_is_sealed_is_read_again(content: dict[str, object], ascii_only: bool) -> None:

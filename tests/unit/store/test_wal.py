@@ -19,6 +19,7 @@ from tests.unit.store.test_corpus import document
 COMMITS = 12
 
 
+@pytest.mark.slow
 @pytest.mark.req("2")
 @pytest.mark.parametrize("damage", ["cut", "rubbish", "zeros", "swapped"])
 def test_the_end_of_the_log_is_lost(damage: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 
 from assay.model.testset import Judgment, QueryType, TestSet
@@ -12,12 +13,14 @@ from assay.testsets.split import hold_out
 from tests.unit.testsets.samples import any_test_sets, fifty, golden
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(any_test_sets())
 def test_a_set_does_not_differ_from_itself(test_set: TestSet) -> None:
     assert diff(test_set, replace(test_set, version="v2")).same
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(any_test_sets(), any_test_sets())
 def test_sets_that_do_not_differ_have_the_same_queries(one: TestSet, other: TestSet) -> None:

@@ -133,6 +133,7 @@ def test_scenario_load_test_set_from_yaml() -> None:
         assert all(item.id and item.grade in (0, 1, 2, 3) for item in query.relevant_docs)
 
 
+@pytest.mark.slow
 @pytest.mark.req("E4")
 def test_scenario_test_set_validation() -> None:
     """Every query has a relevant document, all grades are from 0 to 3, query ids are unique."""

@@ -248,6 +248,7 @@ def test_refusal_and_nothing_need_no_judgment() -> None:
         assert sound(query(expect=expect, relevant_docs="[]")).queries[0].expect.value == expect
 
 
+@pytest.mark.slow
 def test_ten_thousand_queries() -> None:
     text = HEAD + "".join(QUERY.replace("q1", f"q{at}") for at in range(10_000))
     assert len(sound(text).queries) == 10_000
@@ -296,6 +297,7 @@ def test_lenient_reading_does_not_hide_bad_judgments() -> None:
     assert read(grade("9"), lenient=True).test_set is None
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(test_set=any_test_sets())
 def test_yaml_and_json_read_back_as_the_same_set(test_set: TestSet) -> None:

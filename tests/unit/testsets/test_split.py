@@ -51,6 +51,7 @@ def test_the_draw_depends_on_the_seed_and_not_on_the_order() -> None:
     assert hold_out(base, seed=5).held_out == hold_out(base, seed=5).held_out
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(any_test_sets(), st.floats(0.01, 0.99), st.integers(0, 1000))
 def test_a_split_loses_and_repeats_nothing(test_set: TestSet, share: float, seed: int) -> None:

@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 
 from assay.errors import MissingFileError
-from assay.evaluation.retrieval import document_of
 from assay.hits.run import load_run
+from assay.model.ranking import document_id
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery
@@ -24,7 +24,7 @@ def run_file_system(path: str) -> System:
 
     def answer(query: GoldenQuery) -> QueryOutcome:
         results = tuple(
-            RankedResult(one.id, one.doc_id or document_of(one.id), one.score, one.spans)
+            RankedResult(one.id, one.doc_id or document_id(one.id), one.score, one.spans)
             for one in run.get(query.query_id, [])
         )
         return QueryOutcome(query.query_id, results, latency_ms=None)

@@ -6,14 +6,13 @@ marked as interrupted (a later start goes on with them), files are closed.
 
 from __future__ import annotations
 
-import gc
 import socket
 import sys
 from types import FrameType
 
 import uvicorn
 
-from assay import limits
+from assay import garbage, limits
 from assay.errors import ConfigError
 from assay.http.app import create_app
 from assay.http.edge.protocol import Protocol
@@ -23,9 +22,6 @@ from assay.http.settings import refuse_open_bind
 BACKLOG = 512
 SWITCH_SECONDS = 0.0001
 """How long a searching thread may keep the event loop waiting; Python's own 5 ms add up."""
-
-COLLECT_AFTER = (1_000, 10, 10)
-"""Requests leave cycles behind; many short looks for them hold up nobody, a rare long one does."""
 
 
 class _Server(uvicorn.Server):
@@ -43,8 +39,8 @@ class _Server(uvicorn.Server):
 def serve(service: Service, listener: socket.socket) -> None:
     """Serve until a signal comes."""
     sys.setswitchinterval(SWITCH_SECONDS)
-    gc.set_threshold(*COLLECT_AFTER)
-    service.when_warm = _spare_what_stays
+    garbage.for_service()
+    service.when_warm = garbage.spare_what_stays
     config = uvicorn.Config(
         create_app(service),
         http=Protocol,
@@ -61,12 +57,6 @@ def serve(service: Service, listener: socket.socket) -> None:
         limit_concurrency=None,
     )
     _Server(config, service).run(sockets=[listener])
-
-
-def _spare_what_stays() -> None:
-    """Garbage is not looked for among modules and models: all requests would wait meanwhile."""
-    gc.collect()
-    gc.freeze()
 
 
 def listen(service: Service) -> socket.socket:

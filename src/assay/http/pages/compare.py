@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from assay.app.held_out import masked_comparison, masked_outcomes
 from assay.errors import MissingFileError, UsageError
-from assay.evaluation.compare_runs import ComparisonKind, QueryComparison
+from assay.evaluation.compare import ComparisonKind, QueryComparison
 from assay.http.edge.auth import Caller
 from assay.http.pages.compared import Compared, compared, pair_of, stored_pair
 from assay.http.pages.held_out import WORDS, Veil, asks, veil

@@ -12,11 +12,12 @@ from typing import TypeVar, cast
 
 from assay.app.held_out import hidden_in
 from assay.evaluation.ab import ABResult, ab
-from assay.evaluation.compare_runs import QueryComparison, depth_for
-from assay.evaluation.match import Rule, graded_ranks
-from assay.evaluation.run_scores import AB_MEASURES
+from assay.evaluation.compare import QueryComparison, depth_for
+from assay.evaluation.defaults import AB_MEASURES
+from assay.evaluation.match import graded_ranks
 from assay.evaluation.stored_run import StoredRun
 from assay.http.service import Service
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 
@@ -90,7 +91,7 @@ def pair_of(service: Service, found: Compared, query_id: str) -> Pair:
     one, other = (store.outcomes(info.run_id, queries=[query_id])[0] for info in (found.a, found.b))
     query = found.queries[query_id]
     match = found.ab.compared.matching
-    rule, places = (match.rule, match.places) if match else (Rule.EXACT, {})
+    rule, places = (match.rule, match.places) if match else (Match.EXACT, {})
     known = next(row for row in found.ab.compared.per_query if row.query_id == query_id)
     return Pair(
         query,

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from assay.app.gate import gate_runs
 from assay.app.held_out import hidden_in, masked_gate
 from assay.errors import UnknownRunError
+from assay.evaluation.defaults import GATE_LIMIT
 from assay.evaluation.gate import GateReport
-from assay.evaluation.gate_limits import DEFAULT_LIMIT
 from assay.http.edge.auth import Caller
 from assay.http.pages.compared import kept, mark_of
 from assay.http.pages.held_out import WORDS, Veil, veil
@@ -34,7 +34,7 @@ async def gate_page(
     caller: Reader,
     baseline: str = "",
     current: str = "",
-    limits: str = DEFAULT_LIMIT,
+    limits: str = GATE_LIMIT,
     mode: str = "",
 ) -> Response:
     """The ruling, and the comment that a pull request would get."""

@@ -9,10 +9,10 @@ from urllib.parse import quote
 from fastapi import Request
 
 from assay.app.held_out import masked_query
-from assay.clock import now
 from assay.http.edge.auth import Caller
 from assay.http.pages.pages import address
 from assay.http.service import Service
+from assay.model.moments import now
 from assay.model.run_store import HeldOutUse
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery

@@ -18,9 +18,10 @@ from assay.app.held_out import hidden_in, masked_fates, masked_outcomes
 from assay.app.run_views import query_of_run
 from assay.errors import UsageError
 from assay.evaluation.components import HYBRID, ComponentReport, component_names, component_report
-from assay.evaluation.match import Rule, graded_ranks
+from assay.evaluation.defaults import HISTORY_MEASURES, PAGE_MEASURES
+from assay.evaluation.match import graded_ranks
+from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.result import ScoringOptions, result_of
-from assay.evaluation.run_scores import query_field, run_scores
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun
@@ -35,16 +36,16 @@ from assay.http.pages.runs import SMALL_N, row
 from assay.http.pages.slopes import lines
 from assay.http.service import Service
 from assay.measures.base import Measure
+from assay.model.ranking import Match
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
 from assay.plural import counted
-from assay.render.run_page import origin
-from assay.render.svg import Bar, Column, columns, heat_bars
-from assay.search.fuse_again import refuser_of
+from assay.render.report_page import origin
+from assay.render.svg import Bar, HistogramBar, heat_bars, histogram
+from assay.search.fuse_again import fuser_of
 
 router = new_router()
 
-MEASURES = "nDCG@10 Recall@10 MRR Recall@5 Recall@20"
 BINS = 10
 MISSES = 30
 
@@ -154,7 +155,7 @@ async def one_query(
         over = veil(request, service, caller, hidden_in(test_set) & {query}, info)
         golden = over.over(test_set.by_id)[query]
         (outcome,) = masked_outcomes([outcome], over.hidden, WORDS)
-        grades = graded_ranks(golden, outcome, Rule.EXACT, {})
+        grades = graded_ranks(golden, outcome, Match.EXACT, {})
         ranks = {one.chunk_id: rank for rank, one in enumerate(outcome.results, 1)}
         missed = [one for one in golden.relevant_docs if one.grade > 0]
         return {
@@ -192,7 +193,7 @@ def _scored(service: Service, info: RunInfo) -> Scored:
 
 def _score(service: Service, info: RunInfo) -> Scored:
     run = service.workspace.stored_run(info.run_id)
-    scores = run_scores(run, run.queries, MEASURES)
+    scores = score_run(run, PAGE_MEASURES)
     return Scored(
         scores=scores,
         queries=run.test_set.by_id,
@@ -218,13 +219,13 @@ def _stages(service: Service, info: RunInfo) -> Stages | None:
     run: StoredRun = workspace.stored_run(info.run_id, stages=True)
     if not component_names(run.outcomes):
         return None
-    options = ScoringOptions("nDCG@10 Recall@10 MRR", sampling=Sampling(resamples=1_000))
+    options = ScoringOptions(HISTORY_MEASURES, sampling=Sampling(resamples=1_000))
     whole = result_of(run.test_set, run.outcomes, options, name=HYBRID)
     report = component_report(
         run.test_set,
         run.outcomes,
         options,
-        refuse=refuser_of(info.config) if info.ours else None,
+        fuse_again=fuser_of(info.config) if info.ours else None,
         hybrid=whole,
         look_up=workspace.places_of(info),
     )
@@ -264,8 +265,8 @@ def _distribution(found: Scored) -> Markup:
     for value in found.values.values():
         if value is not None:
             counts[min(BINS - 1, int(value * BINS))] += 1
-    return columns(
-        [Column(f"{at / BINS:.1f}", count) for at, count in enumerate(counts)],
+    return histogram(
+        [HistogramBar(f"{at / BINS:.1f}", count) for at, count in enumerate(counts)],
         name=f"queries by {found.primary}",
     )
 

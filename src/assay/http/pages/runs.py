@@ -11,18 +11,20 @@ from starlette.responses import RedirectResponse, Response
 
 from assay.app.history import oldest_first
 from assay.errors import UsageError
+from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.pages import Evaluator, Reader, ServiceOf, cli, curl, form_of, page
 from assay.http.pages.pages import router as new_router
 from assay.http.service import Service
+from assay.measures.parse import parse_measures
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunInfo, RunStatus
 from assay.render.svg import TrendPoint, trend
 
 router = new_router()
 
-HEADLINES = ("ndcg_at_10", "recall_at_10", "mrr")
-NAMES = {"ndcg_at_10": "nDCG@10", "recall_at_10": "Recall@10", "mrr": "MRR"}
+NAMES = {measure.key: str(measure) for measure in parse_measures(HISTORY_MEASURES)}
+HEADLINES = tuple(NAMES)
 TREND = 100
 SMALL_N = 25
 """Below this many queries a mean says little; such runs carry a badge."""

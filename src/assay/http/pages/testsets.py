@@ -23,7 +23,7 @@ from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl, form_o
 from assay.http.pages.pages import router as new_router
 from assay.http.service import Service
 from assay.model.testset import QueryType, TestSet
-from assay.render.svg import Column, columns
+from assay.render.svg import HistogramBar, histogram
 from assay.testsets.load import Reading, read_test_set, shipped_folder
 
 router = new_router()
@@ -186,8 +186,8 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "rows": rows[start : start + PAGE],
         "listing": listing(f"/testsets/{name}", list(chosen.items()), number, len(rows)),
         "strata": strata(found),
-        "chart": columns(
-            [Column(f"grade {grade}", grades[grade]) for grade in sorted(grades)],
+        "chart": histogram(
+            [HistogramBar(f"grade {grade}", grades[grade]) for grade in sorted(grades)],
             name="judgments by grade",
         ),
         "judgments": sum(grades.values()),

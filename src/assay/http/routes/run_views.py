@@ -12,9 +12,9 @@ from assay.app.held_out import masked_fates, masked_outcome, masked_query
 from assay.app.history import history
 from assay.app.run_views import query_of_run, rescore_run, view_run
 from assay.errors import UsageError
-from assay.evaluation.insights import DEFAULT_TARGETS, parse_targets
+from assay.evaluation.defaults import REPORT_MEASURES, WORKFLOW_MEASURES, WORKFLOW_TARGETS
+from assay.evaluation.report import parse_targets, run_report
 from assay.evaluation.result import ScoringOptions
-from assay.evaluation.run_report import REPORT_MEASURES, WORKFLOW_MEASURES, run_report
 from assay.http.edge.problems import ProblemError
 from assay.http.held_out import hidden_from, run_shown_to
 from assay.http.routes.runs import Run
@@ -25,16 +25,17 @@ from assay.http.wire.base import Id, Json
 from assay.http.wire.paging import Limit
 from assay.http.wire.runs import HistoryAnswer, MeasureText, QueryOutcomeAnswer, RescoreRequest
 from assay.http.wire.search import Switch
+from assay.model.ranking import MatchName
+from assay.render.report_page import run_page
+from assay.render.report_text import run_csv, run_markdown
 from assay.render.run_file import trec_run
-from assay.render.run_page import run_page
 from assay.render.runs import history_json, query_json
-from assay.render.workflow import run_csv, run_markdown
 
 router = new_router("runs", prefix="/v1")
 
 Measure = Annotated[list[MeasureText], Query(max_length=50, description="May be repeated.")]
 Match = Annotated[
-    Literal["exact", "doc", "span"],
+    MatchName,
     Query(description="By the ids that were judged, by document, or by span."),
 ]
 Form = Literal["json", "md", "html", "csv"]
@@ -148,7 +149,7 @@ async def report(
         found = run_report(
             service.workspace.stored_run(ref),
             " ".join(measure) or usual,
-            targets=parse_targets(DEFAULT_TARGETS),
+            targets=parse_targets(WORKFLOW_TARGETS),
             sampling=service.config.sampling,
         )
         if form == "json":
@@ -203,7 +204,7 @@ async def suite_history(
 
 
 def _scoring(
-    service: Service, measures: list[str] | tuple[str, ...], match: Literal["exact", "doc", "span"]
+    service: Service, measures: list[str] | tuple[str, ...], match: MatchName
 ) -> ScoringOptions:
     return ScoringOptions(
         measures=" ".join(measures) or None,

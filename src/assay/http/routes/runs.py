@@ -12,7 +12,7 @@ from assay.app.gate import gate_runs
 from assay.app.held_out import masked_comparison, masked_outcome, masked_outcomes
 from assay.app.run_exchange import outcome_json, pack, push, stored_run, unpack
 from assay.evaluation.ab import ab
-from assay.evaluation.compare_runs import compare_runs
+from assay.evaluation.compare import compare_runs
 from assay.evaluation.stored_run import StoredRun
 from assay.http.held_out import hidden_from, kept_from, run_shown_to, shown_to
 from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, refusals, rendered
@@ -37,7 +37,7 @@ from assay.http.wire.search import Switch
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
 from assay.model.testset_json import to_plain
-from assay.render.runs import as_json
+from assay.render.runs import run_json
 
 router = new_router("runs", prefix="/v1")
 
@@ -62,7 +62,7 @@ async def list_runs(
 
     def work() -> dict[str, Any]:
         page = service.workspace.runs.runs(chosen, limit=limit, offset=offset)
-        return {"total": page.total, "runs": [as_json(info) for info in page.runs]}
+        return {"total": page.total, "runs": [run_json(info) for info in page.runs]}
 
     return await rendered(service, work)
 
@@ -84,7 +84,7 @@ async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> 
 async def show_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
     """One run and its aggregate."""
     del caller
-    return await rendered(service, lambda: as_json(service.workspace.runs.run(ref)))
+    return await rendered(service, lambda: run_json(service.workspace.runs.run(ref)))
 
 
 @router.get("/runs/{ref}/queries", response_model=OutcomesAnswer, responses=refusals(404))

@@ -10,10 +10,11 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
-from assay.evaluation.comparison import compare
-from assay.evaluation.decisions import DEFAULT_DECISION_MEASURES, classify
+from assay.evaluation.decisions import classify
+from assay.evaluation.defaults import DECISION_MEASURES
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import score
+from assay.evaluation.significance import compare
 from assay.hits.groups import load_groups
 from assay.hits.qrels import load_qrels
 from assay.http.routing import Reader, ServiceOf, refusals
@@ -27,8 +28,8 @@ from assay.http.wire.scoring import (
     ScoreAnswer,
     ScoreRequest,
 )
-from assay.render.measures import catalog_json
-from assay.render.scores import as_json
+from assay.render.measures import measures_json
+from assay.render.scores import scores_json
 
 router = new_router("measures", prefix="/v1")
 
@@ -37,7 +38,7 @@ router = new_router("measures", prefix="/v1")
 async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every measure, its parameters and what it means."""
     del service, caller
-    return JSONResponse({"measures": catalog_json()})
+    return JSONResponse({"measures": measures_json()})
 
 
 @router.post("/score", response_model=ScoreAnswer, responses=refusals())
@@ -57,7 +58,7 @@ async def classify_decisions(
         lambda: classify(
             asked.labels,
             asked.scores,
-            asked.measures or DEFAULT_DECISION_MEASURES,
+            asked.measures or DECISION_MEASURES,
             sampling=_sampling(service, asked),
             clusters=asked.clusters,
         )
@@ -90,7 +91,7 @@ def _scored(service: Service, asked: ScoreRequest) -> dict[str, Any]:
         alpha = service.config.alpha if asked.alpha is None else asked.alpha
         margin = service.config.margin if asked.margin is None else asked.margin
         comparison = compare(*runs, alpha=alpha, margin=margin)
-    plain = as_json(runs, comparison, ci=asked.ci, per_query=asked.per_query, groups=groups)
+    plain = scores_json(runs, comparison, ci=asked.ci, per_query=asked.per_query, groups=groups)
     return plain if comparison is not None else {"runs": [plain], "comparison": None}
 
 

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 
 from assay import limits
 from assay.http.wire.base import Answer, Json, Wire
+from assay.model.ranking import MatchName
 
 Ref = Annotated[
     str,
@@ -131,7 +132,7 @@ class RescoreRequest(Wire):
     """Which measures are added to those that the run has."""
 
     measures: Measures | None = None
-    match: Literal["exact", "doc", "span"] = "exact"
+    match: MatchName = "exact"
 
 
 class HistoryRow(Answer):

@@ -63,7 +63,7 @@ class ScoreRequest(SamplingRequest):
         ),
     ]
     measures: Measures | None = None
-    match: Literal["chunk", "doc"] = "chunk"
+    match: Literal["exact", "chunk", "doc"] = "exact"
     protocol: Literal["positives_only", "all_queries"] | None = None
     undefined: Literal["skip", "zero"] = "skip"
     score_dtype: Literal["float64", "float32"] = "float64"

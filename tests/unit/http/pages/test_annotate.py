@@ -16,6 +16,8 @@ from assay.store.keys import KeyStore
 from tests.unit.http.conftest import MakeService, client_of
 from tests.unit.http.pages.conftest import FORM, PERSON
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def round_of_two(home: Path) -> Path:

@@ -20,6 +20,8 @@ from assay.store.keys import KeyStore
 from tests.unit.http.conftest import MakeService, client_of
 from tests.unit.http.small import TEST_SET
 
+pytestmark = pytest.mark.slow
+
 HIDDEN, OPEN = "headache", "diabetes drug"
 PAIR = "a=held_a&b=held_b"
 LISTS = [

@@ -40,8 +40,8 @@ PAGES = (
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_html_without_inline_script_or_style(pages: TestClient, path: str) -> None:
-    response = pages.get(path)
+def test_every_page_is_html_without_inline_script_or_style(reading: TestClient, path: str) -> None:
+    response = reading.get(path)
     assert response.status_code == 200, response.text
     assert response.headers["content-type"].startswith("text/html")
     assert "'unsafe-inline'" not in response.headers["content-security-policy"]
@@ -49,6 +49,7 @@ def test_every_page_is_html_without_inline_script_or_style(pages: TestClient, pa
     assert not re.search(r'(src|href)="(https?:)?//', response.text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/search", "/runs", "/compare", "/ab", "/gate"])
 def test_an_empty_workspace_teaches_the_next_command(make_service: MakeService, path: str) -> None:
     with client_of(make_service(), headers=PERSON) as client:
@@ -56,8 +57,8 @@ def test_an_empty_workspace_teaches_the_next_command(make_service: MakeService, 
     assert re.search(r"<code>assay (ingest|eval run|testset)", text), text
 
 
-def test_the_first_page_is_search(pages: TestClient) -> None:
-    assert pages.get("/", follow_redirects=False).headers["location"] == "/search"
+def test_the_first_page_is_search(reading: TestClient) -> None:
+    assert reading.get("/", follow_redirects=False).headers["location"] == "/search"
 
 
 @pytest.mark.parametrize(
@@ -76,35 +77,36 @@ def test_the_first_page_is_search(pages: TestClient) -> None:
     ],
 )
 def test_people_get_a_page_and_programs_get_a_problem(
-    pages: TestClient, path: str, status: int, said: str
+    reading: TestClient, path: str, status: int, said: str
 ) -> None:
-    shown = pages.get(path)
+    shown = reading.get(path)
     assert shown.status_code == status
     assert shown.headers["content-type"].startswith("text/html")
     assert said in shown.text
     assert shown.headers["x-request-id"] in shown.text
-    assert_problem(pages.get(path, headers={"accept": "application/json"}), status)
+    assert_problem(reading.get(path, headers={"accept": "application/json"}), status)
 
 
-def test_the_interface_for_programs_never_answers_in_html(pages: TestClient) -> None:
-    assert_problem(pages.get("/v1/runs/nothing-like-it"), 404)
+def test_the_interface_for_programs_never_answers_in_html(reading: TestClient) -> None:
+    assert_problem(reading.get("/v1/runs/nothing-like-it"), 404)
 
 
-def test_a_part_of_a_page_is_only_that_part(pages: TestClient) -> None:
-    whole = pages.get("/search?q=headache").text
-    response = pages.get("/search?q=headache&c=bm25&fusion=rrf", headers={"hx-request": "true"})
+def test_a_part_of_a_page_is_only_that_part(reading: TestClient) -> None:
+    whole = reading.get("/search?q=headache").text
+    response = reading.get("/search?q=headache&c=bm25&fusion=rrf", headers={"hx-request": "true"})
     assert "<html" not in response.text
     assert "Aspirin" in whole
     assert "Aspirin" in response.text
     assert response.headers["hx-push-url"] == "/search?q=headache"  # what is usual is left out
-    refused = pages.get("/search?q=headache&k=0", headers={"hx-request": "true"})
+    refused = reading.get("/search?q=headache&k=0", headers={"hx-request": "true"})
     assert refused.status_code == 400
     assert "<html" not in refused.text
 
 
+@pytest.mark.slow
 @pytest.mark.req("R15")
-def test_commands_to_copy_ask_for_the_same(pages: TestClient) -> None:
-    text = pages.get("/search?q=don't+panic&rrf_k=5&boosts=off&k=5").text
+def test_commands_to_copy_ask_for_the_same(reading: TestClient) -> None:
+    text = reading.get("/search?q=don't+panic&rrf_k=5&boosts=off&k=5").text
     assert "--rrf-k 5 --no-boosts -k 5 --explain" in text
     assert "/v1/search?q=don%27t+panic&amp;rrf_k=5&amp;boosts=false&amp;k=5" in text
 
@@ -125,29 +127,30 @@ def test_forms_of_other_sites_are_refused(pages: TestClient, origin: str | None)
     assert answer.status_code == 403
 
 
-def test_comparisons_are_exported(pages: TestClient) -> None:
+def test_comparisons_are_exported(reading: TestClient) -> None:
     for form, kind in (("csv", "text/csv"), ("json", "application/json"), ("html", "text/html")):
-        answer = pages.get(f"/compare/export?a=run_a&b=run_b&form={form}")
+        answer = reading.get(f"/compare/export?a=run_a&b=run_b&form={form}")
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith(kind)
         assert f".{form}" in answer.headers["content-disposition"]
-    assert pages.get("/compare/export?a=run_a&b=run_b&form=exe").status_code == 400
+    assert reading.get("/compare/export?a=run_a&b=run_b&form=exe").status_code == 400
 
 
-def test_the_reference_is_a_page_like_the_others(pages: TestClient) -> None:
-    text = pages.get("/docs").text
+def test_the_reference_is_a_page_like_the_others(reading: TestClient) -> None:
+    text = reading.get("/docs").text
     assert "<code>application/problem+json</code>" in text
     assert "`" not in text.split("<form")[0]
     assert '<a href="/runs"' in text
 
 
-def test_two_ticked_runs_are_compared_without_a_script(pages: TestClient) -> None:
-    told = pages.get("/compare?run=run_b&run=run_a", follow_redirects=False)
+@pytest.mark.slow
+def test_two_ticked_runs_are_compared_without_a_script(reading: TestClient) -> None:
+    told = reading.get("/compare?run=run_b&run=run_a", follow_redirects=False)
     assert (told.status_code, told.headers["location"]) == (303, "/compare?a=run_a&b=run_b")
-    refused = pages.get("/compare?run=run_b")
+    refused = reading.get("/compare?run=run_b")
     assert refused.status_code == 400
     assert "tick two" in refused.text
-    assert "disabled" not in pages.get("/runs").text
+    assert "disabled" not in reading.get("/runs").text
 
 
 def test_the_gate_suggests_runs_that_exist(pages: TestClient) -> None:
@@ -204,3 +207,8 @@ def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
     assert "assay testset pool first --annotators" in text
     assert "assay testset pool second --annotators" in text
     assert "assay testset pool odd --annotators" in pages.get("/runs/odd_run/queries").text
+
+
+def test_a_page_without_data_is_light(reading: TestClient) -> None:
+    assets = ("/search", "/ui/style.css", "/static/ui.js", "/static/vendor/htmx.min.js")
+    assert sum(len(reading.get(path).content) for path in assets) < 300_000

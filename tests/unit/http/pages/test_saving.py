@@ -12,6 +12,8 @@ from assay.cli.ab_sides import _from_file
 from assay.testsets.load import read_test_set
 from tests.unit.http.pages.conftest import FORM
 
+pytestmark = pytest.mark.slow
+
 
 def _save(pages: TestClient, **fields: str) -> tuple[int, str]:
     answer = pages.post("/ui/save-query", content=urlencode(fields), headers=FORM)

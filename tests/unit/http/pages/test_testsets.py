@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+import pytest
 from starlette.testclient import TestClient
 
 from assay.testsets.load import load_test_set
@@ -21,6 +22,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_held_out_is_masked_until_somebody_looks(pages: TestClient) -> None:
     found = load_test_set("test_set_v1")
     (hidden, *_), (open_one, *_) = found.held_out_queries, found.evaluation_queries
@@ -35,6 +37,7 @@ def test_what_is_held_out_is_masked_until_somebody_looks(pages: TestClient) -> N
     assert "looked at once" in pages.get(ADDRESS).text
 
 
+@pytest.mark.slow
 def test_a_difference_that_either_set_holds_out_is_told_without_its_words(
     pages: TestClient,
 ) -> None:
@@ -78,6 +81,7 @@ def test_every_problem_of_a_pasted_set_has_its_line(pages: TestClient) -> None:
     assert "Sound: 1 query" in answer.text
 
 
+@pytest.mark.slow
 def test_strata_far_from_their_target_are_marked(pages: TestClient) -> None:
     assert "too many" not in pages.get(ADDRESS).text
     fields = {"set": "lopsided", "q": "headache", "query_type": "exact_term"}

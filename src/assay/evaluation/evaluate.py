@@ -1,0 +1,102 @@
+"""How good is a retrieval function on a test set?"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+from assay.errors import UsageError
+from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
+from assay.evaluation.parts import Split, part_of
+from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import Protocol
+from assay.measures.base import Measure
+from assay.model.ranking import Match, MatchName
+from assay.model.runs import QueryOutcome
+from assay.model.testset import GoldenQuery, TestSet
+from assay.plural import counted
+from assay.testsets.load import load_test_set
+
+log = logging.getLogger("assay.evaluation")
+
+
+def evaluate(
+    retrieval_fn: Callable[[Any], Any],
+    test_set: TestSet | str | os.PathLike[str],
+    measures: str | Iterable[str | Measure] | None = None,
+    *,
+    part: Split | Literal["evaluation", "holdout", "all"] | None = None,
+    protocol: Protocol | str | None = None,
+    match: Match | MatchName = Match.EXACT,
+    wants: Literal["text", "query"] = "text",
+    name: str = "run",
+    max_errors: int | None = MAX_ERRORS,
+    timeout_s: float = TIMEOUT_S,
+    sampling: Sampling | None = None,
+    by_group: bool = False,
+    progress: Callable[[QueryOutcome], None] | None = None,
+) -> EvaluationResult:
+    """Ask the queries of a test set and score what comes back.
+
+    ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
+    and returns ids, ``(id, score)`` pairs, dicts, ``Result`` or a search response; it may be a
+    coroutine function. ``test_set`` may be a name or path: then its held-out part is left out, as
+    ``assay eval run`` does. Of a ``TestSet`` that is handed over every query is asked. ``part``
+    chooses either way: evaluation, holdout or all. Without ``measures``, those usual for the set
+    are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
+    error and counts as 0; a query without ground truth is not asked. ``match`` says when a result
+    is what was judged (``assay.Match``). ``by_group`` resamples queries of one group together;
+    ``progress`` is called with each outcome.
+
+    >>> from assay.model.testset import GoldenQuery, Judgment, TestSet
+    >>> queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 3),)),)
+    >>> evaluate(lambda text: ["d7", "d1"], TestSet("tiny", "v1", queries), "MRR")["MRR"]
+    0.5
+    """
+    chosen = _chosen(test_set, part)
+    if wants not in ("text", "query"):
+        raise UsageError(f"wants={wants!r} is not one of: text, query")
+    retrieve: Retrieve = (
+        retrieval_fn if wants == "query" else lambda query: retrieval_fn(query.query_text)
+    )
+    outcomes = []
+    for outcome in execute(
+        retrieve, answerable(chosen), max_errors=max_errors, timeout_s=timeout_s
+    ):
+        outcomes.append(outcome)
+        if progress is not None:
+            progress(outcome)
+    options = ScoringOptions(
+        measures=measures,
+        protocol=protocol,
+        match=match,
+        sampling=sampling or Sampling(),
+        by_group=by_group,
+    )
+    result = result_of(chosen, outcomes, options, name=name)
+    for warning in result.warnings():
+        log.warning("%s: %s", chosen.name, warning)
+    return result
+
+
+def _chosen(test_set: TestSet | str | os.PathLike[str], part: str | None) -> TestSet:
+    """The queries to ask, with a warning about held-out ones that nobody asked for by name."""
+    if part is not None and part not in list(Split):
+        raise UsageError(f"part={part!r:.40} is not one of: {', '.join(Split)}")
+    split = None if part is None else Split(part)
+    if split is not None or not isinstance(test_set, TestSet):
+        whole = test_set if isinstance(test_set, TestSet) else load_test_set(test_set)
+        return part_of(whole, split).test_set
+    held = len(test_set.held_out_queries)
+    if 0 < held < len(test_set.queries):
+        asked = counted(held, "held-out query", "was")
+        log.warning('%s: %s asked, too; part="evaluation" leaves them out', test_set.name, asked)
+    return test_set
+
+
+def answerable(test_set: TestSet) -> tuple[GoldenQuery, ...]:
+    """The queries that can be scored; those without ground truth are left out."""
+    return tuple(query for query in test_set.queries if not lacks_truth(query))

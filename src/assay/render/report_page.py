@@ -1,0 +1,103 @@
+"""How does the report on one run look as a page?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.evaluation.match import graded_ranks
+from assay.evaluation.report import FIELDS, RunReport
+from assay.model.ranking import Match
+from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.testset import GoldenQuery
+from assay.render.pages import render
+from assay.render.scores import answer_rows
+from assay.render.svg import Bar, heat_bars
+
+DEPTH = 10
+CHARTED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class WorstQuery:
+    """One query with its ranking."""
+
+    query: GoldenQuery
+    value: float
+    outcome: QueryOutcome
+    grades: dict[int, int]
+
+
+def run_page(report: RunReport) -> str:
+    """One file of HTML."""
+    run, scores = report.run, report.scores
+    by_id = run.test_set.by_id
+    charted = [str(measure) for measure in list(scores.columns)[:CHARTED]]
+    return render(
+        "run.html",
+        report=report,
+        fields=FIELDS,
+        level=f"{scores.sampling.level:.0%}",
+        answers=zip(
+            answer_rows(report.answers, scores.sampling.level),
+            report.answers.values(),
+            strict=True,
+        ),
+        charted=charted,
+        charts={
+            name: {
+                measure: heat_bars(
+                    [
+                        Bar(group, part[measure], f"n = {len(part.queries)}")
+                        for group, part in groups.items()
+                    ]
+                )
+                for measure in charted
+            }
+            for name, groups in report.groups.items()
+        },
+        worst=[
+            WorstQuery(
+                by_id[query],
+                value,
+                run.by_query[query],
+                graded_ranks(by_id[query], run.by_query[query], Match.EXACT, {}),
+            )
+            for query, value in report.worst
+        ],
+        depth=DEPTH,
+        facts=facts(report),
+    )
+
+
+def facts(report: RunReport) -> list[tuple[str, str]]:
+    """Where the numbers come from, in pairs."""
+    sampling = report.scores.sampling
+    drawn = f"{sampling.method}, {sampling.resamples} resamples, seed {sampling.seed}"
+    return [*origin(report.run.info), ("intervals", drawn)]
+
+
+def origin(info: RunInfo) -> list[tuple[str, str]]:
+    """What a run was made of, in pairs."""
+    return [
+        ("run", info.run_id),
+        ("test set", f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}"),
+        ("part", info.part),
+        ("configuration", f"sha256 {info.config_hash[:16]}"),
+        *((key, _setting(value)) for key, value in sorted(info.config.items())),
+        ("engine", f"{info.engine}, generation {info.generation or '—'}"),
+        *((f"model {name}", value) for name, value in sorted(info.models.items())),
+        ("chunkers", ", ".join(info.chunker_versions) or "—"),
+        ("commit", info.commit_hash or "—"),
+    ]
+
+
+def _setting(value: object) -> str:
+    """A setting as people write it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        value = [f"{key}={_setting(one)}" for key, one in value.items()]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_setting, value)) or "—"
+    return "—" if value is None else str(value)

@@ -1,0 +1,1 @@
+"""Tests that wait or measure time, apart from the unit tests."""

@@ -1,0 +1,354 @@
+"""What changed between two runs? The test plan of the metrics and compare contract (001)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError, UsageError
+from assay.evaluation.chunker_match import ChunkerMatch, ChunkerMismatchError
+from assay.evaluation.compare import (
+    AggregateMetrics,
+    ComparisonKind,
+    classify_ranks,
+    compare_runs,
+    depth_for,
+)
+from assay.evaluation.match import covers_enough
+from assay.model.answers import Answer, Expect
+from assay.model.document import ChunkPlace
+from assay.model.runs import QueryOutcome, RankedResult, RunStatus
+from assay.model.testset import GoldenQuery, Judgment
+from tests.unit.evaluation.stored import golden, hit_at, outcome, ranks, result, stored, suite
+
+SNAPSHOT = Path(__file__).with_name("compare-1.json")
+
+
+def aggregate(queries: list[GoldenQuery], outcomes: list[QueryOutcome]) -> AggregateMetrics:
+    run = stored("run", suite(*queries), outcomes)
+    return compare_runs(run, run).aggregate_a
+
+
+THREE = ranks("run", {"q1": 1, "q2": 4, "q3": None})
+
+
+@pytest.mark.req("K1")
+def test_hit_at_k_on_ranks_1_4_miss() -> None:
+    found = compare_runs(THREE, THREE).aggregate_a
+    assert found.hit_at_k == pytest.approx({1: 1 / 3, 3: 1 / 3, 5: 2 / 3, 10: 2 / 3})
+
+
+@pytest.mark.req("K2")
+def test_mrr_is_the_mean_of_one_over_the_rank() -> None:
+    assert compare_runs(THREE, THREE).aggregate_a.mrr == pytest.approx((1 + 0.25) / 3)
+
+
+@pytest.mark.req("K2")
+def test_a_hit_below_rank_10_counts_nothing() -> None:
+    far = outcome("q", *(f"X{at}:chunk_0" for at in range(10)), "Dq:chunk_0")
+    assert aggregate([golden("q", "Dq:chunk_0")], [far]).mrr == 0.0
+
+
+@pytest.mark.req("K3")
+def test_recall_by_document_counts_documents_in_the_top_k() -> None:
+    query = golden("q", "A:chunk_1", "B:chunk_2")
+    found = aggregate([query], [outcome("q", "A:chunk_9", "X:chunk_0", "X:chunk_1", "B:chunk_7")])
+    assert found.recall_at_k_doc == {1: 0.5, 3: 0.5, 5: 1.0, 10: 1.0}
+    assert found.hit_at_k[10] == 0.0  # other chunks of the right documents
+
+
+@pytest.mark.req("K4")
+def test_a_broken_citation_marks_coverage_0() -> None:
+    answer = Answer("text", citations=("A:chunk_1", "gone:chunk_1"))
+    out = outcome("q", "A:chunk_1", answer=answer, known_citations=frozenset({"A:chunk_1"}))
+    assert aggregate([golden("q", "A:chunk_1")], [out]).citation_coverage == 0.0
+
+
+@pytest.mark.req("K5")
+def test_a_forbidden_string_makes_an_answer_ungrounded() -> None:
+    query = golden("q", "A:chunk_1", must_contain=("aspirin",), forbidden=("cure",))
+    out = outcome("q", "A:chunk_1", answer=Answer("aspirin is a cure"))
+    assert aggregate([query], [out]).groundedness == 0.0
+
+
+@pytest.mark.req("K7")
+def test_refusal_correctness_is_1_when_all_were_refused() -> None:
+    queries = [golden(name, expect=Expect.REFUSAL) for name in ("q1", "q2")]
+    outs = [outcome(name, "A", answer=Answer("no", grounded=False)) for name in ("q1", "q2")]
+    assert aggregate(queries, outs).refusal_correctness == 1.0
+
+
+@pytest.mark.req("K7")
+def test_a_run_without_answers_has_no_refusal_correctness() -> None:
+    found = aggregate([golden("q", expect=Expect.REFUSAL)], [outcome("q")])
+    assert found.refusal_correctness is None
+    assert found.reasons["refusal_correctness"]
+
+
+@pytest.mark.req("K6")
+def test_the_rate_of_empty_results_leaves_failures_out() -> None:
+    queries = [golden(name, "A") for name in ("q1", "q2", "q3")]
+    outs = [outcome("q1"), outcome("q2", "A"), outcome("q3", error="boom")]
+    found = aggregate(queries, outs)
+    assert found.empty_result_rate == 0.5
+    assert (found.total_queries, found.failed_queries) == (3, 1)
+
+
+@pytest.mark.req("K8")
+def test_zero_denominators_are_null_in_json() -> None:
+    found = aggregate([golden("q", expect=Expect.NOTHING)], [outcome("q")]).to_dict()
+    text = json.dumps(found, allow_nan=False)
+    for key in ("mrr", "citation_coverage", "groundedness", "refusal_correctness"):
+        assert found[key] is None
+        assert f'"{key}": null' in text
+    assert set(found["hit_at_k"].values()) == {None}
+
+
+@pytest.mark.req("K9")
+def test_stored_values_have_4_decimals() -> None:
+    assert compare_runs(THREE, THREE).aggregate_a.to_dict()["mrr"] == 0.4167
+
+
+@pytest.mark.req("K9")
+def test_computing_twice_gives_the_same() -> None:
+    one = compare_runs(THREE, THREE).aggregate_a
+    assert one == compare_runs(THREE, THREE).aggregate_a
+
+
+@pytest.mark.req("K11")
+@pytest.mark.parametrize(
+    ("a", "b", "kind"),
+    [
+        (None, 3, "Win"),
+        (4, 2, "Win"),
+        (2, 4, "Loss"),
+        (3, None, "Regression"),
+        (3, 3, "Draw"),
+        (None, None, "Draw"),
+    ],
+)
+def test_what_becomes_of_a_query(a: int | None, b: int | None, kind: str) -> None:
+    assert classify_ranks(a, b).value == kind
+    report = compare_runs(ranks("a", {"q": a}), ranks("b", {"q": b}))
+    (query,) = report.per_query
+    assert (query.kind.value, query.a_hit_rank, query.b_hit_rank) == (kind, a, b)
+
+
+PLACES_A = {"q1": 1, "q2": 4, "q3": None, "q4": 2, "q5": 7}
+PLACES_B = {"q1": 1, "q2": 2, "q3": 5, "q4": None, "q5": 9}
+
+
+def pair() -> tuple[object, object]:
+    return (
+        ranks("run-a", PLACES_A, config={"fusion_method": "rrf", "weights": {"bm25": 0.3}}),
+        ranks("run-b", PLACES_B, config={"fusion_method": "weighted", "weights": {"bm25": 0.5}}),
+    )
+
+
+@pytest.mark.req("K12")
+def test_the_json_of_a_report_is_stable() -> None:
+    a = ranks("run-a", PLACES_A, config={"fusion_method": "rrf", "weights": {"bm25": 0.3}})
+    b = ranks("run-b", PLACES_B, config={"fusion_method": "weighted", "weights": {"bm25": 0.5}})
+    report = compare_runs(a, b, measures="nDCG@10").to_dict()
+    text = json.dumps(report, indent=1, allow_nan=False) + "\n"
+    assert text == SNAPSHOT.read_text(encoding="utf-8")
+    assert text == json.dumps(compare_runs(a, b, measures="nDCG@10").to_dict(), indent=1) + "\n"
+
+
+@pytest.mark.req("K11")
+def test_deltas_are_b_minus_a_and_null_where_a_side_is_undefined() -> None:
+    a = ranks("a", {"q1": 1, "q2": 4})
+    b = ranks("b", {"q1": 1, "q2": 2})
+    report = compare_runs(a, b)
+    assert report.deltas["mrr"] == pytest.approx(0.125)
+    assert report.deltas["groundedness"] is None
+    assert report.to_dict()["deltas"]["groundedness"] is None
+
+
+@pytest.mark.req("K13")
+def test_notes_name_the_settings_that_differ_one_by_one() -> None:
+    a = ranks("a", {"q": 1}, config={"fusion_method": "rrf", "answerer": {"prompt": "v1"}})
+    b = ranks(
+        "b",
+        {"q": 3},
+        config={"fusion_method": "weighted", "answerer": {"prompt": "v2"}},
+        models={"dense": "minilm"},
+    )
+    (query,) = compare_runs(a, b).per_query
+    assert query.note is not None
+    assert "config: fusion_method rrf → weighted" in query.note
+    assert "prompt: answerer.prompt v1 → v2" in query.note
+    assert "embedding: dense — → minilm" in query.note
+    assert query.own is None, "the runs as a whole differ in this, and the report says so once"
+
+
+@pytest.mark.req("K13")
+def test_a_draw_has_no_causes_to_explain() -> None:
+    a, b = ranks("a", {"q": 1}, config={"k": 1}), ranks("b", {"q": 1}, config={"k": 2})
+    assert compare_runs(a, b).per_query[0].note is None
+
+
+@pytest.mark.req("K13")
+def test_degraded_and_failed_queries_say_so() -> None:
+    tests = suite(golden("q1", "Dq1:chunk_0"), golden("q2", "Dq2:chunk_0"))
+    a = stored("a", tests, [hit_at("q1", 1), hit_at("q2", 1)])
+    b = stored(
+        "b",
+        tests,
+        [
+            hit_at("q1", 1, degraded=True, component_errors=("splade_timeout",)),
+            QueryOutcome("q2", error="boom"),
+        ],
+    )
+    report = compare_runs(a, b)
+    assert report.degraded
+    assert any("DEGRADED: 1 of 2" in line and "splade_timeout" in line for line in report.warnings)
+    notes = [query.note for query in report.per_query]
+    assert notes == ["b degraded: splade_timeout", "b failed: boom"]
+    assert [query.own for query in report.per_query] == notes
+
+
+def test_a_run_compared_with_itself_draws_everywhere_and_says_so() -> None:
+    report = compare_runs(THREE, THREE)
+    assert report.counts[ComparisonKind.DRAW] == 3
+    assert {value for value in report.deltas.values() if value is not None} == {0.0}
+    assert any("with itself" in line for line in report.warnings)
+
+
+def test_another_test_set_is_refused() -> None:
+    other = stored("b", suite(golden("q1", "A"), name="other"), [outcome("q1", "A")])
+    with pytest.raises(UsageError, match="test set"):
+        compare_runs(THREE, other)
+
+
+def test_another_version_compares_common_queries_with_a_warning() -> None:
+    old = suite(golden("q1", "A"), golden("q2", "A"))
+    new = suite(golden("q1", "B"), golden("q3", "A"), version="v2")
+    a = stored("a", old, [outcome("q1", "A"), outcome("q2", "A")])
+    b = stored("b", new, [outcome("q1", "A", "B"), outcome("q3", "A")])
+    report = compare_runs(a, b)
+    assert [query.query_id for query in report.per_query] == ["q1"]
+    assert "judgments of v2, which differ for 1" in report.warnings[0]
+    assert report.per_query[0].kind is ComparisonKind.WIN
+
+
+def test_a_query_of_the_same_id_and_another_text_is_another_query() -> None:
+    new = suite(replace(golden("q1", "A"), query_text="other"), version="v2")
+    a = stored("a", suite(golden("q1", "A")), [outcome("q1", "A")])
+    with pytest.raises(InputError, match="no query in common"):
+        compare_runs(a, stored("b", new, [outcome("q1", "A")]))
+
+
+def test_another_corpus_is_refused() -> None:
+    tests = suite(golden("q1", "A"))
+    with pytest.raises(InputError, match="different corpora"):
+        compare_runs(
+            stored("a", tests, [outcome("q1", "A")]), stored("b", tests, [outcome("q1", "Z")])
+        )
+
+
+def test_an_unfinished_run_is_compared_on_what_it_has() -> None:
+    part = stored("b", THREE.test_set, THREE.outcomes[:2], status=RunStatus.INTERRUPTED)
+    report = compare_runs(THREE, part)
+    assert len(report.per_query) == 2
+    assert any("not complete" in line for line in report.warnings)
+    assert any("in a alone: 1" in line for line in report.warnings)
+
+
+def test_only_the_results_that_count_are_read() -> None:
+    assert depth_for("") == 10
+    assert depth_for("Recall@{5,20}") == 20
+    assert depth_for("nDCG@10 MRR") is None
+
+
+# --- chunkers that differ (K14)
+
+OLD, NEW = "text-1-old", "text-1-new"
+
+
+def rechunked() -> tuple[QueryOutcome, QueryOutcome]:
+    """The judged chunk D:chunk_3 is [300, 400); the new chunker has D:chunk_1 as [200, 360)."""
+    before = RankedResult("D:chunk_3", "D", 1.0, ((300, 400),), OLD)
+    after = RankedResult("D:chunk_1", "D", 1.0, ((200, 360),), NEW)
+    return QueryOutcome("q", (before,)), QueryOutcome("q", (after,))
+
+
+@pytest.mark.req("K14")
+def test_archived_spans_keep_hits_that_ids_would_lose() -> None:
+    before, after = rechunked()
+    tests = suite(golden("q", "D:chunk_3"))
+    a = stored("a", tests, [before], versions=[OLD])
+    b = stored("b", tests, [after], versions=[NEW])
+    report = compare_runs(a, b)
+    assert report.chunker_version_match is ChunkerMatch.FALLBACK_DOC_SPAN
+    assert report.to_dict()["deltas"]["chunker_version_match"] == "fallback_doc_span"
+    assert report.per_query[0].kind is ComparisonKind.DRAW
+    assert report.aggregate_b.hit_at_k[1] == 1.0
+    same = compare_runs(a, stored("b", tests, [after], versions=[OLD]))
+    assert same.per_query[0].kind is ComparisonKind.REGRESSION
+
+
+@pytest.mark.req("K14")
+def test_an_archive_knows_chunks_that_no_run_returned() -> None:
+    _, after = rechunked()
+    tests = suite(golden("q", "D:chunk_3"))
+    a = stored("a", tests, [outcome("q", "D:chunk_9")], versions=[OLD])
+    b = stored("b", tests, [after], versions=[NEW])
+    asked: list[object] = []
+
+    def archive(ids: object, versions: frozenset[str]) -> dict[str, ChunkPlace]:
+        asked.append(versions)
+        return {"D:chunk_3": ChunkPlace("D", ((300, 400),))}
+
+    report = compare_runs(a, b, archive=archive)
+    assert asked == [frozenset({OLD})]
+    assert report.chunker_version_match is ChunkerMatch.FALLBACK_DOC_SPAN
+    assert report.per_query[0].b_hit_rank == 1
+
+
+@pytest.mark.req("K14")
+def test_less_than_half_of_the_span_is_a_miss() -> None:
+    tests = suite(golden("q", relevant_docs=(Judgment("D:chunk_3", 1, ((300, 400),), doc_id="D"),)))
+    a = stored("a", tests, [rechunked()[0]], versions=[OLD])
+    b_result = replace(result("D:chunk_1", spans=((200, 349),)), chunker_version=NEW)
+    b = stored("b", tests, [QueryOutcome("q", (b_result,))], versions=[NEW])
+    assert compare_runs(a, b).per_query[0].kind is ComparisonKind.REGRESSION
+
+
+@pytest.mark.req("K14")
+def test_without_spans_only_documents_are_compared() -> None:
+    tests = suite(golden("q", "D:chunk_3"))
+    a = stored("a", tests, [outcome("q", "D:chunk_3")], versions=[OLD])
+    b = stored("b", tests, [outcome("q", "X:chunk_0", "D:chunk_1")], versions=[NEW])
+    report = compare_runs(a, b)
+    assert report.chunker_version_match is ChunkerMatch.FALLBACK_DOC
+    assert report.per_query[0].kind is ComparisonKind.LOSS
+
+
+@pytest.mark.req("K14")
+def test_strict_refuses_different_chunkers() -> None:
+    tests = suite(golden("q", "D:chunk_3"))
+    before, after = rechunked()
+    a, b = stored("a", tests, [before], versions=[OLD]), stored("b", tests, [after], versions=[NEW])
+    with pytest.raises(ChunkerMismatchError, match=OLD) as refused:
+        compare_runs(a, b, strict_chunker_version=True)
+    assert refused.value.exit_code == 2
+    assert compare_runs(a, a, strict_chunker_version=True).chunker_version_match == "exact"
+
+
+@pytest.mark.req("K14")
+def test_runs_that_name_no_chunker_are_told_apart_by_their_results() -> None:
+    tests = suite(golden("q", "D:chunk_3"))
+    before, after = rechunked()
+    a, b = stored("a", tests, [before], versions=[]), stored("b", tests, [after], versions=[])
+    assert compare_runs(a, b).chunker_version_match is ChunkerMatch.FALLBACK_DOC_SPAN
+
+
+def test_half_of_the_characters_is_enough_and_none_counts_twice() -> None:
+    assert covers_enough([(0, 100)], [(0, 50)])
+    assert not covers_enough([(0, 100)], [(0, 49), (0, 49)])
+    assert covers_enough([(0, 10), (50, 60)], [(0, 10)])
+    assert covers_enough([(0, 100)], [(90, 200), (10, 55)])
