@@ -115,11 +115,11 @@ GATE = "tests/unit/evaluation/test_gate.py::test_recall_may_drop_by_5_percent"
 
 CASES: tuple[Entry, ...] = (
     refused("missing-file", as_command, SCORE + "nowhere.run", "'nowhere.run' cannot be read: No such"),
-    refused("missing-file/ingest", as_command, "ingest nowhere", "'nowhere' is not there"),
+    refused("missing-file/ingest", as_command, "ingest nowhere", "'nowhere' does not exist"),
     refused("missing-file/set", as_command, "testset validate nowhere.yaml", "no file 'nowhere.yaml'"),
     refused("missing-file/restore", as_command, "restore nowhere.tar.gz", "nowhere.tar.gz"),
     refused("folder", as_command, SCORE + "folder", "folder is a folder"),
-    refused("folder/ingest", as_command, "ingest folder", "folder: no file of a corpus format"),
+    refused("folder/ingest", as_command, "ingest folder", "folder: no file in a known corpus format"),
     refused("folder/set", as_command, "testset validate folder/", "folder"),
     refused("folder/restore", as_command, "restore folder", "folder"),
     refused("fifo/ingest", as_fifo, "ingest pipe", "pipe is not a plain file"),
@@ -134,7 +134,7 @@ CASES: tuple[Entry, ...] = (
     accepted("dash", as_stdin, RUN, "1.0000"),
     refused("dash/empty", as_stdin, "", "standard input is empty"),
     refused("dash/twice", as_command, "score -q - -r -", "only one of qrels and runs"),
-    refused("dash/ingest", as_command, "ingest -", "not read from a pipe"),
+    refused("dash/ingest", as_command, "ingest -", "cannot be read from a pipe"),
     Covered("closed-stdout", f"{MAIN}::test_a_closed_stdout"),
     Covered("closed-stdout/reader", f"{MAIN}::test_a_reader_that_goes_away"),
     refused("ctrl-c/begin", interrupted, "0.01", "interrupted", 130),

@@ -64,7 +64,7 @@ OUTSIDE = (
     '<!DOCTYPE article [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     "<article><body><p>&x;</p></body></article>"
 )
-SOUND_INDEX = "tests/unit/index/test_sound.py"
+SOUND_INDEX = "tests/unit/index/test_vector_checks.py"
 
 CASES: tuple[Entry, ...] = (
     accepted("u2028-in-text", as_document, row(text="one\u2028two"), "one\u2028two"),

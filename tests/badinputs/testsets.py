@@ -131,7 +131,7 @@ CASES: tuple[Entry, ...] = (
         "judged-twice", as_yaml_set, one() + "      - {doc_id: d1, grade: 1}\n",
         "input.yaml:9: q1: d1 is judged twice with the grades 3 and 1, first on line 8",
     ),
-    refused("id-twice", as_yaml_set, one() + query(), "input.yaml:9: q1: the query_id 'q1' stands"),
+    refused("id-twice", as_yaml_set, one() + query(), "input.yaml:9: q1: the query_id 'q1' appears"),
     refused("id-case-twin", as_yaml_set, one() + query("Q1"), "'Q1' and 'q1' differ in case only"),
     refused(
         "id-nfc-twin", as_yaml_set,

@@ -64,7 +64,7 @@ CASES: tuple[Entry, ...] = (
     accepted("negative-relevance", as_qrels, QRELS + "q1 0 z -1\n", "1.0000"),
     accepted("gzip", as_run, gzip.compress(RUN.encode()), "1.0000"),
     accepted("gzip/zstd", as_run, zstandard.ZstdCompressor().compress(RUN.encode()), "1.0000"),
-    refused("gzip-cut", as_run, gzip.compress(RUN.encode())[:-9], "damaged or cut off"),
+    refused("gzip-cut", as_run, gzip.compress(RUN.encode())[:-9], "damaged or truncated"),
     refused("gzip-bomb", as_run, bomb, "unpacks to more than"),
     refused("gzip-bomb/zstd", as_run, zstd_bomb, "unpacks to more than"),
     accepted("10m-lines", as_run, many, "queries of the run not in the qrels"),
