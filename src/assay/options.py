@@ -2,10 +2,10 @@
 
 An ``Option`` is a field of a frozen dataclass: its metadata says what it is called, what it may be
 and what it is for. Command line, HTTP parameters, pages, saved configurations and settings are made
-from it. A kind reads text (``read``: a flag, a variable, a line of YAML, a query parameter) and accepts
-values (``accept``: Python, JSON). Both give the same value or raise ``ValueError``; ``form`` ends
-the sentence "must be ...". ``schema`` is the same rule as JSON Schema, for the documentation of the
-HTTP service.
+from it. A kind reads text (``read``: a flag, a variable, a line of YAML, a query parameter) and
+accepts values (``accept``: Python, JSON). Both give the same value or raise ``ValueError``;
+``form`` ends the sentence "must be ...". ``schema`` is the same rule as JSON Schema, for the
+documentation of the HTTP service.
 """
 
 from __future__ import annotations
@@ -257,9 +257,10 @@ class Switch:
 
     def read(self, text: str) -> bool:
         """The text as a boolean."""
-        if text not in ON | OFF:
+        word = text.lower()
+        if word not in ON | OFF:
             raise ValueError(text)
-        return text in ON
+        return word in ON
 
     def accept(self, value: object) -> bool:
         """The boolean itself."""
@@ -342,7 +343,7 @@ class Weights:
         return weights
 
     def accept(self, value: object) -> dict[str, float]:
-        """A mapping from component to number; whether they fit the components is told elsewhere."""
+        """A mapping from component to number; ``SearchOptions`` checks that they fit together."""
         if isinstance(value, str):
             return self.read(value)
         if not isinstance(value, Mapping):
@@ -451,6 +452,11 @@ class Maybe:
 def several(kind: Kind) -> bool:
     """Whether an option of this kind may be given more than once."""
     return isinstance(kind, Several)
+
+
+def is_switch(kind: Kind) -> bool:
+    """Whether an option of this kind is yes or no, or not given."""
+    return isinstance(kind.of if isinstance(kind, Maybe) else kind, Switch)
 
 
 @dataclass(frozen=True, slots=True)

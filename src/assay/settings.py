@@ -259,7 +259,7 @@ class Settings:
         shown = self.as_dict()
         return {
             name: str(shown[name])
-            if row.secret and shown[name] or name == "database"
+            if (row.secret and shown[name]) or name == "database"
             else row.kind.write(self.value(name))
             for name, row in SETTINGS.items()
         }

@@ -1,4 +1,4 @@
-"""What should a person know about a search, beside its results?"""
+"""Which options may a caller choose, and what should a person know beside the results?"""
 
 from __future__ import annotations
 
@@ -6,15 +6,40 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import AssayError
+from assay.app import engine
+from assay.errors import AssayError, UsageError
 from assay.plural import counted
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
     from assay.search.response import SearchResponse
+    from assay.settings import Settings
 
 MOST_SECTIONS = 30
 """Sections that a hint names."""
+
+
+def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options, if somebody who asks a service may choose them.
+
+    A model is named as the catalog or the shelf of the service has it. A name that stands for a
+    folder of this machine is refused, whatever lies there.
+    """
+    from assay.encode.catalog import CARDS
+    from assay.encode.shelf import looks_like_path
+
+    name = changes.get("reranker")
+    if name is None or name in CARDS or name == settings.search.reranker:
+        return changes
+    folder = str(name).replace("/", "--")
+    on_shelf = any((root / folder).is_dir() for _, root in engine.model_shelf(settings).places())
+    if not on_shelf and ("/" in name or looks_like_path(name)):
+        known = ", ".join(card.name for card in CARDS.values() if card.role == "reranker")
+        raise UsageError(
+            f"reranker: {name!r:.80} is not a model of this service",
+            hint=f"known: {known}, and what was pulled with assay models pull",
+        )
+    return changes
 
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:

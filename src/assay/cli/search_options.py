@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from assay.options import Option, Switch, several
+from assay.options import Option, is_switch, several
 from assay.search.request import SEARCH_OPTIONS
 
 R = TypeVar("R")
@@ -43,7 +43,7 @@ def takes_search_options(
 
 def _parameter(one: Option) -> inspect.Parameter:
     kind: Any = str | None
-    if _is_switch(one):
+    if is_switch(one.kind):
         kind = bool | None
     elif several(one.kind):
         kind = list[str] | None
@@ -55,13 +55,9 @@ def _parameter(one: Option) -> inspect.Parameter:
     )
 
 
-def _is_switch(one: Option) -> bool:
-    return isinstance(getattr(one.kind, "of", one.kind), Switch)
-
-
 def _flags(one: Option) -> list[str]:
     words = [f"--{name.replace('_', '-')}" for name in (one.name, *one.aliases)]
-    if not _is_switch(one):
+    if not is_switch(one.kind):
         return ["-k", *words] if one.name == "k" else words
     flags = [f"{word}/--no-{word[2:]}" for word in words]
     return [*flags, f" /{OFF_WORDS[one.name]}"] if one.name in OFF_WORDS else flags
