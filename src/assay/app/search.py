@@ -12,6 +12,7 @@ from assay.plural import counted
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
+    from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.settings import Settings
 
@@ -40,6 +41,13 @@ def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping
             hint=f"known: {known}, and what was pulled with assay models pull",
         )
     return changes
+
+
+def weights_in_force(options: SearchOptions) -> dict[str, float]:
+    """The weight of every component: one that was chosen, else that of weighted fusion."""
+    from assay.search.fusion.weights import DEFAULT_WEIGHTS
+
+    return {name: options.weights.get(name, weight) for name, weight in DEFAULT_WEIGHTS.items()}
 
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:

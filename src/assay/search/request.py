@@ -244,6 +244,10 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
         value = getattr(options.filters, one.attribute)
         if value != getattr(usual.filters, one.attribute):
             found[name] = list(value) if isinstance(value, tuple) else one.kind.write(value)
+    if isinstance(labels := found.get("section"), list):
+        found["section"] = [  # reading adds our own word for a label that is written otherwise
+            label for at, label in enumerate(labels) if label not in map(_canonical, labels[:at])
+        ]
     return found
 
 

@@ -32,6 +32,7 @@ from assay.search.request import (
     write_changes,
 )
 
+SECTIONS = ("Methods", "methods", "Adverse Events", "adverse_events", "my own")
 ALIASES = {
     "fusion": "fusion_method",
     "intent": "query_intent",
@@ -79,6 +80,7 @@ def searches(draw: st.DrawFn) -> SearchOptions:
         filters=Filters(
             speaker_role=tuple(draw(st.sets(st.sampled_from(SpeakerRole)))),
             interview_id=tuple(draw(labels)),
+            section_label=tuple(draw(st.sets(st.sampled_from(SECTIONS)))),
             source=tuple(draw(labels)),
             doc_id=tuple(draw(labels)),
             ingestion_mode=tuple(draw(st.sets(st.sampled_from(IngestionMode)))),
