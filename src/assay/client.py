@@ -25,6 +25,7 @@ import httpx2 as httpx
 from assay.app.answers import Answered
 from assay.app.held_out import hidden_in
 from assay.app.run_exchange import info_of, outcome_of
+from assay.app.search import Freshness
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
@@ -137,6 +138,10 @@ class Client:
         """The labels of sections that there are."""
         found: list[str] = self._call("GET", "/v1/sections")["sections"]
         return found
+
+    def freshness(self) -> Freshness:
+        """Whether there are documents, and whether the index has them."""
+        return decode(Freshness, self._call("GET", "/v1/index/freshness"))
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""

@@ -90,6 +90,17 @@ def read_configuration(text: str, layout: Layout | None = None) -> dict[str, Any
     return _from_file(path)
 
 
+def option_text(name: str, node: Node) -> str:
+    """A value as ``assay.yaml`` would have it, also from the lists and mappings of older files."""
+    if isinstance(node, ScalarNode):
+        if node.quoted and SEARCH_OPTIONS[option_name(name)].kind.numeric:
+            raise UsageError(f'{name}: is text, "{node.text:.40}"', hint="leave the quotes out")
+        return node.text
+    if isinstance(node, SequenceNode):
+        return ",".join(option_text(name, item) for item in node.items)
+    return ",".join(f"{key.text}={option_text(name, value)}" for key, value in node.entries)
+
+
 def _chosen(options: SearchOptions) -> dict[str, Any]:
     return {name: getattr(options, SEARCH_OPTIONS[name].attribute) for name in NAMES}
 
@@ -99,12 +110,15 @@ def _from_line(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not name or name in found:
+        if not equals or not name:
             raise UsageError(
                 f"{part!r:.60} is not an option and its value",
                 hint="as in fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5",
             )
-        found[_allowed(name)] = value
+        known = _allowed(name)
+        if known in found:
+            raise UsageError(f"{known}: given twice")
+        found[known] = value
     return found
 
 
@@ -117,7 +131,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, node in content.entries:
         try:
-            read = read_changes({_allowed(key.text): _text(key.text, node)})
+            read = read_changes({_allowed(key.text): option_text(key.text, node)})
         except UsageError as problem:
             raise UsageError(f"{path}:{key.line}: {problem.message}", hint=problem.hint) from None
         if twice := found.keys() & read.keys():
@@ -134,14 +148,3 @@ def _allowed(name: str) -> str:
             f"{name:.60}: not part of a configuration", hint=f"known: {', '.join(NAMES)}"
         )
     return known
-
-
-def _text(name: str, node: Node) -> str:
-    """A value as ``assay.yaml`` would have it, also from the lists and mappings of older files."""
-    if isinstance(node, ScalarNode):
-        if node.quoted and SEARCH_OPTIONS[option_name(name)].kind.numeric:
-            raise UsageError(f'{name}: is text, "{node.text:.40}"', hint="leave the quotes out")
-        return node.text
-    if isinstance(node, SequenceNode):
-        return ",".join(_text(name, item) for item in node.items)
-    return ",".join(f"{key.text}={_text(name, value)}" for key, value in node.entries)

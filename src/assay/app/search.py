@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.app import engine
 from assay.errors import AssayError, UsageError
+from assay.model.codec import as_json
 from assay.plural import counted
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
+    from assay.app.workspace import Workspace
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.settings import Settings
 
 MOST_SECTIONS = 30
 """Sections that a hint names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """Whether a workspace has documents, and how many changes of them the index does not have."""
+
+    empty: bool
+    changes_behind: int
+    home: str = field(default="", metadata=as_json(None))
 
 
 def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -65,10 +77,19 @@ def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) ->
 def incomplete(assay: Assay) -> Iterator[str]:
     """What is stored and not indexed cannot be found; where nobody can tell, nothing is said."""
     with suppress(AssayError):
-        card = assay.index_card()
-        if card["documents"] == 0:
-            where = f"the workspace {card['home']}" if "home" in card else "the service"
+        state = assay.freshness()
+        if state.empty:
+            where = f"the workspace {state.home}" if state.home else "the service"
             yield f"{where} holds no documents yet (assay ingest PATH)"
-        elif card["changes_behind"] > 0:
-            told = counted(card["changes_behind"], "document change", "is")
+        elif state.changes_behind > 0:
+            told = counted(state.changes_behind, "document change", "is")
             yield f"{told} not indexed yet (assay index update)"
+
+
+def freshness(workspace: Workspace) -> Freshness:
+    """Whether there are documents, and whether the index has them; every search asks."""
+    return Freshness(
+        empty=not workspace.store.places.documents(limit=1),
+        changes_behind=workspace.changes_behind(),
+        home=str(workspace.home),
+    )

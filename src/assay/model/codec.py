@@ -80,9 +80,10 @@ def json_schema(kind: Any) -> dict[str, Any]:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": json_schema(arguments[1])}
     if _is_fixed(origin, arguments):
-        size = len(arguments)
-        parts = [json_schema(one) for one in arguments]
-        return {"type": "array", "prefixItems": parts, "minItems": size, "maxItems": size}
+        size, parts = len(arguments), [json_schema(one) for one in arguments]
+        alike = all(part == parts[0] for part in parts)
+        items = {"items": parts[0]} if alike else {"prefixItems": parts}
+        return {"type": "array", **items, "minItems": size, "maxItems": size}
     if origin is not None:
         return {"type": "array", "items": json_schema(arguments[0])}
     if kind is type(None):
@@ -223,9 +224,11 @@ def _exact(kind: Any) -> _Write:
 
     def chosen(value: Any) -> Any:
         nonlocal write
-        if type(value) is not kind:
+        made: Any = type(value)
+        if made is not kind:
             return encode(value)
-        write = write or _writer_of(kind)  # not before: a class may hold itself
+        if write is None:
+            write = _writer_of(made)  # not before: a class may hold itself
         return write(value)
 
     return chosen
@@ -247,12 +250,12 @@ class _MismatchError(Exception):
 def _reader(kind: Any) -> _Read:
     """What reads a type."""
     origin, arguments = get_origin(kind), get_args(kind)
-    if kind is Any or isinstance(kind, TypeVar):
-        return lambda data: data
+    if kind in _READERS:
+        return _READERS[kind]
     if origin in (Union, types.UnionType):
         return _first_of([_reader(one) for one in arguments])
-    if origin is Literal or kind is type(None):
-        return _one_of(arguments or (None,))
+    if origin is Literal:
+        return _one_of(arguments)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping(_key_reader(arguments[0]), _reader(arguments[1]))
     if _is_fixed(origin, arguments):
@@ -263,12 +266,6 @@ def _reader(kind: Any) -> _Read:
         return _dataclass(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _member(kind)
-    if kind is float:
-        return _number
-    if kind is Path:
-        return lambda data: Path(_checked(str, data))
-    if kind in (str, int, bool):
-        return lambda data: _checked(kind, data)
     raise TypeError(f"{kind} has no JSON form")
 
 
@@ -428,3 +425,14 @@ def _checked(kind: type[T], data: Any) -> T:
     if not isinstance(data, kind) or (kind is int and isinstance(data, bool)):
         raise _MismatchError(f"must be {_WORDS[kind]}")
     return data
+
+
+_READERS: dict[Any, _Read] = {
+    Any: lambda data: data,
+    type(None): _one_of((None,)),
+    str: lambda data: _checked(str, data),
+    int: lambda data: _checked(int, data),
+    bool: lambda data: _checked(bool, data),
+    float: _number,
+    Path: lambda data: Path(_checked(str, data)),
+}

@@ -110,7 +110,7 @@ async def why(request: Request, service: ServiceOf, caller: Reader) -> Response:
     if not query or not document:
         raise UsageError("why: a question and a document are needed")
     pane = read_pane(request.query_params, searcher.defaults)
-    options_of_caller(service.config, pane.changes())
+    options_of_caller(service.workspace.settings, pane.changes())
     found = await service.work(lambda: searcher.why(query, document[:200], pane.options))
     lines = absence(found)
     return page(request, "ui/why.html", block="answer", found=found, lines=lines, query=query)
@@ -120,7 +120,7 @@ async def _results(
     request: Request, service: Service, query: str, panes: Sequence[Pane]
 ) -> list[PaneResults]:
     for pane in panes:
-        options_of_caller(service.config, pane.changes())
+        options_of_caller(service.workspace.settings, pane.changes())
     responses = [await service.search(query, options=pane.options) for pane in panes]
     service.log_query(responses[0])
     first = responses[0]

@@ -32,7 +32,7 @@ async def answer(
 ) -> JSONResponse:
     """Answer a question from the corpus with sources, or refuse to."""
     del caller
-    changes = options_of_caller(service.config, asked.changes())
+    changes = options_of_caller(service.workspace.settings, asked.changes())
     response = await service.search(asked.q, **changes)
     service.log_query(response)
     found = await service.work(lambda: answer_from(service.workspace, asked.q, response))

@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic_core import to_json
 
-from assay.app.search import options_of_caller
+from assay.app.search import Freshness, options_of_caller
 from assay.http.edge.problems import ProblemError
 from assay.http.routing import Reader, ServiceOf, answers, refusals, rendered
 from assay.http.routing import router as new_router
@@ -37,7 +37,7 @@ async def search(
 ) -> Response:
     """Search documents, with every score explained."""
     del caller
-    changes = options_of_caller(service.config, asked.changes())
+    changes = options_of_caller(service.workspace.settings, asked.changes())
     response = await service.search(asked.q, **changes)
     _same_generation(asked, response)
     service.log_query(response)
@@ -57,7 +57,7 @@ async def why(
 ) -> JSONResponse:
     """Why a document or chunk is not among the results, or where it is."""
     del caller
-    changes = options_of_caller(service.config, asked.changes())
+    changes = options_of_caller(service.workspace.settings, asked.changes())
     searcher = await service.searcher()
     return await rendered(service, lambda: encode(searcher.why(asked.q, asked.document, **changes)))
 
@@ -67,6 +67,13 @@ async def sections(service: ServiceOf, caller: Reader) -> JSONResponse:
     """The labels of sections that documents have."""
     del caller
     return await rendered(service, lambda: {"sections": service.workspace.sections()})
+
+
+@router.get("/index/freshness", responses={**answers(Freshness), **refusals()})
+async def freshness(service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Whether there are documents, and how many changes of them the index does not have."""
+    del caller
+    return await rendered(service, lambda: encode(service.workspace.freshness()))
 
 
 def _body(response: SearchResponse) -> Json:
