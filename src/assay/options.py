@@ -24,6 +24,7 @@ from assay.errors import UsageError
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 _REAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
 _SHARE = re.compile(r"(\d{1,9}(\.\d{0,12})?|\.\d{1,12})")
+_LONGEST_WEIGHTS = 200
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 
 
@@ -57,18 +58,25 @@ class Kind(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text that is not blank, or that a ``pattern`` allows, which ``form`` puts into words."""
+    """Text that is not blank, or that a ``pattern`` allows, which ``form`` puts into words.
 
-    pattern: str = r"(?s).*\S.*"
+    ``most`` is how many characters it may have; 0 means any number.
+    """
+
+    pattern: str = ""
     form: str = "text that is not blank"
+    most: int = 0
     numeric: bool = False
     hint: str | None = None
 
     def read(self, text: str) -> str:
         """The text without blanks around it."""
-        if not re.fullmatch(self.pattern, text.strip()):
+        found = text.strip()
+        if self.pattern and not re.fullmatch(self.pattern, found):
             raise ValueError(text)
-        return text.strip()
+        if not found or (self.most and len(found) > self.most):
+            raise ValueError(text)
+        return found
 
     def accept(self, value: object) -> str:
         """The same for a value."""
@@ -82,9 +90,9 @@ class Text:
 
     def schema(self) -> dict[str, Any]:
         """A string."""
-        usual = self.pattern == Text().pattern
-        rule = {"minLength": 1} if usual else {"pattern": f"^(?:{self.pattern})$"}
-        return {"type": "string", **rule}
+        rule: dict[str, Any] = {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {}
+        longest = {"maxLength": self.most} if self.most else {}
+        return {"type": "string", "minLength": 1, **longest, **rule}
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +342,8 @@ class Weights:
         """``bm25=0.3,dense=0.7``, also with colons and blanks."""
         if text.strip() in ("default", ""):
             return {}
+        if len(text) > _LONGEST_WEIGHTS:
+            raise ValueError(text)
         weights: dict[str, float] = {}
         for part in re.split(r"[,\s]+", re.sub(r"\s*[=:]\s*", "=", text.strip())):
             name, equals, number = part.partition("=")
@@ -358,7 +368,7 @@ class Weights:
         """A string."""
         return {
             "type": "string",
-            "maxLength": 200,
+            "maxLength": _LONGEST_WEIGHTS,
             "examples": ["bm25=0.3,splade=0.2,dense=0.5"],
         }
 
@@ -413,7 +423,6 @@ class Maybe:
 
     of: Kind
     none: tuple[str, ...] = ("none",)
-    says: str = field(default="", compare=False)
 
     @property
     def numeric(self) -> bool:

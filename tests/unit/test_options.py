@@ -90,6 +90,7 @@ REFUSED: list[tuple[Kind, str]] = [
     *((Real(0, 1, open_ends=True), text) for text in ["0", "1", "-0.0"]),
     (Text(), " "),
     (Text(r"[a-z]+", "small letters"), "a1"),
+    (Text(most=3), "four"),
     (PathName(), ""),
     (PathName(), "a\0b"),
     (Choice(("a", "b")), "A"),
@@ -100,7 +101,10 @@ REFUSED: list[tuple[Kind, str]] = [
     (Subset(("a", "b")), ""),
     (Subset(("a", "b")), "a,a"),
     (Subset(("a", "b")), "a,z"),
-    *((Weights(), text) for text in ["bm25", "bm25=", "=1", "bm25=-1", "bm25=nan", "a=1,a=2"]),
+    *(
+        (Weights(), text)
+        for text in ["bm25", "bm25=", "=1", "bm25=-1", "bm25=nan", "a=1,a=2", "a=1" + " " * 200]
+    ),
     (Several(Choice(Colour)), "green"),
     (Maybe(Whole(1, 9)), "0"),
     (Maybe(Choice(Colour), none=()), ""),
@@ -220,7 +224,7 @@ def test_every_option_of_a_search_is_complete(one: Option) -> None:
         assert one.kind.read(one.kind.write(one.default)) == one.default
 
 
-SCHEMES = [Text(), Choice(Colour), Whole(-3, 9), Real(0, 1), Subset(("a", "b", "c"))]
+SCHEMES = [Text(), Text(most=2), Choice(Colour), Whole(-3, 9), Real(0, 1), Subset(("a", "b", "c"))]
 
 
 @pytest.mark.parametrize("kind", SCHEMES, ids=lambda kind: type(kind).__name__)
