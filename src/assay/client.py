@@ -25,6 +25,7 @@ import httpx2 as httpx
 from assay.app.answers import Answered
 from assay.app.held_out import hidden_in
 from assay.app.run_exchange import info_of, outcome_of
+from assay.app.search import Freshness
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
@@ -34,7 +35,7 @@ from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
-from assay.search.request import SEARCH_OPTIONS, option_name
+from assay.search.request import as_parameters
 from assay.search.response import SearchResponse
 from assay.search.why import Why
 from assay.settings import Settings, configure
@@ -118,17 +119,17 @@ class Client:
 
     def search(self, query: str, /, **changes: Any) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
-        params = {"q": query, **_parameters(changes)}
+        params = [("q", query), *as_parameters(changes)]
         return decode(SearchResponse, self._call("GET", "/v1/search", params=params))
 
     def why(self, query: str, document: str, /, **changes: Any) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
-        params = {"q": query, "document": document, **_parameters(changes)}
+        params = [("q", query), ("document", document), *as_parameters(changes)]
         return decode(Why, self._call("GET", "/v1/search/why", params=params))
 
     def answer(self, question: str, /, **changes: Any) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
-        params = {"q": question, **_parameters(changes)}
+        params = [("q", question), *as_parameters(changes)]
         return decode(Answered, self._call("GET", "/v1/answer", params=params))
 
     # Documents and the index
@@ -137,6 +138,10 @@ class Client:
         """The labels of sections that there are."""
         found: list[str] = self._call("GET", "/v1/sections")["sections"]
         return found
+
+    def freshness(self) -> Freshness:
+        """Whether there are documents, and whether the index has them."""
+        return decode(Freshness, self._call("GET", "/v1/index/freshness"))
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
@@ -382,21 +387,6 @@ class RemoteRuns:
 
 def _quoted(text: str) -> str:
     return quote(text, safe="")
-
-
-def _parameters(changes: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """Options of a search as an address has them."""
-    found: dict[str, str | list[str]] = {}
-    for name, value in changes.items():
-        one = SEARCH_OPTIONS[option_name(name)]
-        accepted = one.accept(value)
-        if isinstance(accepted, bool):
-            found[one.name] = str(accepted).lower()
-        elif one.name != "components" and isinstance(accepted, tuple):
-            found[one.name] = [str(item) for item in accepted]
-        elif accepted is not None:
-            found[one.name] = one.kind.write(accepted)
-    return found
 
 
 def _parts(ids: Iterable[str]) -> list[list[str]]:

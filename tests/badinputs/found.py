@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 from assay.annotation.exchange import read_grades
+from assay.app.testsets import add_query
 from assay.encode.tensors import read_tensors
 from assay.errors import AssayError
 from assay.evaluation.baseline import side_of_file
-from assay.http.pages.saved import add_query
 from assay.index.manifest import load
 from assay.measures.parse import parse_measures
 from tests.badinputs.case import Entry, Outcome, accepted, refused

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from assay.annotation.exchange import read_grades
 from assay.annotation.sample_file import read_sample
+from assay.app.testsets import add_query
 from assay.evaluation.baseline import side_of_file
-from assay.http.pages.saved import add_query
 from assay.measures.parse import parse_measures
 from assay.model.testset import HeldOut
 from assay.testsets.load import Reading, ReadOptions, parse_test_set, read_test_set

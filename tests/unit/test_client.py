@@ -34,7 +34,7 @@ def service(
 
 def test_search_evaluate_gate_and_carry(service: ServiceProcess) -> None:
     with Client(service.address) as client:
-        assert client.search("headache", k=1)["results"][0]["doc_id"] == "d1"
+        assert client.search("headache", k=1).results[0].chunk.doc_id == "d1"
         result = client.evaluate(TEST_SET, evaluation_id="client_1")
         assert result["metrics"]["recall_at_10"] == 1.0
         packed = client.export_run("client_1")

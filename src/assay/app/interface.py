@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
+    from assay.app.search import Freshness
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace
     from assay.model.run_store import RunLibrary
@@ -44,6 +45,9 @@ class Assay(Protocol):
 
     def sections(self) -> list[str]:
         """The labels of sections that there are."""
+
+    def freshness(self) -> Freshness:
+        """Whether there are documents, and whether the index has them."""
 
     # Index
 

@@ -5,12 +5,15 @@ A name of HTTP is looked up in the list of names and never becomes a path.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay import limits
-from assay.errors import ConflictError, MissingFileError
-from assay.model.testset import TestSet
+from assay.app.layout import Layout
+from assay.errors import ConflictError, InputError, MissingFileError
+from assay.model.document import check_id
+from assay.model.testset import GoldenQuery, TestSet
 from assay.testsets.load import (
     Reading,
     ReadOptions,
@@ -18,7 +21,8 @@ from assay.testsets.load import (
     parse_test_set,
     read_test_set,
 )
-from assay.testsets.save import save_test_set
+from assay.testsets.save import save_test_set, write_text
+from assay.testsets.write import as_yaml, query_block
 
 
 def names(home: Path) -> dict[str, Path]:
@@ -71,3 +75,50 @@ def listing(home: Path) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def editable(home: Path) -> list[str]:
+    """The test sets of the workspace that a query can be added to."""
+    return sorted(path.stem for path in Layout(home).test_sets.glob("*.yaml"))
+
+
+def add_query(home: Path, name: str, query: GoldenQuery) -> TestSet:
+    """Put a query at the end of a test set of the workspace; a new name begins a new set.
+
+    The text that a person wrote stays as it is, and the new query follows it.
+    """
+    path = Layout(home).test_set(check_id(name, "test set"))
+    if not path.exists():
+        fresh = TestSet(name, "v1", (query,))
+        _sound(as_yaml(fresh))
+        write_text(path, as_yaml(fresh))
+        return fresh
+    data = path.read_bytes()
+    before = parse_test_set(data, source=path.name).sound()  # which it is only in UTF-8
+    text = data.decode("utf-8-sig")
+    if query.query_id in before.by_id:
+        raise ConflictError(
+            f"{name} has a query {query.query_id} already", hint="choose another id"
+        )
+    if any(one.query_text == query.query_text for one in before.queries):
+        raise ConflictError(f"{name} has this query already")
+    after = replace(before, queries=(*before.queries, query))
+    added = f"{text.rstrip()}\n{query_block(query)}"
+    if _same(added, after):
+        write_text(path, added)
+    else:  # queries do not stand at the end of this file: write it anew
+        _sound(as_yaml(after))
+        write_text(path, as_yaml(after))
+    return after
+
+
+def _same(text: str, wanted: TestSet) -> bool:
+    found = parse_test_set(text.encode(), source="edited.yaml").test_set
+    return found is not None and found.checksum == wanted.checksum
+
+
+def _sound(text: str) -> None:
+    reading = parse_test_set(text.encode(), source="edited.yaml")
+    if reading.test_set is None:
+        first = reading.problems[0]
+        raise InputError(first.message, hint=first.hint or "grade at least one result 1 or more")

@@ -23,6 +23,7 @@ from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
+    from assay.app.search import Freshness
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
@@ -239,6 +240,12 @@ class Workspace:
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
         return self.searcher.why(query, document, options, **changes)
+
+    def freshness(self) -> Freshness:
+        """Whether there are documents, and whether the index has them."""
+        from assay.app import search
+
+        return search.freshness(self)
 
     @cached_property
     def answerer(self) -> Answerer:

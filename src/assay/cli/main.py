@@ -17,9 +17,9 @@ Exit codes: 0 done, 1 error, 2 usage or input, 3 gate failed, 4 inconclusive or 
 130 interrupted, 141 the reader of stdout went away.
 """
 
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from assay import garbage
 from assay.cli import streams
@@ -166,7 +166,12 @@ def _help_hint(error: Exception) -> str | None:
 
 
 def _trace() -> None:
-    if os.environ.get("ASSAY_DEBUG", "") not in ("", "0"):
-        import traceback
+    """The traceback of the error at hand, where the settings want it."""
+    import traceback
 
-        streams.complain(traceback.format_exc().rstrip())
+    from assay.settings import configure
+
+    trace = traceback.format_exc().rstrip()
+    with suppress(AssayError, OSError):  # settings that cannot be read are not the news
+        if configure().debug:
+            streams.complain(trace)

@@ -17,6 +17,7 @@ from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service
 from assay.http.wire.problem import ProblemBody
+from assay.model.codec import json_schema
 from assay.options import several
 from assay.search.request import SEARCH_OPTIONS
 
@@ -112,6 +113,16 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
         }
         for status in sorted({*everywhere, *statuses})
     }
+
+
+def answers(kind: Any, *, request_id: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The documentation of an answer that ``model.codec`` writes from a value of this type."""
+    schema = json_schema(kind)
+    if request_id:
+        schema["properties"]["request_id"] = {"type": "string"}
+        schema["required"].append("request_id")
+    about = schema.get("description", "Successful response")
+    return {200: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 
 _SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}

@@ -149,6 +149,7 @@ class Service:
         except SearchUnavailableError as error:
             self.metrics.failed(error.component_errors)
             raise
+        self.metrics.know_intents(searcher.intents)
         self.metrics.searched(response)
         return response
 
@@ -231,7 +232,7 @@ class Service:
     def _warm_up(self) -> None:
         """Open the index before somebody asks; a bad one is named by ``/readyz``, not here."""
         try:
-            self.opening.begin().result()
+            self.metrics.know_intents(self.opening.begin().result().intents)
         except ProblemError as problem:
             self.log.warning("not ready", problem=problem.problem.detail)
         self.when_warm()

@@ -75,17 +75,18 @@ def records(home: Path) -> list[AnswerRecord]:
     with Workspace(configure({"home": home, **SETTINGS})) as workspace:
         for name in ("test_set_v1", "test_set_v1_extras"):
             for query in assay.load_test_set(name).queries:
-                said, response = workspace.answer(query.query_text)
-                known = {one for one in said.citations if workspace.store.has_id(one)}
+                found = workspace.answer(query.query_text)
+                assert found.response is not None
+                known = workspace.present(found.answer.citations)
                 rows.append(
                     AnswerRecord(
                         query.query_id,
                         query.expect,
-                        said,
-                        len(response.results),
+                        found.answer,
+                        len(found.response.results),
                         must_contain=query.must_contain,
                         forbidden=query.forbidden,
-                        known_citations=frozenset(known),
+                        known_citations=known,
                     )
                 )
     return rows

@@ -18,7 +18,6 @@ from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import ProblemError
 from assay.http.routing import Evaluator, ServiceOf, refusals
 from assay.http.routing import router as new_router
-from assay.http.search_body import safe_table
 from assay.http.service import Service
 from assay.http.wire.annotate import (
     AgreementAnswer,
@@ -34,6 +33,7 @@ from assay.http.wire.annotate import (
 )
 from assay.http.wire.base import Id
 from assay.model.annotation import Round, Task
+from assay.render.markup import safe_table
 
 router = new_router("annotation", prefix="/v1")
 

@@ -15,7 +15,6 @@ from assay.errors import MissingFileError
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
 from assay.http.routing import Admin, Reader, ServiceOf, refusals, rendered
 from assay.http.routing import router as new_router
-from assay.http.search_body import safe_table
 from assay.http.service import Service
 from assay.http.wire.base import Id, Json
 from assay.http.wire.documents import (
@@ -33,6 +32,7 @@ from assay.http.wire.documents import (
 )
 from assay.http.wire.jobs import JobBody
 from assay.http.wire.paging import Limit, Offset
+from assay.render.markup import safe_table
 from assay.store.jobs import Job
 
 router = new_router("documents", prefix="/v1")

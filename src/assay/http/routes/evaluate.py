@@ -8,6 +8,7 @@ from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
 from assay.app.evaluation import request_of
+from assay.app.search import options_of_caller
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
 from assay.http.routes.testsets import EXAMPLE
 from assay.http.routing import Evaluator, ServiceOf, refusals
@@ -66,6 +67,7 @@ async def evaluate(
     ``Location``). ``Prefer: respond-async`` asks for the job at once. The same ``Idempotency-Key``
     or ``evaluation_id`` with the same body finds the same evaluation again.
     """
+    options_of_caller(service.workspace.settings, asked.changes())
     body = await request.body()
     given, content = await service.work(lambda: request_of(service.config.home, body, asked))
     key = idempotency_key(request.headers)

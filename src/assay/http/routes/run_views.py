@@ -21,10 +21,9 @@ from assay.http.routes.runs import Run
 from assay.http.routing import Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id, Json
+from assay.http.wire.base import Id, Json, Switch
 from assay.http.wire.paging import Limit
 from assay.http.wire.runs import HistoryAnswer, MeasureText, QueryOutcomeAnswer, RescoreRequest
-from assay.http.wire.search import Switch
 from assay.model.ranking import MatchName
 from assay.render.report_page import run_page
 from assay.render.report_text import run_csv, run_markdown

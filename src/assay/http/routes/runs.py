@@ -18,7 +18,7 @@ from assay.http.held_out import hidden_from, kept_from, run_shown_to, shown_to
 from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, refusals, rendered
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id, Json
+from assay.http.wire.base import Id, Json, Switch
 from assay.http.wire.paging import Limit, Offset
 from assay.http.wire.runs import (
     AbRequest,
@@ -33,7 +33,6 @@ from assay.http.wire.runs import (
     RunsAnswer,
     TagAnswer,
 )
-from assay.http.wire.search import Switch
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunStatus
 from assay.model.testset_json import to_plain
