@@ -26,6 +26,7 @@ from assay.app.answers import Answered
 from assay.app.held_out import hidden_in
 from assay.app.run_exchange import info_of, outcome_of
 from assay.app.search import Freshness
+from assay.app.testsets import TestSetEntry
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
@@ -168,9 +169,9 @@ class Client:
         """Delete a document, and wait until the index knows."""
         return self._done(self._call("DELETE", f"/v1/documents/{_quoted(doc_id)}"), wait_s)
 
-    def test_sets(self) -> dict[str, Any]:
+    def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
-        return self._call("GET", "/v1/testsets")
+        return decode(tuple[TestSetEntry, ...], self._call("GET", "/v1/testsets")["test_sets"])
 
     def backup(self, target: Path, *, vectors: bool = False) -> int:
         """Write a backup of the service's workspace to a new file; how many bytes it has."""

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from assay.annotation.exchange import read_grades
+from assay.app.layout import Layout
 from assay.app.testsets import add_query
 from assay.encode.tensors import read_tensors
 from assay.errors import AssayError
@@ -74,7 +75,7 @@ def as_edited_set(bench: Bench, given: bytes) -> Outcome:
     (bench.folder / "testsets").mkdir()
     (bench.folder / "testsets" / "mine.yaml").write_bytes(given)
     try:
-        add_query(bench.folder, "mine", golden("new"))
+        add_query(Layout(bench.folder), "mine", golden("new"))
     except AssayError as error:
         return _outcome(error)
     return Outcome(0, "")

@@ -21,7 +21,7 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from assay.app.desk import Desk
+from assay.app.annotation import Desk
 from assay.app.workspace import Workspace
 from assay.http.app import create_app
 from assay.http.edge.logs import service_log

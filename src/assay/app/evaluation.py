@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from assay import limits
 from assay.app import testsets as datasets
 from assay.app.jobs import Control, Done
+from assay.app.layout import Layout
 from assay.errors import LimitError, UnknownRunError
 from assay.evaluation.defaults import EVALUATION_MEASURES, workflow_measures
 from assay.evaluation.match import absence
@@ -54,7 +55,7 @@ def request_of(
         options, measures, mode = asked.changes(), None, Mode.AS_WRITTEN
         given = asked.evaluation_id
     else:
-        found = datasets.load(home, trigger.dataset_id)
+        found = datasets.load(Layout(home), trigger.dataset_id)
         found, mode = _of_speakers(found, trigger)
         options = _options(trigger) | asked.changes()
         measures = _measures(trigger)
@@ -79,7 +80,7 @@ def request_of(
 def request_of_dataset(home: Path, name: str) -> dict[str, Any]:
     """The evaluation of a dataset with everything as configured."""
     return {
-        "test_set": to_plain(datasets.load(home, name)),
+        "test_set": to_plain(datasets.load(Layout(home), name)),
         "options": {},
         "measures": EVALUATION_MEASURES,
         "mode": Mode.AS_WRITTEN.value,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.search import Freshness
+    from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace
     from assay.model.run_store import RunLibrary
@@ -53,6 +54,11 @@ class Assay(Protocol):
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
+
+    # Test sets
+
+    def test_sets(self) -> tuple[TestSetEntry, ...]:
+        """Every test set that loads by name."""
 
     # Runs
 

@@ -24,6 +24,7 @@ from assay.settings import Settings, configure
 if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.search import Freshness
+    from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
@@ -259,6 +260,14 @@ class Workspace:
         from assay.app import answers
 
         return answers.answer(self, question, options, **changes)
+
+    # Test sets
+
+    def test_sets(self) -> tuple[TestSetEntry, ...]:
+        """Every test set that loads by name."""
+        from assay.app import testsets
+
+        return testsets.list_sets(self.layout)
 
     # What is evaluated
 

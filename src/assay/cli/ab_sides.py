@@ -100,7 +100,10 @@ def _evaluated(
             f"{name:.60} is a configuration, and there is no test set to run it on",
             hint="add --testset NAME",
         )
-    part = part_of(load_test_set(testset), Split.HOLDOUT if holdout else None)
+    part = part_of(
+        load_test_set(testset, folder=workspace.layout.test_sets),
+        Split.HOLDOUT if holdout else None,
+    )
     system = workspace.system(**options)
     done = record(system, part, workspace.runs, RecordOptions(name=name[:80]))
     note(f"{'stored' if done.cached else 'ran'}: {name} is {done.info.run_id}")

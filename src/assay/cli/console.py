@@ -35,10 +35,10 @@ def emit_text(text: str) -> None:
 
 def emit_columns(rows: Sequence[Sequence[str]]) -> None:
     """Write aligned columns to stdout; the last one is left as long as it is."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        emit_text("  ".join(cells).rstrip())
+    from assay.render.tables import aligned
+
+    if rows:
+        emit_text(aligned(rows))
 
 
 def note(text: str) -> None:

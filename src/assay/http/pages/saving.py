@@ -33,7 +33,8 @@ async def save_query(request: Request, service: ServiceOf, caller: Evaluator) ->
     fields = await form_of(request)
     name = fields.get("set", "").strip()
     query = _query(fields)
-    found = await service.work(lambda: add_query(service.workspace.home, name, query))
+    layout = service.workspace.layout
+    found = await service.work(lambda: add_query(layout, name, query))
     return page(
         request,
         "ui/saved.html",

@@ -91,7 +91,7 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         components=searcher.components,
         known=_known(searcher),
         examples=EXAMPLES,
-        sets=await service.work(lambda: testsets.editable(layout.home)),
+        sets=await service.work(lambda: testsets.editable(layout)),
         configurations=await service.work(lambda: list_configurations(layout)),
         part=wants_part(request),
     )

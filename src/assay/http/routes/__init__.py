@@ -17,7 +17,6 @@ from assay.http.routes import (
     scoring,
     search,
     status,
-    testset_changes,
     testsets,
     workflow,
 )
@@ -30,7 +29,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     runs.router,
     run_views.router,
     scoring.router,
-    testset_changes.router,
     testsets.router,
     annotate.router,
     documents.router,

@@ -46,7 +46,7 @@ async def dataset(
     dataset_id: Id, service: ServiceOf, caller: Reader, held_out: HeldOut = False
 ) -> JSONResponse:
     """Step 1: the queries of a dataset and what answers them, but for a held-out part."""
-    found = await service.work(lambda: datasets.load(service.config.home, dataset_id))
+    found = await service.work(lambda: datasets.load(service.workspace.layout, dataset_id))
     shown = await revealed(service, caller, found) if held_out else part_of(found).test_set
     interviews = found.provenance.get("interview_ids", ())
     return JSONResponse(
