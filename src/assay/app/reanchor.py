@@ -48,8 +48,8 @@ def carry(workspace: Workspace, test_set: TestSet) -> Carried:
     for doc_id in sorted(documents):
         stored = workspace.store.document(doc_id)
         if stored is not None:
-            chunks[doc_id] = [NewChunk(one.chunk_id, one.spans) for one in stored[1]]
-            chunkers |= {one.chunker_version for one in stored[1]}
+            chunks[doc_id] = [NewChunk(one.chunk_id, one.spans) for one in stored.chunks]
+            chunkers |= {one.chunker_version for one in stored.chunks}
     if not chunks:
         raise InputError(
             f"no judged document of {test_set.name} is in {workspace.home}",

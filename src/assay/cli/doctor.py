@@ -10,14 +10,13 @@ UNFIT = 1
 
 def command(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Check models, disk, store and index, and say what to do."""
-    from dataclasses import asdict
-
     from assay.app.doctor import State, examine
+    from assay.model.codec import encode
 
     findings = examine(configuration(ctx))
     faults = sum(finding.state is State.FAULT for finding in findings)
     if json_output:
-        emit_json({"fit": not faults, "findings": [asdict(finding) for finding in findings]})
+        emit_json({"fit": not faults, "findings": encode(findings)})
     else:
         emit_columns(
             [(f.state, f.name, f.says + (f" ({f.hint})" if f.hint else "")) for f in findings]

@@ -17,6 +17,7 @@ from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service
 from assay.http.wire.problem import ProblemBody
+from assay.model.codec import json_schema
 from assay.options import several
 from assay.search.request import SEARCH_OPTIONS
 
@@ -99,6 +100,13 @@ _REASONS = {
     503: "Overloaded, or not ready",
     504: "The deadline passed",
 }
+
+
+def answers(kind: Any) -> dict[int | str, dict[str, Any]]:
+    """The documentation of an answer that is the JSON form of a value."""
+    schema = json_schema(kind)
+    about = schema.get("description") or "Successful Response"
+    return {200: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
+from assay.errors import InputError
+from assay.model.codec import decode
 from assay.model.document import (
     Chunk,
     ChunkLabels,
@@ -21,6 +23,7 @@ from assay.model.document import (
     LoggedChange,
     Section,
     SpeakerRole,
+    StoredDocument,
 )
 from assay.store import marks
 from assay.store.by_key import chunk_rows
@@ -158,8 +161,15 @@ class CorpusStore:
             )
             return [KeyedChunk(row.key, _chunk(row)) for row in rows]
 
-    def document(self, doc_id: str) -> tuple[dict[str, Any], list[Chunk]] | None:
-        """A document's fields and its present chunks in order; None where it is not there."""
+    def lacking(self, doc_ids: Iterable[str]) -> list[str]:
+        """Those of the ids that name no document, each once."""
+        wanted = list(dict.fromkeys(doc_ids))
+        with self._engine.connect() as connection:
+            known = _digests(connection, wanted)
+        return [doc_id for doc_id in wanted if doc_id not in known]
+
+    def document(self, doc_id: str) -> StoredDocument | None:
+        """A document with its present chunks in order; None where it is not there."""
         with self._engine.connect() as connection:
             row = connection.execute(
                 select(documents).where(documents.c.doc_id == doc_id)
@@ -171,13 +181,14 @@ class CorpusStore:
                 .where(chunks.c.doc_id == doc_id, chunks.c.removed.is_(None))
                 .order_by(chunks.c.key)
             )
-            found = dict(row._mapping)
-            try:
-                body = json.loads(found.pop("body"))
-                body.pop(SEAL, None)
-            except UNREADABLE as problem:
-                raise damaged(f"the document {doc_id}", problem) from None
-            return {**found, **body}, [_chunk(part) for part in parts]
+            stored = tuple(_chunk(part) for part in parts)
+        columns = dict(row._mapping)
+        try:
+            body = json.loads(columns.pop("body"))
+            document = decode(StoredDocument, {**columns, **body})
+        except (InputError, *UNREADABLE) as problem:
+            raise damaged(f"the document {doc_id}", problem) from None
+        return replace(document, chunks=stored)
 
     def has_id(self, name: str) -> bool:
         """Whether a document or chunk of this id is stored."""
