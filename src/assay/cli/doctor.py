@@ -4,6 +4,7 @@ import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text
 from assay.cli.options import JsonFlag, configuration
+from assay.plural import counted
 
 UNFIT = 1
 
@@ -21,5 +22,6 @@ def command(ctx: typer.Context, json_output: JsonFlag = False) -> int:
         emit_columns(
             [(f.state, f.name, f.says + (f" ({f.hint})" if f.hint else "")) for f in findings]
         )
-        emit_text("" if not faults else f"\n{faults} to mend")
+        if faults:
+            emit_text(f"\n{counted(faults, 'fault')} to mend")
     return UNFIT if faults else 0

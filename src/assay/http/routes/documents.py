@@ -32,7 +32,6 @@ from assay.http.wire.jobs import JobBody
 from assay.http.wire.paging import Limit, Offset
 from assay.model.codec import encode
 from assay.model.document import StoredDocument
-from assay.store.jobs import Job
 
 router = new_router("documents", prefix="/v1")
 
@@ -172,9 +171,6 @@ async def _done(
             new_job_id(kind), kind, content, owner=owner, idempotency_key=key
         )
     )
-    return await answered(service, job, wait=wants_waiting(request.headers), body=_result)
-
-
-def _result(job: Job) -> dict[str, Any]:
-    assert job.result is not None
-    return dict(job.result)
+    return await answered(
+        service, job, wait=wants_waiting(request.headers), body=lambda job: dict(job.result or {})
+    )
