@@ -301,7 +301,7 @@ def test_scores(
     request_: dict[str, Any],
     count: int,
 ) -> None:
-    from assay.render.scores import as_json
+    from assay.render.scores import scores_json
 
     runs = dict(list(RUNS.items())[:count])
     drawn = {name: value for name, value in request_.items() if name in SAMPLING}
@@ -311,7 +311,7 @@ def test_scores(
         qrels=QRELS, runs=runs, sampling=scoring.changed_sampling(settings, **drawn), **rest
     )
     scored = scoring.score_runs(settings, asked)
-    wanted = as_json(scored.runs, scored.comparison, groups=scored.groups, **shown)
+    wanted = scores_json(scored.runs, scored.comparison, groups=scored.groups, **shown)
     body = http("POST", "/v1/score", json={"qrels": QRELS, "runs": runs, **request_})
     assert (body["runs"][0] if count == 1 else body) == wanted
     assert said(capsys, "score", *files(tmp_path, runs), *flags(tmp_path, request_)) == wanted
