@@ -52,7 +52,9 @@ def main() -> None:
             }
         )
         with Workspace(settings) as workspace:
-            workspace.ingest(read_corpus(Path(str(resources.files("assay") / "data" / "corpus"))))
+            workspace.store_documents(
+                read_corpus(Path(str(resources.files("assay") / "data" / "corpus")))
+            )
             workspace.update_index()
             answers = [workspace.search(text) for text in _questions(options.questions + WARM_UP)]
     print(json.dumps(_told(answers[WARM_UP:])))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +23,12 @@ from urllib.parse import quote
 import httpx2 as httpx
 
 from assay.app.answers import Answered
+from assay.app.backup import BackupWritten, describe
+from assay.app.corpus import DocumentPage, DocumentsWritten
+from assay.app.engine import Progress, silent
 from assay.app.held_out import hidden_in
+from assay.app.index import Action, IndexWritten
+from assay.app.models import ModelRow
 from assay.app.run_exchange import info_of, outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
@@ -31,7 +36,7 @@ from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
 from assay.model.codec import decode
-from assay.model.document import ChunkPlace
+from assay.model.document import ChunkPlace, StoredDocument
 from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import TestSet
@@ -46,6 +51,7 @@ MAX_WAIT_S = 10.0
 OK, NOT_FOUND = 200, 404
 BUSY = frozenset({429, 503})
 ENDED = frozenset({"complete", "failed", "cancelled"})
+WAIT_S = 3_600.0
 PAGE = 1_000
 IDS_AT_ONCE = 5_000
 
@@ -153,40 +159,65 @@ class Client:
         found: list[str] = self._call("GET", "/v1/index/check")["problems"]
         return found
 
-    def write_index(self, action: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
+    def write_index(self, action: Action = "update", progress: Progress = silent) -> IndexWritten:
         """Update, compact or rebuild the index, and wait for it."""
-        return self._done(self._call("POST", "/v1/index", json={"action": action}), wait_s)
+        answer = self._call("POST", "/v1/index", json={"action": action})
+        return decode(IndexWritten, self._done(answer, WAIT_S, progress))
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> dict[str, Any]:
+    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
         """A page of the documents in the order of their ids."""
-        return self._call("GET", "/v1/documents", params={"limit": limit, "offset": offset})
+        params = {"limit": limit, "offset": offset}
+        return decode(DocumentPage, self._call("GET", "/v1/documents", params=params))
 
-    def document(self, doc_id: str) -> dict[str, Any]:
+    def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
-        return self._call("GET", f"/v1/documents/{_quoted(doc_id)}")
+        return decode(StoredDocument, self._call("GET", f"/v1/documents/{_quoted(doc_id)}"))
 
-    def delete_document(self, doc_id: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
-        """Delete a document, and wait until the index knows."""
-        return self._done(self._call("DELETE", f"/v1/documents/{_quoted(doc_id)}"), wait_s)
+    def delete_documents(
+        self, doc_ids: Sequence[str], progress: Progress = silent
+    ) -> DocumentsWritten:
+        """Delete documents and wait until the index knows; an unknown id is refused before that."""
+        body = {"doc_ids": list(doc_ids)}
+        answer = self._call("POST", "/v1/documents/delete", json=body)
+        return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
+
+    def add_documents(
+        self,
+        documents: Iterable[Mapping[str, Any]],
+        *,
+        profile: str = "auto",
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents that are given as JSON, and wait until they are searchable."""
+        body = {"documents": [dict(one) for one in documents], "profile": profile}
+        answer = self._call("POST", "/v1/documents", json=body)
+        return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
+
+    def models(self) -> tuple[ModelRow, ...]:
+        """Every model, what it is for and whether the service has it."""
+        rows = self._call("GET", "/v1/models")["models"]
+        return tuple(decode(ModelRow, row) for row in rows)
 
     def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
         return decode(tuple[TestSetEntry, ...], self._call("GET", "/v1/testsets")["test_sets"])
 
-    def backup(self, target: Path, *, vectors: bool = False) -> int:
-        """Write a backup of the service's workspace to a new file; how many bytes it has."""
+    def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
+        """Write a backup of the service's workspace to a new file of this machine."""
         if target.exists():
             raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
         params = {"vectors": str(vectors).lower()}
         try:
-            with self._http.stream("GET", "/v1/backup", params=params, timeout=3_600) as response:
+            with self._http.stream("GET", "/v1/backup", params=params, timeout=WAIT_S) as response:
                 if response.status_code != OK:
                     response.read()
                     _answer(response)
                 with new_file(target) as file:
-                    return sum(file.write(part) for part in response.iter_bytes())
+                    for part in response.iter_bytes():
+                        file.write(part)
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise self._unreachable(problem) from None
+        return describe(target)
 
     # Runs
 
@@ -258,15 +289,18 @@ class Client:
         """Any request of the service, as JSON."""
         return self._call(method, path, **request)
 
-    def _done(self, answer: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _done(
+        self, answer: dict[str, Any], seconds: float, progress: Progress = silent
+    ) -> dict[str, Any]:
         """The result itself, whether it came at once or as a job."""
-        return self.wait(answer["job_id"], seconds) if "job_id" in answer else answer
+        return self.wait(answer["job_id"], seconds, progress) if "job_id" in answer else answer
 
-    def wait(self, job_id: str, seconds: float) -> dict[str, Any]:
+    def wait(self, job_id: str, seconds: float, progress: Progress = silent) -> dict[str, Any]:
         """The result of a job, once it has one."""
         until = time.monotonic() + seconds
         while True:
             job = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}")
+            progress(job["kind"], job["done"], job["total"])
             if job["state"] == "complete":
                 result: dict[str, Any] = job["result"]
                 return result

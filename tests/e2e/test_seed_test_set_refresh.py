@@ -41,7 +41,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace over the demo corpus with a log of searches and two stored runs."""
     home = tmp_path_factory.mktemp("refresh") / "home"
     with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as workspace:
-        workspace.ingest(read_corpus(CORPUS))
+        workspace.store_documents(read_corpus(CORPUS))
         workspace.update_index()
         _run_v1(workspace)
     log = QueryLog(home / "assay.db")

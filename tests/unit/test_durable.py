@@ -28,7 +28,7 @@ ELSEWHERE = {
     "encode/hub.py": "the same",
     "encode/install.py": "a damaged folder on its way out",
     "encode/pip_download.py": "a file for pip, gone a moment later",
-    "serve/performing.py": "a temporary file, gone a moment later",
+    "app/corpus.py": "a temporary file, gone a moment later",
     "cli/streams.py": "nothing: /dev/null",
     "cli/reports.py": "a line for the summary of a CI job, in a file of theirs",
 }

@@ -42,9 +42,9 @@ class Finding:
     hint: str = ""
 
 
-def examine(config: Settings) -> list[Finding]:
+def examine(settings: Settings) -> list[Finding]:
     """Every check, in the order in which things depend on each other."""
-    with Workspace(config) as workspace:
+    with Workspace(settings) as workspace:
         checks: tuple[tuple[str, Callable[[Workspace], Iterator[Finding]]], ...] = (
             ("assay", _program),
             ("disk", _disk),

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
+from assay.app import corpus, index
+from assay.app.engine import Progress
 from assay.app.evaluation import run_evaluation
 from assay.app.jobs import Control, Done
 from assay.app.workspace import Workspace
-from assay.errors import InputError, PlacedError
-from assay.ingest import read_corpus
-from assay.store.corpus import Written
+from assay.model.codec import encode
 from assay.store.jobs import ClaimedJob
 
-UPLOAD = "upload.jsonl"
+REPORT_EVERY_S = 0.5
 
 
 def perform(
@@ -25,55 +23,39 @@ def perform(
     """Do a job, whatever its kind; ``busy`` says whether people wait for searches."""
     if job.kind == "evaluation":
         return run_evaluation(workspace, job, control, busy)
-    return _KINDS[job.kind](workspace, job, control)
+    written = _VERBS[job.kind](workspace, job.request, _progress(control))
+    workspace.searcher.refresh()  # so that the next search sees it
+    return Done(encode(written))
 
 
-def _ingest(workspace: Workspace, job: ClaimedJob, control: Control) -> Done:
-    """Documents of a request go the way of a file, so that both are read by the same rules."""
-    with tempfile.TemporaryDirectory(prefix="assay-upload-") as folder:
-        path = Path(folder) / UPLOAD
-        with path.open("w", encoding="utf-8") as file:
-            for row in job.request["documents"]:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        try:
-            documents = read_corpus(path, format="jsonl", profile=job.request["profile"])
-            written = workspace.ingest(documents, _told(control))
-        except PlacedError as error:
-            raise InputError(error.message.replace(f"{folder}/", ""), hint=error.hint) from None
-    return _indexed(workspace, written, control)
-
-
-def _delete(workspace: Workspace, job: ClaimedJob, control: Control) -> Done:
-    written = workspace.store.delete(job.request["doc_ids"])
-    return _indexed(workspace, written, control)
-
-
-def _indexed(workspace: Workspace, written: Written, control: Control) -> Done:
-    """Bring the index up to the store, and let the next search see it."""
-    generation = workspace.update_index(_told(control)).generation
-    workspace.searcher.refresh()
-    return Done({**asdict(written), "generation": generation})
-
-
-def _index(workspace: Workspace, job: ClaimedJob, control: Control) -> Done:
-    fresh = job.request["action"] != "update"
-    manifest = workspace.update_index(_told(control), fresh=fresh)
-    workspace.searcher.refresh()
-    rows = sum(part.rows for part in manifest.segments)
-    return Done(
-        {"generation": manifest.generation, "rows": rows, "segments": len(manifest.segments)}
+def _ingest(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return corpus.add_documents(
+        workspace, request["documents"], profile=request["profile"], progress=progress
     )
 
 
-def _told(control: Control) -> Callable[[str, int, int], None]:
-    """Progress of the workspace, which is also where the work can be stopped."""
+def _delete(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return corpus.remove_documents(workspace, request["doc_ids"], progress)
 
-    def tell(stage: str, done: int, total: int) -> None:
-        del stage, done, total
+
+def _index(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return index.write_index(workspace, request["action"], progress)
+
+
+def _progress(control: Control) -> Progress:
+    """Progress that the job records now and then; also where the work can be stopped."""
+    recorded = float("-inf")
+
+    def report(stage: str, done: int, total: int) -> None:
+        nonlocal recorded
+        del stage
         control.check()
+        if time.monotonic() - recorded >= REPORT_EVERY_S:
+            recorded = time.monotonic()
+            control.tell(done, total)
 
-    return tell
+    return report
 
 
-Kind = Callable[[Workspace, ClaimedJob, Control], Done]
-_KINDS: Mapping[str, Kind] = {"ingest": _ingest, "delete": _delete, "index": _index}
+Verb = Callable[[Workspace, Mapping[str, Any], Progress], object]
+_VERBS: Mapping[str, Verb] = {"ingest": _ingest, "delete": _delete, "index": _index}

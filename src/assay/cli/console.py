@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-PIPE_WIDTH = 120  # columns where no terminal tells its own
+PIPE_WIDTH = 120  # columns where there is no terminal
 
 
 def emit_json(value: object) -> None:

@@ -20,6 +20,7 @@ from assay.app.cron import parse_schedule
 from assay.app.evaluation import request_of_dataset
 from assay.app.job_kinds import perform
 from assay.app.jobs import Jobs
+from assay.app.keys import Keys
 from assay.app.quality import QualityCollector, newest_quality
 from assay.app.query_log import QueryRecorder
 from assay.app.schedule import Scheduler
@@ -36,7 +37,6 @@ from assay.http.warm_up import Opening
 from assay.search.cache import Cache
 from assay.settings import Settings
 from assay.store.jobs import Job, JobStore
-from assay.store.keys import KeyStore
 from assay.store.query_log import QueryLog
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _GATES = {
     "/v1/backup": "backup",
     "/v1/answer": "answer",
 }
-_STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/index"})
+_STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/documents/delete", "/v1/index"})
 """What is written here becomes a job; whoever asks waits for it a while, at a gate of its own."""
 _UNGATED = (
     "/healthz",
@@ -93,9 +93,9 @@ class Service:
         self.when_warm: Callable[[], object] = lambda: None
         self._stack = ExitStack()
         self._stack.callback(self.workspace.close)
-        store = KeyStore(config.home / "assay.db")
-        self._stack.callback(store.close)
-        self.keyring = Keyring(store, loopback=self.settings.loopback)
+        keys = Keys(self.workspace.layout)
+        self._stack.callback(keys.close)
+        self.keyring = Keyring(keys, loopback=self.settings.loopback)
         log_of_queries = (
             None if self.settings.query_log == "off" else QueryLog(config.home / "assay.db")
         )

@@ -55,7 +55,7 @@ class Qrels:
         fields: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Qrels:
         """Columns from ``{query: {document: grade}}``, already checked."""
-        import numpy as np  # seldom needed: every command line imports this module
+        import numpy as np  # not above: settings come here for ``Span``, and load nothing heavy
 
         sizes = [len(judged) for judged in grades.values()]
         return cls(

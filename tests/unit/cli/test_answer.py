@@ -26,7 +26,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Workspace(configure({"home": folder, **SETTINGS})) as workspace:
         for part in sorted(CORPUS.iterdir()):
             if part.name != "README.md":
-                workspace.ingest(read_corpus(part))
+                workspace.store_documents(read_corpus(part))
         workspace.update_index()
     return folder
 

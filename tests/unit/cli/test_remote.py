@@ -7,14 +7,13 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from assay.cli.lazy import load
 from assay.cli.main import COMMANDS, run
 from assay.cli.options import WITH_SERVER
-from assay.client import Client, ServiceError
+from assay.client import Client
 from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.http.process import SETTINGS, ServiceProcess
 from tests.unit.http.small import TEST_SET
@@ -134,30 +133,6 @@ def test_runs_are_tagged_and_deleted_from_afar(
     assert said(capsys, [*far, "eval", "tag", "run_c", "mine", "--remove"])[1] == "run_c  no tags\n"
     assert said(capsys, [*far, "eval", "delete", "run_c"])[1] == "deleted run_c\n"
     assert said(capsys, [*far, "eval", "show", "run_c"])[0] != 0
-
-
-def test_an_unknown_id_deletes_nothing_from_afar(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    deleted: list[str] = []
-
-    def document(self: Client, doc_id: str) -> dict[str, Any]:
-        if doc_id == "nowhere":
-            raise ServiceError(404, {"code": "not_found", "detail": "there is no nowhere"})
-        return {"doc_id": doc_id}
-
-    def delete(self: Client, doc_id: str) -> dict[str, int]:
-        deleted.append(doc_id)
-        return {"deleted": 1, "chunks": 2}
-
-    monkeypatch.setattr(Client, "document", document)
-    monkeypatch.setattr(Client, "delete_document", delete)
-    far = ["--server", "http://127.0.0.1:9", "corpus", "delete"]
-    code, shown, problem = said(capsys, [*far, "d1", "nowhere"])
-    assert (code, shown, deleted) == (1, "", [])
-    assert "there is no nowhere" in problem
-    assert said(capsys, [*far, "d1", "d1"])[1] == "1 document deleted, 2 chunks\n"
-    assert deleted == ["d1"]
 
 
 def test_a_test_set_of_this_machine_is_run_by_the_service(
