@@ -19,7 +19,7 @@ from assay.http.routing import router as new_router
 from assay.http.service import Service
 from assay.http.wire.base import Id
 from assay.http.wire.jobs import JobBody, JobsAnswer
-from assay.http.wire.search import Whole
+from assay.http.wire.paging import Whole
 from assay.store.jobs import ENDED
 
 router = new_router("jobs", prefix="/v1")
