@@ -23,6 +23,17 @@ from urllib.parse import quote
 import httpx2 as httpx
 
 from assay.app.answers import Answered
+from assay.app.evaluation import (
+    Evaluated,
+    EvaluationProgress,
+    EvaluationRequest,
+    EvaluationStep,
+    evaluated,
+    scored_run,
+    test_set_body,
+    unwatched,
+    written_options,
+)
 from assay.app.held_out import hidden_in
 from assay.app.run_exchange import info_of, outcome_of
 from assay.durable import new_file
@@ -41,6 +52,8 @@ from assay.settings import Settings, configure
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
+"""Between two looks at a job."""
 OK, NOT_FOUND = 200, 404
 BUSY = frozenset({429, 503})
 ENDED = frozenset({"complete", "failed", "cancelled"})
@@ -182,6 +195,36 @@ class Client:
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise self._unreachable(problem) from None
 
+    # Evaluation
+
+    def evaluate(
+        self,
+        request: EvaluationRequest,
+        progress: EvaluationProgress | None = None,
+        *,
+        wait_s: float = 24 * 3_600.0,
+    ) -> Evaluated:
+        """Let the service run a test set, and read the run that it keeps.
+
+        Intervals are drawn by the settings of whoever asks. A test set that is a file here is
+        sent along; any other name is that of a test set of the service.
+        """
+        drawn = request.drawn_as(self.settings)
+        params = {**_parameters(drawn.options), **written_options(drawn)}
+        if drawn.run_id is not None:
+            params["evaluation_id"] = drawn.run_id
+        headers = {
+            "Idempotency-Key": secrets.token_hex(16),  # asking again starts nothing twice
+            "Prefer": "respond-async",
+        }
+        answer = self._call(
+            "POST", "/v1/evaluate", json=test_set_body(drawn), params=params, headers=headers
+        )
+        result = self._done(answer, wait_s, progress or unwatched)
+        results = result["modes"].values() if "modes" in result else (result,)
+        runs = [scored_run(self, one["run_id"], drawn, cached=one["cached"]) for one in results]
+        return evaluated(self, drawn, runs)
+
     # Runs
 
     @cached_property
@@ -217,16 +260,6 @@ class Client:
             found |= set(self._call("POST", "/v1/chunks/present", json={"ids": part})["ids"])
         return frozenset(found)
 
-    def evaluate(
-        self, test_set: Mapping[str, Any], *, wait_s: float = 3_600.0, **parameters: Any
-    ) -> dict[str, Any]:
-        """Evaluate a test set, or a dataset of the service, and wait for the result."""
-        headers = {"Idempotency-Key": secrets.token_hex(16)}  # asking again starts nothing twice
-        answer = self._call(
-            "POST", "/v1/evaluate", json=dict(test_set), params=parameters, headers=headers
-        )
-        return self._done(answer, wait_s)
-
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""
         return self._call("GET", f"/v1/runs/{_quoted(ref)}/export")
@@ -252,15 +285,24 @@ class Client:
         """Any request of the service, as JSON."""
         return self._call(method, path, **request)
 
-    def _done(self, answer: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _done(
+        self,
+        answer: dict[str, Any],
+        seconds: float,
+        progress: EvaluationProgress = unwatched,
+    ) -> dict[str, Any]:
         """The result itself, whether it came at once or as a job."""
-        return self.wait(answer["job_id"], seconds) if "job_id" in answer else answer
+        return self.wait(answer["job_id"], seconds, progress) if "job_id" in answer else answer
 
-    def wait(self, job_id: str, seconds: float) -> dict[str, Any]:
-        """The result of a job, once it has one."""
+    def wait(
+        self, job_id: str, seconds: float, progress: EvaluationProgress = unwatched
+    ) -> dict[str, Any]:
+        """The result of a job, once it has one; ``progress`` hears how far it is."""
         until = time.monotonic() + seconds
+        pause = FIRST_PAUSE_S
         while True:
-            job = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}")
+            job = self._call("GET", f"/v1/jobs/{_quoted(job_id)}")
+            progress(EvaluationStep(job["done"], job["total"]))
             if job["state"] == "complete":
                 result: dict[str, Any] = job["result"]
                 return result
@@ -268,7 +310,8 @@ class Client:
                 raise ServiceError(409, job["problem"] or {"detail": f"the job was {job['state']}"})
             if time.monotonic() > until:
                 raise UnreachableError(f"the job {job_id} is still {job['state']}")
-            time.sleep(0.5)
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         for attempt in range(1, ATTEMPTS + 1):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assay.search.check import changed as changed_options
 
-from assay.app.cron import parse_schedule
+from assay.app.schedule import parse_schedule
 from assay.cli.ab_sides import _from_file, parse_inline
 from assay.cli.bundle_job import check_bundle
 from assay.encode.tensors import read_tensors

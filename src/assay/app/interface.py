@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace
     from assay.model.run_store import RunLibrary
@@ -49,6 +50,13 @@ class Assay(Protocol):
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
+
+    # Evaluation
+
+    def evaluate(
+        self, request: EvaluationRequest, progress: EvaluationProgress | None = None
+    ) -> Evaluated:
+        """Run a test set and keep the run, or find that it was run before."""
 
     # Runs
 

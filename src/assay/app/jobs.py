@@ -1,4 +1,4 @@
-"""Who does the long work, and how does it end well?
+"""Who does the long work, how is each kind of it done, and how does it end well?
 
 Workers of their own take jobs in line, so that evaluations never hold up searches. A job can be
 cancelled; at shutdown it is interrupted and goes on when a service starts again. Of several
@@ -7,26 +7,51 @@ services over one workspace, one works; the others only enter jobs.
 
 from __future__ import annotations
 
+import json
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import AssayError, BusyError
-from assay.http.edge.problems import internal, of_error
+from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate
+from assay.app.workspace import Workspace
+from assay.errors import AssayError, BusyError, InputError, PlacedError
 from assay.index.lock import write_lock
+from assay.ingest import read_corpus
+from assay.model.codec import decode, encode
+from assay.store.corpus import Written
 from assay.store.jobs import ENDED, Job, JobState, JobStore, Task
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from structlog.typing import FilteringBoundLogger
 
+__all__ = [
+    "ENDED",
+    "EVALUATION",
+    "Control",
+    "Done",
+    "Job",
+    "JobState",
+    "Jobs",
+    "Task",
+    "open_jobs",
+    "perform",
+    "problem_of",
+]
+
+EVALUATION = "evaluation"
+UPLOAD = "upload.jsonl"
 LOOK_EVERY_S = 2.0
 CANCEL_LOOK_S = 0.5
 """How often running work asks whether somebody, maybe through another service, cancelled it."""
+TELL_EVERY_S = 0.2
+"""How often an evaluation says how far it is: each time is a commit."""
+POLITE_SECONDS = 0.25
+"""How long a query of an evaluation lets searches of people go first."""
 CLOSE_SECONDS = 10.0
 
 
@@ -70,6 +95,24 @@ class Control:
 Perform = Callable[[Task, Control], Done]
 
 
+def open_jobs(
+    workspace: Workspace,
+    log: FilteringBoundLogger,
+    *,
+    busy: Callable[[], bool],
+    ended: Callable[[Job], None],
+) -> Jobs:
+    """The jobs of a workspace; ``busy`` says whether people wait for searches."""
+    return Jobs(
+        JobStore(workspace.layout.database),
+        lambda job, control: perform(workspace, job, control, busy),
+        lock=workspace.layout.jobs_lock,
+        slots=workspace.settings.evaluation_slots,
+        log=log,
+        ended=ended,
+    )
+
+
 class Jobs:
     """The workers of one service."""
 
@@ -111,6 +154,25 @@ class Jobs:
         for thread in self._threads:
             thread.join(CLOSE_SECONDS)
         self.store.close()
+
+    def submit_evaluation(
+        self,
+        job_id: str,
+        request: EvaluationRequest,
+        *,
+        owner: str,
+        idempotency_key: str | None = None,
+    ) -> Job:
+        """Enter an evaluation, whose test set is a value: names may mean another one later."""
+        assert request.test_set is not None
+        return self.submit(
+            job_id,
+            EVALUATION,
+            encode(request),
+            owner=owner,
+            idempotency_key=idempotency_key,
+            total=len(request.test_set.queries),
+        )
 
     def submit(self, job_id: str, kind: str, request: Mapping[str, Any], **more: Any) -> Job:
         """Enter a job, or find the same one again."""
@@ -214,21 +276,15 @@ class Jobs:
         except StoppedError:
             return self.store.end(job.job_id, JobState.INTERRUPTED)  # or cancelled, as it is noted
         except AssayError as error:
-            problem = of_error(error)
+            problem = problem_of(error)
         except Exception as error:
             self._log.exception("job failed", job=job.job_id, exc_info=error)
-            problem = internal()
+            problem = problem_of(_DEFECT)
         else:
             return self.store.end(
                 job.job_id, JobState.COMPLETE, run_id=done.run_id, result=done.result
             )
-        plain = {
-            "status": problem.status,
-            "code": problem.code,
-            "detail": problem.detail,
-            "hint": problem.hint,
-        }
-        return self.store.end(job.job_id, JobState.FAILED, problem=plain)
+        return self.store.end(job.job_id, JobState.FAILED, problem=problem)
 
     def _tell_watchers(self, job: Job) -> None:
         with self._news:
@@ -236,3 +292,104 @@ class Jobs:
         for future in waiting:
             if not future.done():
                 future.set_result(job)
+
+
+# What each kind of job does
+
+
+def perform(workspace: Workspace, job: Task, control: Control, busy: Callable[[], bool]) -> Done:
+    """Do a job, whatever its kind; ``busy`` says whether people wait for searches."""
+    if job.kind == EVALUATION:
+        return _evaluate(workspace, job, control, busy)
+    return _KINDS[job.kind](workspace, job, control)
+
+
+def _evaluate(workspace: Workspace, job: Task, control: Control, busy: Callable[[], bool]) -> Done:
+    """Evaluate, or go on with an evaluation that was interrupted."""
+    told = 0.0
+
+    def progress(step: EvaluationStep) -> None:
+        nonlocal told
+        if step.done == step.total or time.monotonic() - told > TELL_EVERY_S:
+            control.tell(step.done, step.total)
+            told = time.monotonic()
+        control.check()
+
+    request = replace(decode(EvaluationRequest, job.request), run_id=job.job_id)
+    made = evaluate(workspace, request, progress, lambda: _give_way(busy))
+    run_id = made.runs[0].info.run_id
+    result = made.to_dict(per_query=request.per_query)
+    return Done({**result, "evaluation_id": job.job_id}, run_id)
+
+
+def _give_way(busy: Callable[[], bool]) -> None:
+    """Let people go first; within a deadline, since an evaluation must end, too."""
+    until = time.monotonic() + POLITE_SECONDS
+    while busy() and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+def _ingest(workspace: Workspace, job: Task, control: Control) -> Done:
+    """Documents of a request go the way of a file, so that both are read by the same rules."""
+    with tempfile.TemporaryDirectory(prefix="assay-upload-") as folder:
+        path = Path(folder) / UPLOAD
+        with path.open("w", encoding="utf-8") as file:
+            for row in job.request["documents"]:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        try:
+            documents = read_corpus(path, format="jsonl", profile=job.request["profile"])
+            written = workspace.ingest(documents, _interruptible(control))
+        except PlacedError as error:
+            raise InputError(error.message.replace(f"{folder}/", ""), hint=error.hint) from None
+    return _indexed(workspace, written, control)
+
+
+def _delete(workspace: Workspace, job: Task, control: Control) -> Done:
+    written = workspace.store.delete(job.request["doc_ids"])
+    return _indexed(workspace, written, control)
+
+
+def _indexed(workspace: Workspace, written: Written, control: Control) -> Done:
+    """Bring the index up to the store, and let the next search see it."""
+    generation = workspace.update_index(_interruptible(control)).generation
+    workspace.searcher.refresh()
+    return Done({**asdict(written), "generation": generation})
+
+
+def _index(workspace: Workspace, job: Task, control: Control) -> Done:
+    fresh = job.request["action"] != "update"
+    manifest = workspace.update_index(_interruptible(control), fresh=fresh)
+    workspace.searcher.refresh()
+    rows = sum(part.rows for part in manifest.segments)
+    return Done(
+        {"generation": manifest.generation, "rows": rows, "segments": len(manifest.segments)}
+    )
+
+
+def _interruptible(control: Control) -> Callable[[str, int, int], None]:
+    """Progress of the workspace, which is also where the work can be stopped."""
+
+    def progress(stage: str, done: int, total: int) -> None:
+        del stage, done, total
+        control.check()
+
+    return progress
+
+
+Kind = Callable[[Workspace, Task, Control], Done]
+_KINDS: Mapping[str, Kind] = {"ingest": _ingest, "delete": _delete, "index": _index}
+
+
+# How a job fails
+
+_DEFECT = AssayError("the service failed in a way it should not", hint="report the request_id")
+
+
+def problem_of(error: AssayError) -> dict[str, Any]:
+    """What is kept of an error, for whoever asks for the job."""
+    return {
+        "status": error.http_status,
+        "code": error.code,
+        "detail": error.public_message,
+        "hint": error.hint,
+    }

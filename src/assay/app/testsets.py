@@ -26,19 +26,20 @@ def names(home: Path) -> dict[str, Path]:
     return list_test_sets(home / "testsets")
 
 
-def load(home: Path, name: str) -> TestSet:
-    """The test set of a name."""
+def load(home: Path, name: str, *, lenient: bool | None = None) -> TestSet:
+    """The test set of a name; ``lenient`` skips queries without ground truth."""
     path = names(home).get(name)
     if path is None:
         raise MissingFileError(
             f"there is no test set {name!r:.140}", hint="GET /v1/testsets lists them"
         )
-    return read_test_set(path).sound()
+    return read_test_set(path, ReadOptions(lenient=lenient)).sound()
 
 
-def read_upload(data: bytes) -> Reading:
+def read_upload(data: bytes, *, lenient: bool | None = None) -> Reading:
     """A test set that was sent; one that is too large is refused before it is looked into."""
-    return parse_test_set(data, options=ReadOptions(max_items=limits.MAX_UPLOAD_QUERIES))
+    options = ReadOptions(max_items=limits.MAX_UPLOAD_QUERIES, lenient=lenient)
+    return parse_test_set(data, options=options)
 
 
 def upload(home: Path, data: bytes) -> tuple[TestSet, bool]:

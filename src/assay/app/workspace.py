@@ -23,6 +23,7 @@ from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
@@ -253,7 +254,15 @@ class Workspace:
 
         return answers.answer(self, question, options, **changes)
 
-    # What is evaluated
+    # Evaluation
+
+    def evaluate(
+        self, request: EvaluationRequest, progress: EvaluationProgress | None = None
+    ) -> Evaluated:
+        """Run a test set and keep the run, or find that it was run before."""
+        from assay.app import evaluation
+
+        return evaluation.evaluate(self, request, progress or evaluation.unwatched)
 
     def system(self, *, answers: bool = False, **changes: Any) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""

@@ -17,21 +17,33 @@ OFF_WORDS = {"per_type_weights": "--one-weight"}  # older ways to say no
 def takes_search_options(
     names: Sequence[str],
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Let a command take these options; it gets those that were given as the mapping ``given``.
+    """Let a command take these options of a search; it gets the mapping ``given``.
 
-    They are texts, booleans and lists, as ``read_changes`` takes them.
+    It holds texts, booleans and lists, as ``read_changes`` takes them.
     """
+    return takes_options([SEARCH_OPTIONS[name] for name in names], GIVEN)
+
+
+def takes_options(
+    options: Sequence[Option], into: str
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Let a command take these options; it gets those that were given as the mapping ``into``."""
+    names = [one.name for one in options]
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
         def called(**values: Any) -> R:
             given = {name: values.pop(name) for name in names}
             chosen = {name: value for name, value in given.items() if value not in (None, [])}
-            return command(**values, given=chosen)
+            return command(**values, **{into: chosen})
 
         signature = inspect.signature(command)
-        own = [one for one in signature.parameters.values() if one.name != GIVEN]
-        made = [_parameter(SEARCH_OPTIONS[name]) for name in names]
-        at = list(signature.parameters).index(GIVEN)
+        own = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for one in signature.parameters.values()
+            if one.name != into
+        ]
+        made = [_parameter(one) for one in options]
+        at = list(signature.parameters).index(into)
         parameters = [*own[:at], *made, *own[at:]]
         called.__name__, called.__doc__ = command.__name__, command.__doc__
         called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -216,7 +216,7 @@ def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
     return replace(options, **given) if given else options
 
 
-def read_changes(texts: Mapping[str, str | Sequence[str]]) -> dict[str, Any]:
+def read_changes(texts: Mapping[str, str | bool | Sequence[str]]) -> dict[str, Any]:
     """Options as people write them, as values for ``changed``."""
     found: dict[str, Any] = {}
     for name, text in texts.items():
@@ -224,7 +224,7 @@ def read_changes(texts: Mapping[str, str | Sequence[str]]) -> dict[str, Any]:
         if known in found:
             raise UsageError(f"{known}: given twice")
         one = SEARCH_OPTIONS[known]
-        found[known] = one.read(text) if isinstance(text, str) else one.accept(list(text))
+        found[known] = one.read(text) if isinstance(text, str) else one.accept(text)
     return found
 
 

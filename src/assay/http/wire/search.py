@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -51,7 +51,7 @@ def _read(one: Option, value: Any) -> Any:
         raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
 
 
-def _parameters(names: Sequence[str]) -> Any:
+def parameters(options: Iterable[Option]) -> Any:
     """The fields of a model, one for each option."""
     return {
         one.name: (
@@ -62,8 +62,12 @@ def _parameters(names: Sequence[str]) -> Any:
             ],
             Field([] if several(one.kind) else None, description=one.help),
         )
-        for one in (SEARCH_OPTIONS[name] for name in names)
+        for one in options
     }
+
+
+def _named(names: Sequence[str]) -> Any:
+    return parameters(SEARCH_OPTIONS[name] for name in names)
 
 
 class Parameters(BaseModel):
@@ -113,7 +117,7 @@ else:
                 description="Generation of the first page; refused where the index has moved on.",
             ),
         ),
-        **_parameters(SEARCH_NAMES),
+        **_named(SEARCH_NAMES),
     )
     WhyParameters = create_model(
         "WhyParameters",
@@ -127,10 +131,10 @@ else:
         "AnswerParameters",
         __base__=Parameters,
         q=(QueryText, Field(description="A question, in plain words.")),
-        **_parameters(ANSWER_NAMES),
+        **_named(ANSWER_NAMES),
     )
     RetrievalParameters = create_model(
-        "RetrievalParameters", __base__=Parameters, **_parameters(EVALUATION_NAMES)
+        "RetrievalParameters", __base__=Parameters, **_named(EVALUATION_NAMES)
     )
 
 
