@@ -23,6 +23,7 @@ DOCUMENTS = {
     "d3": "aspirin reduces the risk of heart attack",
     "d4": "pneumonitis is treated with steroids",
     "d5": "sleep problems were reported after the operation",
+    "live": "my blood sugar is high since the operation",
 }
 QUERIES: list[dict[str, Any]] = [
     {"query_id": "q1", "query_text": "pneumonitis", "query_type": "exact_term", "group": "a",
@@ -32,7 +33,7 @@ QUERIES: list[dict[str, Any]] = [
     {"query_id": "q3", "query_text": "heart attack risk", "group": "b",
      "relevant_docs": [{"doc_id": "d3:chunk_0", "grade": 2}]},
     {"query_id": "q4", "query_text": "operation", "speaker_filter": "PATIENT", "group": "b",
-     "relevant_docs": [{"doc_id": "d5", "grade": 2}, {"doc_id": "d1", "grade": 1}]},
+     "relevant_docs": [{"doc_id": "d5", "grade": 2}, {"doc_id": "live", "grade": 1}]},
     {"query_id": "q5", "query_text": "measles vaccine", "expect": "nothing"},
     {"query_id": "q6", "query_text": "steroids for sleep", "expect": "nothing"},
     {"query_id": "q7", "query_text": "nobody judged this"},
@@ -56,6 +57,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "other measures": {"measures": "MAP P@{1,3} AUROC", "keep": 3, "max_errors": 0},
     "other options": {"depth": 2, "rrf_k": 10, "boosts": True, "answers": True, "name": "mine"},
     "one speaker": {"mode": "patient", "tag": ["t"]},
+    "files and live": {"mode": "cross-mode", "match": "doc", "seed": 5},
 }  # fmt: skip
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
@@ -73,7 +75,10 @@ def environ() -> Iterator[None]:
 def home(environ: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace and a test set, made as people make them."""
     folder = tmp_path_factory.mktemp("parity")
-    rows = [json.dumps({"_id": name, "text": text}) for name, text in DOCUMENTS.items()]
+    rows = [
+        json.dumps({"_id": name, "text": text, "ingestion_mode": mode(name)})
+        for name, text in DOCUMENTS.items()
+    ]
     (folder / "corpus.jsonl").write_text("\n".join(rows), encoding="utf-8")
     (folder / "clinic.json").write_text(json.dumps(TEST_SET), encoding="utf-8")
     home = folder / "home"
@@ -85,6 +90,10 @@ def home(environ: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(home: Path) -> Iterator[str]:
     with ServiceProcess(home, **ENVIRON) as process:
         yield process.address
+
+
+def mode(name: str) -> str:
+    return "LIVE" if name == "live" else "OFFLINE"
 
 
 def request_of(home: Path, wanted: dict[str, Any]) -> EvaluationRequest:
@@ -158,7 +167,12 @@ def ways(home: Path, address: str, capsys: pytest.CaptureFixture[str]) -> dict[s
 
 
 def values(shown: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in shown.items() if name not in MOVING}
+    """What must be the same, whenever and under which id it was computed."""
+    return {
+        name: {mode: values(one) for mode, one in value.items()} if name == "modes" else value
+        for name, value in shown.items()
+        if name not in MOVING
+    }
 
 
 @pytest.mark.parametrize("name", REQUESTS)
