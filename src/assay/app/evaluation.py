@@ -19,6 +19,7 @@ from assay import limits
 from assay.app.search import incomplete
 from assay.errors import ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json
+from assay.model.ranking import MatchName
 from assay.model.testset import TestSet
 from assay.options import (
     Choice,
@@ -37,7 +38,7 @@ from assay.settings import SETTINGS, Settings
 if TYPE_CHECKING:
     from assay.app.interface import Assay
     from assay.app.workspace import Workspace
-    from assay.evaluation.parts import Part
+    from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
     from assay.evaluation.result import ScoringOptions
     from assay.evaluation.sampling import Sampling
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 CROSS_MODE = "cross-mode"
 MODES = ("as-written", "overall", "patient", "clinician", CROSS_MODE)
 KEPT, MAX_ERRORS = 100, 10
-LIVE_MEASURES = "nDCG@10 Recall@10"
 COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 COMMIT_SECONDS = 2.0
 _HERE_ONLY = as_json(None)
@@ -83,8 +83,8 @@ class EvaluationRequest:
         None,
         "Which queries and measures count: positives_only or all_queries.",
     )
-    match: Literal["exact", "doc", "span"] = option(
-        Choice(("exact", "doc", "span")),
+    match: MatchName = option(
+        Choice(("exact", "chunk", "doc", "span")),
         "exact",
         "By the ids that were judged (exact), by document (doc), or by span.",
     )
@@ -148,10 +148,10 @@ class EvaluationRequest:
         if self.answers:
             self.require_our_engine()
         if self.measures is not None:
-            from assay.evaluation.stored import check_families
+            from assay.evaluation.score import check_families, protocol_named
             from assay.measures.parse import parse_measures
 
-            check_families(parse_measures(self.measures), self.protocol)
+            check_families(parse_measures(self.measures), protocol_named(self.protocol))
 
     def require_our_engine(self) -> None:
         """Refuse what another engine cannot show."""
@@ -230,8 +230,9 @@ class EvaluationStep:
 
     def so_far(self) -> str:
         """The measures over the queries that were answered, in one line."""
+        from assay.evaluation.defaults import PROGRESS_MEASURES
+        from assay.evaluation.outcomes import score_outcomes
         from assay.evaluation.scores import shown
-        from assay.evaluation.stored import score_outcomes
 
         ids = {one.query_id for one in self.outcomes}
         failed = sum(one.error is not None for one in self.outcomes)
@@ -240,7 +241,7 @@ class EvaluationStep:
             queries = tuple(one for one in self.test_set.queries if one.query_id in ids)
             if any(query.judged for query in queries):
                 part = replace(self.test_set, queries=queries)
-                scores = score_outcomes(part, self.outcomes, LIVE_MEASURES)
+                scores = score_outcomes(part, self.outcomes, PROGRESS_MEASURES)
                 words = [*(f"{m} {shown(scores[m])}" for m in scores.measures), *words]
         return "  ".join(words)
 
@@ -337,13 +338,13 @@ def scored_run(
 
 def evaluated(assay: Assay, request: EvaluationRequest, made: Sequence[Recorded]) -> Evaluated:
     """The runs, held against the corpus: our own search cannot find what is not in the index."""
-    from assay.evaluation.absent import absence
-    from assay.evaluation.match import Rule
+    from assay.evaluation.match import absence
+    from assay.model.ranking import Match
 
     queries = [query for one in made if one.info.ours for query in one.result.test_set.queries]
     if not queries:
         return Evaluated(tuple(made))  # of other engines we know nothing
-    absent = absence(queries, assay.present, Rule(request.match))
+    absent = absence(queries, assay.present, Match(request.match))
     return Evaluated(tuple(made), tuple(incomplete(assay)), absent)
 
 
@@ -407,8 +408,7 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
         workspace.searcher.refresh()
         return workspace.system(answers=request.answers, **{"k": request.kept, **request.options})
     if request.retriever.startswith(("http://", "https://")):
-        from assay.evaluation.retrievers.http import http_system
-        from assay.evaluation.retrievers.http_mapping import load_mapping
+        from assay.evaluation.retrievers.http import http_system, load_mapping
 
         mapping = None if request.mapping is None else load_mapping(request.mapping)
         return http_system(request.retriever, mapping, k=request.kept)
@@ -428,7 +428,7 @@ def _polite(system: System, politeness: Callable[[], None] | None) -> System:
     return replace(system, retrieve=retrieve)
 
 
-def _parts(workspace: Workspace, request: EvaluationRequest) -> list[Part]:
+def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
     from assay.evaluation.parts import Mode, Split, part_of
 
     test_set = request.test_set
@@ -441,8 +441,8 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[Part]:
     return [part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)]
 
 
-def _size(part: Part) -> int:
-    from assay.evaluation.runner import answerable
+def _size(part: SetPart) -> int:
+    from assay.evaluation.evaluate import answerable
 
     return len(answerable(part.test_set))
 
@@ -455,7 +455,7 @@ def _record(
     workspace: Workspace,
     request: EvaluationRequest,
     system: System,
-    part: Part,
+    part: SetPart,
     progress: EvaluationProgress,
     *,
     run_id: str | None = None,
@@ -487,7 +487,7 @@ def _record(
     return record(system, part, workspace.runs, options, told)
 
 
-def _begun(workspace: Workspace, run_id: str | None, system: System, part: Part) -> str | None:
+def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPart) -> str | None:
     """The run of this very id to go on with, if there is one; refused where it is another's."""
     from assay.evaluation.record import config_hash
 
@@ -513,12 +513,12 @@ def _resumed(
     workspace: Workspace, request: EvaluationRequest, progress: EvaluationProgress
 ) -> Recorded:
     """Go on with a run: the same queries, put to the same system."""
-    from assay.evaluation.parts import Mode, Part
+    from assay.evaluation.parts import Mode, SetPart
 
     assert request.resume is not None
     info = workspace.runs.run(request.resume)
     mode = Mode(info.config.get("mode", Mode.AS_WRITTEN))
-    part = Part(
+    part = SetPart(
         workspace.runs.test_set(info.run_id), info.part, mode, info.part.startswith("holdout")
     )
     return _record(workspace, request, _system_of(workspace, request, info), part, progress)

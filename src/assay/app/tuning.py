@@ -19,7 +19,7 @@ from assay.app.evaluation import (
     unwatched,
 )
 from assay.errors import UsageError
-from assay.evaluation.lists import places_of
+from assay.evaluation.match import places_of
 from assay.evaluation.tuning import Judged, Rank, Tuning, judged
 from assay.evaluation.tuning import tune as try_settings
 from assay.measures.parse import parse_measure

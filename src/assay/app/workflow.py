@@ -2,7 +2,7 @@
 
 Steps 2 to 7 of the contract; each takes what the one before answered. The formulas are those of
 ``assay.score``; a query without ground truth is skipped and counted, never a silent 0. How the
-report is laid out is the same for a stored run (``render/workflow.py``).
+report is laid out is the same for a stored run (``render/report_text.py``).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, ConflictError, InputError
-from assay.evaluation.insights import Insight
 from assay.evaluation.record import config_hash
+from assay.evaluation.report import Insight
 from assay.evaluation.score import score
 from assay.evaluation.scores import rounded
 from assay.measures.parse import parse_measures
@@ -29,7 +29,7 @@ from assay.model.run_store import RunStore
 from assay.model.runs import RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.plural import counted
-from assay.render.workflow import workflow_markdown
+from assay.render.report_text import workflow_markdown
 from assay.search.request import COMPONENTS
 from assay.search.response import SearchHit, SearchResponse
 

@@ -14,6 +14,7 @@ from assay.app import testsets
 from assay.app.evaluation import EvaluationRequest, request_fields
 from assay.app.workflow import SPEAKERS, BatchConfig
 from assay.errors import LimitError
+from assay.evaluation.defaults import workflow_measures
 from assay.hits import strict_json
 from assay.http.edge.problems import Fault, ProblemError
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
@@ -161,10 +162,7 @@ def _of_speakers(test_set: TestSet, trigger: Trigger) -> tuple[TestSet, dict[str
 
 def _measures(trigger: Trigger) -> dict[str, Any]:
     cutoffs = trigger.retrieval_config.top_k
-    if cutoffs is None:
-        return {}
-    listed = ",".join(str(k) for k in sorted(set(cutoffs)))
-    return {"measures": f"P@{{{listed}}} Recall@{{{listed}}} MAP nDCG@10 MRR"}
+    return {} if cutoffs is None else {"measures": workflow_measures(cutoffs)}
 
 
 def _result(job: Job) -> dict[str, Any]:
