@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from assay.version import __version__
 
 if TYPE_CHECKING:
+    from assay.app.evaluation import EvaluationRequest
     from assay.app.workspace import Workspace
     from assay.app.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
     from assay.errors import AssayError
@@ -46,6 +47,7 @@ _HOMES = {
     "AssayError": "errors",
     "Comparison": "evaluation.significance",
     "Decisions": "evaluation.decisions",
+    "EvaluationRequest": "app.evaluation",
     "EvaluationResult": "evaluation.result",
     "Expect": "model.answers",
     "GoldenQuery": "model.testset",
@@ -83,6 +85,7 @@ __all__ = [
     "AssayError",
     "Comparison",
     "Decisions",
+    "EvaluationRequest",
     "EvaluationResult",
     "Expect",
     "Filters",
