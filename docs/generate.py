@@ -204,7 +204,7 @@ def _first(kind: type[Any]) -> str:
 
 def metrics_page() -> str:
     """Every metric that Prometheus can read."""
-    from assay.app.quality import families
+    from assay.app.prometheus import families
     from assay.http.metrics import Metrics
 
     found = [*Metrics().registry.collect(), *families(None)]

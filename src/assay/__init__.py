@@ -17,6 +17,7 @@ from assay.version import __version__
 
 if TYPE_CHECKING:
     from assay.app.python import evaluate, load_test_set
+    from assay.app.evaluation import EvaluationRequest
     from assay.app.workspace import Workspace
     from assay.app.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
     from assay.errors import AssayError
@@ -45,6 +46,7 @@ _HOMES = {
     "AssayError": "errors",
     "Comparison": "evaluation.significance",
     "Decisions": "evaluation.decisions",
+    "EvaluationRequest": "app.evaluation",
     "EvaluationResult": "evaluation.result",
     "Expect": "model.answers",
     "GoldenQuery": "model.testset",
@@ -82,6 +84,7 @@ __all__ = [
     "AssayError",
     "Comparison",
     "Decisions",
+    "EvaluationRequest",
     "EvaluationResult",
     "Expect",
     "Filters",

@@ -26,6 +26,17 @@ from assay.app.answers import Answered
 from assay.app.backup import BackupWritten, describe
 from assay.app.corpus import DocumentPage, DocumentsWritten
 from assay.app.engine import Progress, silent
+from assay.app.evaluation import (
+    Evaluated,
+    EvaluationProgress,
+    EvaluationRequest,
+    EvaluationStep,
+    evaluated,
+    scored_run,
+    test_set_body,
+    unwatched,
+    written_options,
+)
 from assay.app.held_out import hidden_in
 from assay.app.index import Action, IndexWritten
 from assay.app.models import ModelRow
@@ -48,6 +59,8 @@ from assay.settings import Settings, configure
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
+"""Between two looks at a job."""
 OK, NOT_FOUND = 200, 404
 BUSY = frozenset({429, 503})
 ENDED = frozenset({"complete", "failed", "cancelled"})
@@ -219,6 +232,39 @@ class Client:
             raise self._unreachable(problem) from None
         return describe(target)
 
+    # Evaluation
+
+    def evaluate(
+        self,
+        request: EvaluationRequest,
+        progress: EvaluationProgress | None = None,
+        *,
+        wait_s: float = 24 * 3_600.0,
+    ) -> Evaluated:
+        """Let the service run a test set, and read the run that it keeps.
+
+        Intervals are drawn by the settings of whoever asks. A test set that is a file here is
+        sent along; any other name is that of a test set of the service.
+        """
+        drawn = request.drawn_as(self.settings)
+        params = {**_parameters(drawn.options), **written_options(drawn)}
+        if drawn.run_id is not None:
+            params["evaluation_id"] = drawn.run_id
+        headers = {
+            "Idempotency-Key": secrets.token_hex(16),  # asking again starts nothing twice
+            "Prefer": "respond-async",
+        }
+        answer = self._call(
+            "POST", "/v1/evaluate", json=test_set_body(drawn), params=params, headers=headers
+        )
+        report = progress or unwatched
+        result = self._done(
+            answer, wait_s, lambda stage, done, total: report(EvaluationStep(done, total))
+        )
+        results = result["modes"].values() if "modes" in result else (result,)
+        runs = [scored_run(self, one["run_id"], drawn, cached=one["cached"]) for one in results]
+        return evaluated(self, drawn, runs)
+
     # Runs
 
     @cached_property
@@ -254,16 +300,6 @@ class Client:
             found |= set(self._call("POST", "/v1/chunks/present", json={"ids": part})["ids"])
         return frozenset(found)
 
-    def evaluate(
-        self, test_set: Mapping[str, Any], *, wait_s: float = 3_600.0, **parameters: Any
-    ) -> dict[str, Any]:
-        """Evaluate a test set, or a dataset of the service, and wait for the result."""
-        headers = {"Idempotency-Key": secrets.token_hex(16)}  # asking again starts nothing twice
-        answer = self._call(
-            "POST", "/v1/evaluate", json=dict(test_set), params=parameters, headers=headers
-        )
-        return self._done(answer, wait_s)
-
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""
         return self._call("GET", f"/v1/runs/{_quoted(ref)}/export")
@@ -298,8 +334,9 @@ class Client:
     def wait(self, job_id: str, seconds: float, progress: Progress = silent) -> dict[str, Any]:
         """The result of a job, once it has one."""
         until = time.monotonic() + seconds
+        pause = FIRST_PAUSE_S
         while True:
-            job = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}")
+            job = self._call("GET", f"/v1/jobs/{_quoted(job_id)}")
             progress(job["kind"], job["done"], job["total"])
             if job["state"] == "complete":
                 result: dict[str, Any] = job["result"]
@@ -308,7 +345,8 @@ class Client:
                 raise ServiceError(409, job["problem"] or {"detail": f"the job was {job['state']}"})
             if time.monotonic() > until:
                 raise UnreachableError(f"the job {job_id} is still {job['state']}")
-            time.sleep(0.5)
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         for attempt in range(1, ATTEMPTS + 1):

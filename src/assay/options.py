@@ -537,3 +537,13 @@ def options_of(owner: type[Any]) -> dict[str, Option]:
     return {
         one.name: one for one in (replace(one, name=one.name or one.attribute) for one in described)
     }
+
+
+def read_options(
+    options: Mapping[str, Option], given: Mapping[str, str | bool | Iterable[str]]
+) -> dict[str, Any]:
+    """The values that people wrote on a command line, by the names of their options."""
+    return {
+        name: options[name].read(value) if isinstance(value, str) else options[name].accept(value)
+        for name, value in given.items()
+    }

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from assay.app.configurations import read_configuration
-from assay.app.cron import parse_schedule
+from assay.app.schedule import parse_schedule
 from assay.cli.bundle_job import check_bundle
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError

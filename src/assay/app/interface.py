@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from assay.app.corpus import DocumentPage, DocumentsWritten
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import RunLibrary
@@ -99,6 +100,12 @@ class Assay(Protocol):
 
     def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
         """Copy the workspace into one checked file of this machine, while it is in use."""
+    # Evaluation
+
+    def evaluate(
+        self, request: EvaluationRequest, progress: EvaluationProgress | None = None
+    ) -> Evaluated:
+        """Run a test set and keep the run, or find that it was run before."""
 
     # Runs
 

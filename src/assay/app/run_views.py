@@ -21,6 +21,7 @@ from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
 
 if TYPE_CHECKING:
+    from assay.app.interface import Assay
     from assay.app.workspace import Workspace
 
 MOST_RUNS = 10_000
@@ -75,7 +76,7 @@ def view_run(
 
 
 def view_of(
-    workspace: Workspace,
+    workspace: Assay,
     info: RunInfo,
     result: EvaluationResult,
     scoring: ScoringOptions,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.app.corpus import DocumentPage, DocumentsWritten
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
@@ -330,6 +331,15 @@ class Workspace:
         return testsets.list_sets(self.layout)
 
     # What is evaluated
+    # Evaluation
+
+    def evaluate(
+        self, request: EvaluationRequest, progress: EvaluationProgress | None = None
+    ) -> Evaluated:
+        """Run a test set and keep the run, or find that it was run before."""
+        from assay.app import evaluation
+
+        return evaluation.evaluate(self, request, progress or evaluation.unwatched)
 
     def system(self, *, answers: bool = False, **changes: Any) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
