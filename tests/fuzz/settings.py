@@ -16,9 +16,9 @@ from pathlib import Path
 
 from assay.search.check import changed as changed_options
 
+from assay.app.comparison import _of_file, parse_inline
 from assay.app.cron import parse_schedule
-from assay.cli.ab_sides import _from_file, parse_inline
-from assay.cli.bundle_job import check_bundle
+from assay.app.runs import verify_bundle
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
 from assay.evaluation.gate import parse_limits
@@ -93,7 +93,7 @@ def read_mapping(path: Path, rng: random.Random) -> str:
 def read_options(path: Path, rng: random.Random) -> str:
     """A configuration that was saved from the playground."""
     del rng
-    changed_options(SearchOptions(), **_from_file(path))
+    changed_options(SearchOptions(), **_of_file(path))
     return "options"
 
 
@@ -159,12 +159,15 @@ def read_master(path: Path, rng: random.Random) -> str:
     """The file of a bundle that is checked."""
     del rng
     (path.parent / "MANIFEST.sha256").write_bytes(b"")
-    check_bundle(NO_RUNS, path.parent)  # type: ignore[arg-type]
+    verify_bundle(NO_RUNS, path.parent)  # type: ignore[arg-type]
     return "bundle"
 
 
 class _NoRuns:
     """Enough of a workspace to ask for runs that are not there."""
+
+    def require(self) -> None:
+        pass
 
     def stored_run(self, ref: str) -> None:
         raise UnknownRunError(f"no run {ref!r}")
@@ -208,12 +211,12 @@ HARNESSES = (
     Harness("config", "config.resolve, strict_yaml", "found in any parent folder", read_config,
             (CONFIG,), "assay.yaml"),
     Harness("mapping", "retrievers.http_mapping", "written for other services", read_mapping, (MAPPING,)),
-    Harness("options", "cli.ab_sides, serve.ui.saved", "saved searches, edited by hand", read_options,
+    Harness("options", "app.comparison, http.pages.saved", "saved searches, edited by hand", read_options,
             (OPTIONS,), "input.yaml"),
     Harness("manifest", "index.manifest", "damage of the one file that names all others",
             read_index_manifest, (_manifest(),), "MANIFEST.json"),
     Harness("backup", "store.backup", "comes from another machine", read_backup, (_backup(),), "b.tar.gz"),
-    Harness("bundle", "cli.bundle_job, evaluation.bundle", "published figures that are checked",
+    Harness("bundle", "app.runs, evaluation.bundle", "published figures that are checked",
             read_master, (MASTER,), "metrics_master.json"),
     Harness("lexicon", "search.boost.lexicon", "phrases of one's own", read_lexicon, (LEXICON,)),
     Harness("synonyms", "search.synonyms", "lists of other people", read_synonym_file,

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.app.publication import figures, places, publish
-from assay.app.run_views import view_of
+from assay.app.runs import view_of
 from assay.app.workspace import Workspace
 from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
 from assay.cli.options import DEGRADED
 from assay.cli.search import tell_if_behind
-from assay.cli.show import show_tables
+from assay.cli.tables import show_tables
 from assay.errors import ConflictError, UsageError
 from assay.evaluation.match import absence
 from assay.evaluation.parts import Mode, SetPart, Split, part_of

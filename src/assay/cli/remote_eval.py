@@ -47,7 +47,7 @@ def evaluate(job: Job, parameters: Mapping[str, Any]) -> int:
     if job.as_json:
         emit_json(result)
     else:
-        from assay.cli.show import show_tables
+        from assay.cli.tables import show_tables
 
         show_tables([_table(result)], job.config.color)
     for line in result["warnings"]:

@@ -149,7 +149,7 @@ def write(outcome: Outcome, form: str, *, ci: bool, per_query: bool, color: str)
         if form == "md":
             emit_text(markdown(tables))
         else:
-            from assay.cli.show import show_tables
+            from assay.cli.tables import show_tables
 
             show_tables(tables, color)
         return

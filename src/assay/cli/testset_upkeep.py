@@ -26,7 +26,7 @@ def heldout(
 ) -> int:
     """Count looks at held-out queries; with two runs, check for overfitting."""
     from assay.annotation.overfit import Fit
-    from assay.app.held_out_log import check_overfitting, uses
+    from assay.app.held_out import check_overfitting, uses
     from assay.app.workspace import Workspace
     from assay.cli import upkeep_text
     from assay.cli.testset_job import load_here

@@ -9,7 +9,7 @@ from assay.app.workspace import Workspace
 from assay.cli.commit import commit_hash
 from assay.cli.console import emit_json, note
 from assay.cli.eval_progress import evaluation_progress
-from assay.cli.show import show_tables
+from assay.cli.tables import show_tables
 from assay.errors import UsageError
 from assay.evaluation.match import places_of
 from assay.evaluation.parts import Split, part_of

@@ -22,7 +22,13 @@ from assay.search.request import SEARCH_OPTIONS
 
 LARGE_BYTES = 64 << 10
 _SEVERAL = frozenset(
-    {"measure", *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind))}
+    {
+        "measure",
+        "measures",
+        "query",
+        "target",
+        *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind)),
+    }
 )
 """Parameters that may be repeated."""
 
@@ -111,6 +117,16 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
             "content": {"application/problem+json": {"schema": _SCHEMA}},
         }
         for status in sorted({*everywhere, *statuses})
+    }
+
+
+def answers(schema: dict[str, Any], status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The documentation of what a route answers with, where that is a value with a codec."""
+    return {
+        status: {
+            "description": "Successful Response",
+            "content": {"application/json": {"schema": schema}},
+        }
     }
 
 

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from assay.app import testsets as datasets
 from assay.app.held_out import masked_diff
 from assay.errors import MissingFileError
-from assay.http.pages.compared import kept
+from assay.http.pages.computed import computed
 from assay.http.pages.held_out import WORDS, asks, note_look
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl, form_of, page
@@ -160,7 +160,7 @@ def _read(service: Service, path: Path) -> Reading:
     """The file as it is now; it is read again only where it has changed."""
     state = path.stat()
     key = ("test set", str(path), str(state.st_mtime_ns), str(state.st_size))
-    return kept(service, key, lambda: read_test_set(path))
+    return computed(service, key, lambda: read_test_set(path))
 
 
 def _values(service: Service, name: str, chosen: dict[str, str], number: int) -> dict[str, Any]:

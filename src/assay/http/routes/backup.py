@@ -16,7 +16,7 @@ from assay.errors import UsageError
 from assay.http.routing import Admin, ServiceOf, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.search import Switch
+from assay.http.wire.base import Switch
 from assay.model.moments import now
 from assay.store.backup import BACKING_UP, back_up, scratch
 from assay.store.file_copy import is_frozen

@@ -16,8 +16,7 @@ from assay.http.edge.problems import ProblemError
 from assay.http.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id
-from assay.http.wire.search import Switch
+from assay.http.wire.base import Id, Switch
 from assay.http.wire.testsets import (
     StoredAnswer,
     TestSetAnswer,

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from assay import limits
 from assay.http.wire.base import Answer, Json, Wire
-from assay.http.wire.runs import Alpha, Measures, Seed
+from assay.http.wire.statistics import Alpha, Measures, Seed
 from assay.stats.defaults import DEFAULT_RESAMPLES
 
 MAX_ROWS = 50_000

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from assay.cli.ab_sides import _from_file
+from assay.app.comparison import _of_file
 from assay.testsets.load import read_test_set
 from tests.unit.http.pages.conftest import FORM
 
@@ -75,8 +75,8 @@ def test_a_configuration_becomes_a_side_of_an_ab_test(pages: TestClient, home: P
     body = urlencode({"address": address, "name": "words"})
     answer = pages.post("/ui/save-configuration", content=body, headers=FORM)
     assert answer.status_code == 200, answer.text
-    assert _from_file(home / "configs" / "words.yaml") == {
-        "components": ["bm25"],
+    assert _of_file(home / "configs" / "words.yaml") == {
+        "components": ("bm25",),
         "fusion_method": "weighted",
         "normalization": "min-max",
         "weights": {"bm25": 0.7},
