@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -40,9 +40,9 @@ from assay.app.evaluation import (
 from assay.app.held_out import hidden_in
 from assay.app.index import Action, IndexWritten
 from assay.app.models import ModelRow
-from assay.app.run_exchange import info_of, outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
+from assay.app.runs import outcome_of
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
@@ -67,6 +67,7 @@ ENDED = frozenset({"complete", "failed", "cancelled"})
 WAIT_S = 3_600.0
 PAGE = 1_000
 IDS_AT_ONCE = 5_000
+QUERIES_AT_ONCE = 50  # they stand in the address
 
 
 class ServiceError(AssayError):
@@ -375,7 +376,7 @@ class RemoteRuns:
     def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
         """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
         params = {} if suite is None else {"suite": suite}
-        return info_of(self._known("GET", f"/v1/runs/{_quoted(ref)}", params=params))
+        return decode(RunInfo, self._known("GET", f"/v1/runs/{_quoted(ref)}", params=params))
 
     def outcomes(
         self,
@@ -386,19 +387,32 @@ class RemoteRuns:
         queries: Collection[str] | None = None,
     ) -> tuple[QueryOutcome, ...]:
         """What happened to each query, page by page."""
-        found: list[QueryOutcome] = []
+        if queries is None:
+            return tuple(self._outcomes(ref, depth, stages, ()))
+        listed = sorted(queries)
+        return tuple(
+            one
+            for at in range(0, len(listed), QUERIES_AT_ONCE)
+            for one in self._outcomes(ref, depth, stages, listed[at : at + QUERIES_AT_ONCE])
+        )
+
+    def _outcomes(
+        self, ref: str, depth: int | None, stages: bool, queries: Sequence[str]
+    ) -> Iterator[QueryOutcome]:
+        params: dict[str, Any] = {"limit": PAGE, "stages": str(stages).lower()}
+        if depth is not None:
+            params["depth"] = depth
+        if queries:
+            params["query"] = list(queries)
         offset, total = 0, 1
         while offset < total:
-            params = {"limit": PAGE, "offset": offset, "stages": str(stages).lower()}
-            page = self._known("GET", f"/v1/runs/{_quoted(ref)}/queries", params=params)
+            page = self._known(
+                "GET", f"/v1/runs/{_quoted(ref)}/queries", params={**params, "offset": offset}
+            )
             total = page["total"]
             offset += PAGE
-            found += [
-                outcome_of(one, depth=depth)
-                for one in page["outcomes"]
-                if queries is None or one["query_id"] in queries
-            ]
-        return tuple(found)
+            for one in page["outcomes"]:
+                yield outcome_of(one, depth=depth)
 
     def test_set(self, ref: str) -> TestSet:
         """The queries and judgments that the run was made with."""
@@ -428,7 +442,7 @@ class RemoteRuns:
                 "GET", "/v1/runs", params={**params, "limit": size, "offset": offset + len(rows)}
             )
             total = page["total"]
-            rows += [info_of(one) for one in page["runs"]]
+            rows += decode(RunPage, page).runs
             if len(page["runs"]) < size:
                 break
         return RunPage(tuple(rows), total)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assay.app.configurations import read_configuration
 from assay.app.schedule import parse_schedule
-from assay.cli.bundle_job import check_bundle
+from assay.app.runs import verify_bundle
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
 from assay.evaluation.gate import parse_limits
@@ -160,12 +160,15 @@ def read_master(path: Path, rng: random.Random) -> str:
     """The file of a bundle that is checked."""
     del rng
     (path.parent / "MANIFEST.sha256").write_bytes(b"")
-    check_bundle(NO_RUNS, path.parent)  # type: ignore[arg-type]
+    verify_bundle(NO_RUNS, path.parent)  # type: ignore[arg-type]
     return "bundle"
 
 
 class _NoRuns:
     """Enough of a workspace to ask for runs that are not there."""
+
+    def require(self) -> None:
+        pass
 
     def stored_run(self, ref: str) -> None:
         raise UnknownRunError(f"no run {ref!r}")
@@ -214,7 +217,7 @@ HARNESSES = (
     Harness("manifest", "index.manifest", "damage of the one file that names all others",
             read_index_manifest, (_manifest(),), "MANIFEST.json"),
     Harness("backup", "store.backup", "comes from another machine", read_backup, (_backup(),), "b.tar.gz"),
-    Harness("bundle", "cli.bundle_job, evaluation.bundle", "published figures that are checked",
+    Harness("bundle", "app.runs, evaluation.bundle", "published figures that are checked",
             read_master, (MASTER,), "metrics_master.json"),
     Harness("lexicon", "search.boost.lexicon", "phrases of one's own", read_lexicon, (LEXICON,)),
     Harness("synonyms", "search.synonyms", "lists of other people", read_synonym_file,

@@ -15,7 +15,7 @@ from assay.app.evaluation import EvaluationRequest, EvaluationStep
 from assay.cli.main import run
 from assay.client import Client, ServiceError
 from assay.errors import UnreachableError, UsageError
-from assay.model.run_store import RunFilter
+from assay.model.run_store import RunFilter, RunPage
 from assay.store.keys import KeyStore
 from assay.testsets.load import parse_test_set
 from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
@@ -52,9 +52,15 @@ def test_search_evaluate_gate_and_carry(service: ServiceProcess) -> None:
         assert client.push_run(packed) == {"run_id": "client_1", "new": False}
         assert client.runs.tag("client_1", "base").tags == ("base",)
         assert client.runs.run("base").run_id == "client_1"
+        assert client.runs.run("latest", suite="small").run_id == "client_1"
+        (one,) = client.runs.outcomes("base", queries=["q2"], depth=1, stages=False)
+        assert (one.query_id, len(one.results), one.component_lists) == ("q2", 1, {})
         assert client.gate("base", "client_1")["exit_code"] == 0
         assert client.compare("base", "client_1")["counts"]["Draw"] == 3
-        assert client.runs.runs(RunFilter(suite="small")).total == 1
+        info = client.runs.run("base")
+        assert client.runs.runs(RunFilter(suite="small")).runs == (info,)
+        assert client.runs.runs(RunFilter(config_hash=info.config_hash)).total == 1
+        assert client.runs.runs(RunFilter(config_hash="0" * 64)).total == 0
 
 
 def test_a_refusal_is_an_error_with_its_request(service: ServiceProcess) -> None:
@@ -68,16 +74,17 @@ def test_a_refusal_is_an_error_with_its_request(service: ServiceProcess) -> None
 
 def test_a_busy_service_is_asked_again() -> None:
     answers = iter([503, 429, 200])
+    nothing = {"total": 0, "runs": []}
 
     def handler(request: httpx.Request) -> httpx.Response:
         del request
-        return httpx.Response(next(answers), json={"total": 0}, headers={"retry-after": "0"})
+        return httpx.Response(next(answers), json=nothing, headers={"retry-after": "0"})
 
     with Client("http://x", transport=httpx.MockTransport(handler)) as client:
-        assert client.test_sets() == {"total": 0}
+        assert client.runs.runs() == RunPage((), 0)
     not_ours = httpx.MockTransport(lambda request: httpx.Response(200, text="hello"))
     with Client("http://x", transport=not_ours) as client, pytest.raises(ServiceError):
-        client.test_sets()
+        client.runs.runs()
 
 
 def test_commands_work_with_a_service(

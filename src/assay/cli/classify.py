@@ -43,6 +43,6 @@ def command(
     elif format_ == "md":
         emit_text(markdown([decision_table(decisions, file)]))
     else:
-        from assay.cli.show import show_tables
+        from assay.cli.tables import show_tables
 
         show_tables([decision_table(decisions, file)], settings.color)

@@ -609,7 +609,7 @@ def heldout(
 ) -> int:
     """Count looks at held-out queries; with two runs, check for overfitting."""
     from assay.annotation.overfit import Fit
-    from assay.app.held_out_log import check_overfitting
+    from assay.app.held_out import check_overfitting
     from assay.app.testsets import looks
     from assay.errors import UsageError
     from assay.render.testsets import looks_text, overfitting_text

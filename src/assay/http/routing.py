@@ -23,7 +23,13 @@ from assay.search.request import SEARCH_OPTIONS
 
 LARGE_BYTES = 64 << 10
 _SEVERAL = frozenset(
-    {"measure", *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind))}
+    {
+        "measure",
+        "measures",
+        "query",
+        "target",
+        *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind)),
+    }
 )
 """Parameters that may be repeated."""
 
@@ -122,14 +128,16 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def answers(kind: Any, *, request_id: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The documentation of an answer that ``model.codec`` writes from a value of this type."""
-    schema = json_schema(kind)
+def answers(
+    kind: Any, status: int = 200, *, request_id: bool = False
+) -> dict[int | str, dict[str, Any]]:
+    """The documentation of an answer: a type that ``model.codec`` writes, or its schema."""
+    schema = kind if isinstance(kind, dict) else json_schema(kind)
     if request_id:
         schema["properties"]["request_id"] = {"type": "string"}
         schema["required"].append("request_id")
     about = schema.get("description", "Successful response")
-    return {200: {"description": about, "content": {"application/json": {"schema": schema}}}}
+    return {status: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 
 _SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.annotation.overfit import Fit
-from assay.app.held_out_log import check_overfitting, uses
+from assay.app.held_out import check_overfitting, uses
 from assay.app.testsets import due_sets
 from assay.app.workspace import Workspace
 from assay.cli.main import run

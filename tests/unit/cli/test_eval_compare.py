@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.cli.ab_sides import parse_inline
+from assay.app.comparison import parse_inline
 from assay.cli.main import run as cli
 from assay.errors import UsageError
 from assay.evaluation.stored_run import StoredRun
@@ -125,7 +125,7 @@ def test_options_in_one_line() -> None:
     assert parse_inline(text) == {
         "fusion_method": "weighted",
         "weights": {"bm25": 0.3, "dense": 0.7},
-        "components": ["bm25", "dense"],
+        "components": ("bm25", "dense"),
         "rerank": True,
         "k": 20,
     }

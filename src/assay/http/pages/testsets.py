@@ -14,7 +14,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from assay.app import testsets
-from assay.http.pages.compared import kept
+from assay.http.pages.computed import computed
 from assay.http.pages.held_out import WORDS, asks, note_look
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl, form_of, page
@@ -133,7 +133,7 @@ def _read(service: Service, path: Path) -> testsets.Reading:
     """The file as it is now; it is read again only where it has changed."""
     state = path.stat()
     key = ("test set", str(path), str(state.st_mtime_ns), str(state.st_size))
-    return kept(service, key, lambda: testsets.read(path))
+    return computed(service, key, lambda: testsets.read(path))
 
 
 def _values(service: Service, name: str, chosen: dict[str, str], number: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from assay import limits
 from assay.http.wire.base import Answer, Json, Wire
-from assay.http.wire.runs import Alpha, Measures, Seed
+from assay.http.wire.statistics import Alpha, Measures, Seed
 
 MAX_ROWS = 50_000
 MOST_RESAMPLES = 20_000

@@ -1,4 +1,4 @@
-"""Which columns of a table fit into a terminal, and how wide may each be?
+"""How does a table look in a terminal, and which of its columns fit?
 
 Nothing is ever cut. What is too wide stands closer together at first; then columns that can be
 done without are left out, the ruling goes below the table, and what is still too wide is shown in
@@ -9,13 +9,64 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from assay.cli.console import emit_text, note, stdout_console, stdout_room
 
-from assay.render.tables import Table
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
+    from assay.render.tables import Table
+
+VERDICT_STYLES = {"better": "green", "worse": "red", "equivalent": "cyan", "inconclusive": "yellow"}
 WIDE_GAP, TIGHT_GAP = 3, 2  # characters between two columns
 LEAST_TEXT = 10  # a column of running text is broken over lines, but not narrower than this
+
+
+def show_tables(tables: Sequence[Table], color: str) -> None:
+    """Tables to stdout, their notes to stderr; what a narrow terminal has no room for is named."""
+    room = stdout_room()
+    left_out: dict[str, None] = {}
+    for table in tables:
+        layout = fitted(table, room)
+        for block in layout.blocks:
+            console = stdout_console(color, at_least=block.width)
+            console.print(_drawn(table, block, wide=block.gap == WIDE_GAP))
+        if layout.below is not None:
+            for row in table.rows:
+                emit_text(f"  {row[0]}: {row[layout.below]}")
+            emit_text("")
+        left_out |= dict.fromkeys(layout.left_out)
+        for line in table.notes:
+            note(f"note: {line}")
+    if left_out:
+        note(f"note: no room for {', '.join(left_out)}: a wider terminal or --json has them")
+
+
+def _drawn(table: Table, block: Block, *, wide: bool) -> RichTable:
+    """One block; ids and names are foreign text, which Text keeps rich from reading markup in."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    rich = RichTable(
+        box=box.SIMPLE_HEAD,
+        title=Text(table.title) if table.title else None,
+        title_justify="left",
+        padding=(0, 1) if wide else (0, 1, 0, 0),
+    )
+    for at, width in zip(block.columns, block.widths, strict=True):
+        rich.add_column(
+            Text(table.columns[at]),
+            justify="left" if at in table.text_columns else "right",
+            no_wrap=at not in table.wrapped,
+            overflow="fold",
+            width=width,
+        )
+    for row in table.rows:
+        cells = (row[at] for at in block.columns)
+        rich.add_row(*(Text(cell, style=VERDICT_STYLES.get(cell, "")) for cell in cells))
+    return rich
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +116,8 @@ def fitted(table: Table, room: int | None) -> Layout:
 
 
 def _widths(table: Table) -> list[int]:
+    from rich.cells import cell_len
+
     columns = zip(*(table.columns, *table.rows), strict=True)
     return [max(map(cell_len, cells)) for cells in columns]
 

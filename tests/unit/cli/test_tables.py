@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from assay.cli import console
-from assay.cli.fitting import fitted
 from assay.cli.main import run
-from assay.cli.show import show_tables
+from assay.cli.tables import fitted, show_tables
 from assay.render.tables import Table
 
 Captured = pytest.CaptureFixture[str]
