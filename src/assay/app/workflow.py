@@ -1,8 +1,9 @@
 """The evaluation workflow, step by step: how do searched queries become a report and a stored run?
 
-Steps 2 to 7 of the contract; each takes what the one before answered. The formulas are those of
-``assay.score``; a query without ground truth is skipped and counted, never a silent 0. How the
-report is laid out is the same for a stored run (``render/report_text.py``).
+Steps 2 to 7 of the contract; each takes what the one before answered, and a ``Trigger`` asks for
+all of them. The formulas are those of ``assay.score``; a query without ground truth is skipped and
+counted, never a silent 0. How the report is laid out is the same for a stored run
+(``render/report_text.py``).
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from statistics import fmean
 from typing import Any, Literal
 
+from assay.app import testsets
+from assay.app.evaluation import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, ConflictError, InputError
+from assay.evaluation.defaults import workflow_measures
 from assay.evaluation.record import config_hash
 from assay.evaluation.report import Insight
 from assay.evaluation.score import score
@@ -94,6 +98,24 @@ class BatchRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class TriggerConfig(BatchConfig):
+    """How the queries of a dataset are searched and scored; reranked as configured by default."""
+
+    rerank: bool | None = None
+    top_k: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """An evaluation of a dataset as a whole; ``speaker_modes`` choose among its queries."""
+
+    dataset_id: str
+    evaluation_id: str | None = None
+    retrieval_config: TriggerConfig = field(default_factory=TriggerConfig)
+    speaker_modes: tuple[Speaker, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MetricsRequest:
     """Step 3: one query's results and its ground truth."""
 
@@ -147,6 +169,35 @@ class SaveRequest:
     skipped_queries: int = 0
     speaker_specific_metrics: BySpeaker = field(default_factory=dict)
     per_query: tuple[QueryMetrics, ...] = ()
+
+
+# All steps at once
+
+
+def triggered(workspace: Workspace, trigger: Trigger) -> EvaluationRequest:
+    """The evaluation that a trigger asks for."""
+    config = trigger.retrieval_config
+    test_set = testsets.load(workspace.home, trigger.dataset_id, lenient=True)
+    speakers = frozenset(trigger.speaker_modes or SPEAKERS)
+    overall = speakers == {"ALL"}  # everything, without filters
+    return EvaluationRequest(
+        test_set=test_set if overall else _of_speakers(test_set, speakers),
+        mode="overall" if overall else "as-written",
+        measures=None if config.top_k is None else workflow_measures(config.top_k),
+        options=config.options(),
+        run_id=trigger.evaluation_id,
+    )
+
+
+def _of_speakers(test_set: TestSet, speakers: frozenset[str]) -> TestSet:
+    chosen = tuple(query for query in test_set.queries if query.speaker_filter.value in speakers)
+    if not chosen:
+        raise InputError("the dataset has no query for these speaker_modes")
+    held = test_set.held_out
+    if held is not None:
+        names = {query.query_id for query in chosen}
+        held = replace(held, query_ids=tuple(name for name in held.query_ids if name in names))
+    return replace(test_set, queries=chosen, held_out=held)
 
 
 # Step 2: search

@@ -11,11 +11,9 @@ from pydantic import ValidationError
 
 from assay.app.search import options_of_caller
 from assay import limits
-from assay.app import testsets
+from assay.app import testsets, workflow
 from assay.app.evaluation import EvaluationRequest, request_fields
-from assay.app.workflow import SPEAKERS, BatchConfig
 from assay.errors import LimitError
-from assay.evaluation.defaults import workflow_measures
 from assay.hits import strict_json
 from assay.http.edge.problems import Fault, ProblemError
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
@@ -31,7 +29,6 @@ from assay.http.wire.evaluate import (
 )
 from assay.http.wire.jobs import JobBody
 from assay.model.codec import decode
-from assay.model.testset import SpeakerFilter, TestSet
 
 if TYPE_CHECKING:
     from assay.app.jobs import Job
@@ -108,25 +105,22 @@ def evaluation_request(
 ) -> EvaluationRequest:
     """What a body and the parameters beside it ask for; parameters win."""
     trigger = _trigger(body)
-    values: dict[str, Any] = {}
-    options: dict[str, Any] = {}
     if trigger is None:
-        test_set = testsets.read_upload(body, lenient=True).sound()
+        request = EvaluationRequest(test_set=testsets.read_upload(body, lenient=True).sound())
     else:
-        test_set = testsets.load(workspace.home, trigger.dataset_id, lenient=True)
-        test_set, values = _of_speakers(test_set, trigger)
-        values |= _measures(trigger)
-        options = decode(BatchConfig, trigger.retrieval_config.model_dump()).options()
-    if len(test_set.queries) > limits.MAX_UPLOAD_QUERIES:
+        request = workflow.triggered(workspace, decode(workflow.Trigger, trigger.model_dump()))
+    assert request.test_set is not None
+    count = len(request.test_set.queries)
+    if count > limits.MAX_UPLOAD_QUERIES:
         raise LimitError(
-            f"{len(test_set.queries):,} queries, and {limits.MAX_UPLOAD_QUERIES:,} are allowed",
+            f"{count:,} queries, and {limits.MAX_UPLOAD_QUERIES:,} are allowed",
             hint="evaluate parts of the test set, or use the command line",
         )
-    return EvaluationRequest(
-        test_set=test_set,
-        options=options | asked.changes(),
-        run_id=asked.evaluation_id or (None if trigger is None else trigger.evaluation_id),
-        **(values | request_fields(request_options(asked))),
+    return replace(
+        request,
+        options={**request.options, **asked.changes()},
+        run_id=asked.evaluation_id or request.run_id,
+        **request_fields(request_options(asked)),
     )
 
 
@@ -145,26 +139,6 @@ def _trigger(body: bytes) -> Trigger | None:
         ]
         detail = f"{faults[0].where}: {faults[0].message}"
         raise ProblemError(422, "invalid", detail, errors=faults) from None
-
-
-def _of_speakers(test_set: TestSet, trigger: Trigger) -> tuple[TestSet, dict[str, Any]]:
-    """The queries that the speaker modes choose; ALL alone asks everything without filters."""
-    wanted = {SpeakerFilter(name) for name in trigger.speaker_modes or SPEAKERS}
-    if wanted == {SpeakerFilter.ALL}:
-        return test_set, {"mode": "overall"}
-    chosen = tuple(query for query in test_set.queries if query.speaker_filter in wanted)
-    if not chosen:
-        raise ProblemError(422, "invalid", "the dataset has no query for these speaker_modes")
-    held = test_set.held_out
-    if held is not None:
-        names = {query.query_id for query in chosen}
-        held = replace(held, query_ids=tuple(name for name in held.query_ids if name in names))
-    return replace(test_set, queries=chosen, held_out=held), {}
-
-
-def _measures(trigger: Trigger) -> dict[str, Any]:
-    cutoffs = trigger.retrieval_config.top_k
-    return {} if cutoffs is None else {"measures": workflow_measures(cutoffs)}
 
 
 def _result(job: Job) -> dict[str, Any]:
