@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from assay.version import __version__
 
 if TYPE_CHECKING:
-    from assay.app.python import evaluate, load_test_set
     from assay.app.evaluation import EvaluationRequest
+    from assay.app.python import evaluate, load_test_set
     from assay.app.workspace import Workspace
     from assay.app.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
     from assay.errors import AssayError

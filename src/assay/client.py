@@ -40,9 +40,9 @@ from assay.app.evaluation import (
 from assay.app.held_out import hidden_in
 from assay.app.index import Action, IndexWritten
 from assay.app.models import ModelRow
+from assay.app.runs import outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
-from assay.app.runs import outcome_of
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
@@ -248,9 +248,9 @@ class Client:
         sent along; any other name is that of a test set of the service.
         """
         drawn = request.drawn_as(self.settings)
-        params = {**_parameters(drawn.options), **written_options(drawn)}
+        params = [*as_parameters(drawn.options), *written_options(drawn)]
         if drawn.run_id is not None:
-            params["evaluation_id"] = drawn.run_id
+            params.append(("evaluation_id", drawn.run_id))
         headers = {
             "Idempotency-Key": secrets.token_hex(16),  # asking again starts nothing twice
             "Prefer": "respond-async",

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 
 from assay.app.configurations import read_configuration
-from assay.app.schedule import parse_schedule
 from assay.app.runs import verify_bundle
+from assay.app.schedule import parse_schedule
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
 from assay.evaluation.gate import parse_limits

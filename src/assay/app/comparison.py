@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from assay.app.configurations import read_configuration
+from assay.app.evaluation import EvaluationRequest
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
 from assay.app.statistics import USUAL, Measures, Statistics, as_text
 from assay.errors import MissingFileError, UsageError
@@ -32,7 +34,6 @@ from assay.model.testset import GoldenQuery
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
-    from assay.app.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,72 +235,18 @@ def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool 
     is_file = path.suffix in (".yaml", ".yml")
     if not is_file and "=" not in text:
         return Side(assay.runs.run(text).run_id, text)
-    changes = _of_file(path) if is_file else parse_inline(text)
+    changes = read_configuration(text)
     name = path.stem if is_file else text
     if test_set is None:
         raise UsageError(
             f"{name:.60} is a configuration, and there is no test set to run it on",
             hint="add --testset NAME",
         )
-    return _evaluated(assay, changes, test_set, name, holdout)
-
-
-def parse_inline(text: str) -> dict[str, Any]:
-    """``name=value`` pairs between commas; lists and weights have blanks between their items."""
-    from assay.search.request import read_changes
-
-    found: dict[str, str] = {}
-    for part in text.split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not name or name in found:
-            raise UsageError(
-                f"{part!r:.60} is not an option and its value",
-                hint="as in fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5",
-            )
-        found[name] = value
-    return read_changes(found)
-
-
-def _of_file(path: Path) -> dict[str, Any]:
-    from assay.search.request import read_changes
-    from assay.strict_yaml import MappingNode, ScalarNode, load_yaml
-
-    content = load_yaml(path)
-    if not isinstance(content, MappingNode):
-        raise UsageError(f"{path} is not a mapping of search options")
-    texts: dict[str, str | list[str]] = {}
-    for name, node in content.entries:
-        if isinstance(node, ScalarNode):
-            texts[name.text] = node.text
-        elif isinstance(node, MappingNode):
-            pairs = {key.text: getattr(item, "text", "") for key, item in node.entries}
-            texts |= (
-                pairs
-                if name.text == "filters"
-                else {name.text: ",".join(f"{key}={value}" for key, value in pairs.items())}
-            )
-        else:
-            texts[name.text] = [getattr(item, "text", "") for item in node.items]
-    return read_changes(texts)
-
-
-def _evaluated(
-    assay: Assay, changes: Mapping[str, Any], test_set: str, name: str, holdout: bool
-) -> Side:
-    """Run a configuration, or find that it was run before."""
-    from assay.app.workspace import Workspace
-    from assay.evaluation.parts import Split, part_of
-    from assay.evaluation.record import RecordOptions, record
-    from assay.testsets.load import load_test_set
-
-    if not isinstance(assay, Workspace):
-        raise UsageError(
-            "configurations can be run on this machine only, not by a service",
-            hint="name stored runs, or leave --server out",
-        )
-    workspace: Workspace = assay
-    chosen = load_test_set(test_set, folder=workspace.layout.test_sets)
-    part = part_of(chosen, Split.HOLDOUT if holdout else None)
-    system = workspace.system(**changes)
-    done = record(system, part, workspace.runs, RecordOptions(name=name[:80]))
-    return Side(done.info.run_id, name, made=not done.cached)
+    request = EvaluationRequest(
+        test_sets=(test_set,),
+        options=changes,
+        name=name[:80],
+        part="holdout" if holdout else None,
+    )
+    (made,) = assay.evaluate(request).runs
+    return Side(made.info.run_id, name, made=not made.cached)

@@ -47,7 +47,7 @@ class DocumentsWritten:
 def list_documents(workspace: Workspace, *, limit: int = 50, offset: int = 0) -> DocumentPage:
     """A page of the documents in the order of their ids."""
     workspace.require()
-    rows = workspace.store.places.documents(limit=limit, offset=offset)
+    rows = workspace.store.inventory.documents(limit=limit, offset=offset)
     return DocumentPage(workspace.store.counts()["documents"], rows)
 
 

@@ -32,7 +32,7 @@ from assay.options import (
     option,
     options_of,
 )
-from assay.search.request import option_name
+from assay.search.request import address_pairs, option_name
 from assay.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
@@ -205,18 +205,14 @@ def request_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     return {REQUEST_OPTIONS[name].attribute: value for name, value in values.items()}
 
 
-def written_options(request: EvaluationRequest) -> dict[str, str | list[str]]:
+def written_options(request: EvaluationRequest) -> list[tuple[str, str]]:
     """The options that differ from the usual ones, by name, as an address has them."""
-    found: dict[str, str | list[str]] = {}
-    for name, one in REQUEST_OPTIONS.items():
+    pairs: list[tuple[str, str]] = []
+    for one in REQUEST_OPTIONS.values():
         value = getattr(request, one.attribute)
-        if value == one.default:
-            continue
-        if isinstance(value, bool):
-            found[name] = str(value).lower()
-        else:
-            found[name] = list(value) if isinstance(value, tuple) else one.kind.write(value)
-    return found
+        if value != one.default:
+            pairs += address_pairs(one, value)
+    return pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +433,7 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
     split = None if request.part is None else Split(request.part)
     if request.mode != CROSS_MODE:
         return [part_of(test_set, split, Mode(request.mode))]
-    modes_of = workspace.store.places.ingestion_modes
+    modes_of = workspace.store.inventory.ingestion_modes
     return [part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)]
 
 

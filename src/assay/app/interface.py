@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.app.answers import Answered
-    from assay.app.search import Freshness
-    from assay.app.testsets import TestSetEntry
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
-    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
+    from assay.app.search import Freshness
+    from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import RunLibrary
@@ -89,6 +89,7 @@ class Assay(Protocol):
 
     def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
+
     def check_index(self) -> list[str]:
         """What is wrong with the index; nothing where the list is empty."""
 
@@ -100,6 +101,7 @@ class Assay(Protocol):
 
     def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
         """Copy the workspace into one checked file of this machine, while it is in use."""
+
     # Evaluation
 
     def evaluate(

@@ -7,13 +7,11 @@ services over one workspace, one works; the others only enter jobs.
 
 from __future__ import annotations
 
-import json
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +30,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ENDED",
     "EVALUATION",
+    "ClaimedJob",
     "Control",
     "Done",
     "Job",
     "JobState",
     "Jobs",
-    "ClaimedJob",
     "open_jobs",
     "perform",
     "problem_of",
@@ -297,7 +295,9 @@ class Jobs:
 # What each kind of job does
 
 
-def perform(workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]) -> Done:
+def perform(
+    workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
+) -> Done:
     """Do a job, whatever its kind; ``busy`` says whether people wait for searches."""
     if job.kind == EVALUATION:
         return _evaluate(workspace, job, control, busy)
@@ -306,7 +306,9 @@ def perform(workspace: Workspace, job: ClaimedJob, control: Control, busy: Calla
     return Done(encode(written))
 
 
-def _evaluate(workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]) -> Done:
+def _evaluate(
+    workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
+) -> Done:
     """Evaluate, or go on with an evaluation that was interrupted."""
     told = 0.0
 

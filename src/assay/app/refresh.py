@@ -255,8 +255,8 @@ def reanchor(workspace: Workspace, test_set: TestSet) -> Carried:
     for doc_id in sorted(_documents(test_set, archive)):
         stored = workspace.store.document(doc_id)
         if stored is not None:
-            chunks[doc_id] = [NewChunk(chunk.chunk_id, chunk.spans) for chunk in stored[1]]
-            chunkers |= {chunk.chunker_version for chunk in stored[1]}
+            chunks[doc_id] = [NewChunk(chunk.chunk_id, chunk.spans) for chunk in stored.chunks]
+            chunkers |= {chunk.chunker_version for chunk in stored.chunks}
     if not chunks:
         raise InputError(
             f"no judged document of {test_set.name} is in {workspace.home}",

@@ -89,7 +89,7 @@ def incomplete(assay: Assay) -> Iterator[str]:
 def freshness(workspace: Workspace) -> Freshness:
     """Whether there are documents, and whether the index has them; every search asks."""
     return Freshness(
-        empty=not workspace.store.places.documents(limit=1),
+        empty=not workspace.store.inventory.documents(limit=1),
         changes_behind=workspace.changes_behind(),
         home=str(workspace.home),
     )

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay import limits
 from assay.annotation.due import Due, refresh_due
-from assay.app.held_out import MASK, masked, masked_diff, noted
-from assay.app.held_out import uses
+from assay.app.held_out import MASK, masked, masked_diff, noted, uses
 from assay.app.layout import Layout
 from assay.errors import ConflictError, InputError, UsageError
 from assay.model.codec import as_json, encode

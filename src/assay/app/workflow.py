@@ -177,7 +177,7 @@ class SaveRequest:
 def triggered(workspace: Workspace, trigger: Trigger) -> EvaluationRequest:
     """The evaluation that a trigger asks for."""
     config = trigger.retrieval_config
-    test_set = testsets.load(workspace.home, trigger.dataset_id, lenient=True)
+    test_set = testsets.load(workspace.layout, trigger.dataset_id, lenient=True)
     speakers = frozenset(trigger.speaker_modes or SPEAKERS)
     overall = speakers == {"ALL"}  # everything, without filters
     return EvaluationRequest(

@@ -23,13 +23,13 @@ from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
-    from assay.app.search import Freshness
-    from assay.app.testsets import TestSetEntry
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
-    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
+    from assay.app.search import Freshness
+    from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation

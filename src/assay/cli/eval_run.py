@@ -147,8 +147,8 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from assay.app.run_views import view_of
-    from assay.cli.show import show_tables
+    from assay.app.runs import view_of
+    from assay.cli.tables import show_tables
 
     one = made.runs[0]
     view = view_of(assay, one.info, one.result, request.scoring(assay.settings), **views)
@@ -160,7 +160,7 @@ def _show(
 
 
 def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool) -> None:
-    from assay.cli.show import show_tables
+    from assay.cli.tables import show_tables
     from assay.render import evaluation as report
 
     if as_json:

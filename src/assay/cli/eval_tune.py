@@ -38,7 +38,7 @@ def tune(
     from assay.app.tuning import tune as find_settings
     from assay.app.workspace import Workspace
     from assay.cli.eval_progress import evaluation_progress
-    from assay.cli.show import show_tables
+    from assay.cli.tables import show_tables
     from assay.render.tuning import tuning_json, tuning_tables
     from assay.search.request import read_changes
 

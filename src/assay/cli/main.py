@@ -18,9 +18,9 @@ Exit codes: 0 done, 1 error, 2 usage or input, 3 gate failed, 4 inconclusive or 
 130 interrupted, 141 the reader of stdout went away.
 """
 
+import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from assay import garbage
 from assay.cli import streams

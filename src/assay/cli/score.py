@@ -164,7 +164,7 @@ def write(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: s
         if form == "md":
             emit_text(markdown(tables))
         else:
-            from assay.cli.show import show_tables
+            from assay.cli.tables import show_tables
 
             show_tables(tables, color)
         return

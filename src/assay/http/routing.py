@@ -108,13 +108,6 @@ _REASONS = {
 }
 
 
-def answers(kind: Any) -> dict[int | str, dict[str, Any]]:
-    """The documentation of an answer that is the JSON form of a value."""
-    schema = json_schema(kind)
-    about = schema.get("description") or "Successful Response"
-    return {200: {"description": about, "content": {"application/json": {"schema": schema}}}}
-
-
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documentation of refusals; those that every route can give are always among them."""
     everywhere = (400, 401, 403, 413, 415, 422, 429, 500, 503, 504)

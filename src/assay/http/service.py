@@ -203,7 +203,7 @@ class Service:
     def start_scheduled(self, name: str, test_set: str) -> Job:
         """Enter the evaluation that the clock asks for; the same one again changes nothing."""
         request = EvaluationRequest(
-            test_set=testsets.load(self.settings.home, test_set, lenient=True)
+            test_set=testsets.load(self.workspace.layout, test_set, lenient=True)
         )
         return self.jobs.submit_evaluation(name, request, owner="schedule")
 

@@ -256,14 +256,19 @@ def as_parameters(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for name, value in changes.items():
         one = SEARCH_OPTIONS[option_name(name)]
-        accepted = one.accept(value)
-        if isinstance(accepted, bool):
-            pairs.append((one.name, str(accepted).lower()))
-        elif several(one.kind):
-            pairs += [(one.name, str(item)) for item in accepted]
-        elif accepted is not None:
-            pairs.append((one.name, one.kind.write(accepted)))
+        pairs += address_pairs(one, one.accept(value))
     return pairs
+
+
+def address_pairs(one: Option, value: Any) -> list[tuple[str, str]]:
+    """An option and its value as an address has them: nothing for None, a pair for each item."""
+    if value is None:
+        return []
+    if isinstance(value, bool):
+        return [(one.name, str(value).lower())]
+    if several(one.kind):
+        return [(one.name, str(item)) for item in value]
+    return [(one.name, one.kind.write(value))]
 
 
 def as_flags(changes: Mapping[str, Any]) -> list[str]:

@@ -122,5 +122,4 @@ def test_a_tag_is_taken_from_the_run_that_has_it(workspace: Workspace) -> None:
 
 def test_a_baseline_in_a_request_over_http_is_never_a_file() -> None:
     asked = decode(GateRequest, {"baseline": "numbers.json", "current": "latest"})
-    assert asked.baseline == "numbers.json"
-    assert not isinstance(asked.baseline, Path)
+    assert type(asked.baseline) is str

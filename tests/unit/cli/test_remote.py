@@ -14,7 +14,7 @@ from assay.app.evaluation import EvaluationRequest
 from assay.cli.lazy import load
 from assay.cli.main import COMMANDS, run
 from assay.cli.options import WITH_SERVER
-from assay.client import Client, ServiceError
+from assay.client import Client
 from assay.testsets.load import parse_test_set
 from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.http.process import SETTINGS, ServiceProcess

@@ -29,9 +29,9 @@ from assay.http.wire.documents import (
 )
 from assay.http.wire.jobs import JobBody
 from assay.http.wire.paging import Limit, Offset
-from assay.render.markup import safe_table
 from assay.model.codec import encode
 from assay.model.document import StoredDocument
+from assay.render.markup import safe_table
 
 router = new_router("documents", prefix="/v1")
 

@@ -9,10 +9,10 @@ from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from assay.app.search import options_of_caller
 from assay import limits
 from assay.app import testsets, workflow
 from assay.app.evaluation import EvaluationRequest, request_fields
+from assay.app.search import options_of_caller
 from assay.errors import LimitError
 from assay.hits import strict_json
 from assay.http.edge.problems import Fault, ProblemError
