@@ -96,7 +96,7 @@ def answers(workspace: Workspace) -> None:
     """The measures of the embedded answerer on both shipped sets."""
     from assay.measures.answers import AnswerRecord
 
-    answerer = ExtractiveAnswerer(workspace.settings.dense_model)
+    answerer = ExtractiveAnswerer(workspace.settings.dense_model or "")
     records, taken = [], []
     golden = [
         query

@@ -16,7 +16,6 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -42,17 +41,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         models = _models(folder / "models", options.models.absolute())
-        config = replace(
-            configure(),
-            home=folder / "home",
-            models=str(models),
-            dense_model="none",
-            components="bm25,splade",
-            rerank="on",
-            reranker=RERANKER,
+        settings = configure(
+            {
+                "home": folder / "home",
+                "models": models,
+                "dense_model": "none",
+                "components": "bm25,splade",
+                "rerank": True,
+                "reranker": RERANKER,
+            }
         )
-        with Workspace(config) as workspace:
-            workspace.ingest(read_corpus(Path(str(resources.files("assay") / "data" / "corpus"))))
+        with Workspace(settings) as workspace:
+            workspace.store_documents(
+                read_corpus(Path(str(resources.files("assay") / "data" / "corpus")))
+            )
             workspace.update_index()
             answers = [workspace.search(text) for text in _questions(options.questions + WARM_UP)]
     print(json.dumps(_told(answers[WARM_UP:])))

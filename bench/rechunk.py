@@ -160,7 +160,7 @@ def store(
     cut = {doc: list(chunk_document(paper, profile)) for doc, paper in documents.items()}
     config = configure({"home": home, "dense_model": "none", "splade_model": "none"})
     with Workspace(config) as workspace:
-        workspace.ingest((documents[doc], tuple(parts)) for doc, parts in cut.items())
+        workspace.store_documents((documents[doc], tuple(parts)) for doc, parts in cut.items())
         workspace.update_index()
     return cut
 

@@ -65,7 +65,7 @@ class Assay(Engine):
         from assay.index.writer import update
 
         workspace = self.workspace_in(folder)
-        workspace.ingest(self._documents())
+        workspace.store_documents(self._documents())
         update(workspace.index_folder, workspace.store, self.encoders())
         workspace.close()
 

@@ -82,9 +82,18 @@ def configuration_page() -> str:
     from assay.settings import SETTINGS
 
     rows = [
-        (code(one.name), code(one.default), one.help, one.kind.form, _yes(one.changes_results))
+        (
+            code(one.name),
+            "secret" if one.secret else code(one.default),
+            one.help,
+            one.kind.form,
+            _yes(one.changes_results),
+        )
         for one in SETTINGS.values()
     ]
+    older = ", ".join(
+        f"{code(alias)} is {code(one.name)}" for one in SETTINGS.values() for alias in one.aliases
+    )
     return "\n".join(
         (
             "# Settings\n",
@@ -92,7 +101,8 @@ def configuration_page() -> str:
             "`ASSAY_RRF_K=30`), that over the nearest `assay.yaml`, that over the default. "
             "`assay config show --origin` says which holds here and why.\n",
             "*Results* marks the settings that can change a result; `assay config hash` covers "
-            "these.\n",
+            "these. A secret comes from the environment only and is never shown. "
+            f"Older names still work: {older}.\n",
             table(("setting", "default", "meaning", "allowed", "results"), rows),
         )
     )
@@ -194,7 +204,7 @@ def _first(kind: type[Any]) -> str:
 
 def metrics_page() -> str:
     """Every metric that Prometheus can read."""
-    from assay.app.quality import families
+    from assay.app.prometheus import families
     from assay.http.metrics import Metrics
 
     found = [*Metrics().registry.collect(), *families(None)]

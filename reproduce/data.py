@@ -37,7 +37,7 @@ def indexed(
     """A workspace that holds these documents; vectors of an earlier time are used again."""
     config = configure({"home": WORK / name}, environ={}, folder=HERE)
     with Workspace(config) as workspace:
-        workspace.ingest(documents)
+        workspace.store_documents(documents)
         workspace.update_index(_say)
         if workspace.index_card()["dead_rows"]:  # they still count in the weights of words
             workspace.update_index(_say, fresh=True)

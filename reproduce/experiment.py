@@ -8,15 +8,14 @@ understands beside (``queries``, ``rerank_depth`` ...), and the ``expected`` val
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.search.fusion import check_fusion
-from assay.search.request import FusionMethod, Normalization, SearchOptions
-from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
+from assay.app.configurations import option_text
+from assay.search.request import SEARCH_OPTIONS, SearchOptions, changed, read_changes
+from assay.strict_yaml import MappingNode, Node, ScalarNode, load_yaml
 
 HERE = Path(__file__).resolve().parent
-_OPTIONS = {field.name for field in fields(SearchOptions)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +66,13 @@ def _run(name: str, body: Node) -> Run:
     expected = body.get("expected")
     assert isinstance(expected, MappingNode), name
     known = {key.text: node for key, node in body.entries if key.text != "expected"}
-    options = SearchOptions(
-        **{key: _option(key, node) for key, node in known.items() if key in _OPTIONS}  # type: ignore[arg-type]
-    )
-    check_fusion(options)
+    texts = {key: option_text(key, node) for key, node in known.items() if key in SEARCH_OPTIONS}
     return Run(
         name,
-        options,
+        changed(SearchOptions(), **read_changes(texts)),
         {key.text: float(_text(value)) for key, value in expected.entries},
-        {key: _text(node) for key, node in known.items() if key not in _OPTIONS},
+        {key: _text(node) for key, node in known.items() if key not in SEARCH_OPTIONS},
     )
-
-
-def _option(key: str, node: Node) -> object:
-    if key == "components":
-        assert isinstance(node, SequenceNode), key
-        return tuple(_text(item) for item in node.items)
-    if key == "weights":
-        assert isinstance(node, MappingNode), key
-        return {name.text: float(_text(value)) for name, value in node.entries}
-    text = _text(node)
-    if key in ("rrf_k", "depth", "rerank_depth"):
-        return int(text)
-    if key in ("per_type_weights", "boosts", "rerank"):
-        return text == "true"
-    makers = {"fusion_method": FusionMethod, "normalization": Normalization}
-    return makers.get(key, str)(text)
 
 
 def _text(node: Node | None) -> str:

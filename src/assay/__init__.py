@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 from assay.version import __version__
 
 if TYPE_CHECKING:
+    from assay.app.evaluation import EvaluationRequest
+    from assay.app.python import evaluate, load_test_set
     from assay.app.workspace import Workspace
     from assay.app.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
     from assay.errors import AssayError
     from assay.evaluation.answers import score_answers
     from assay.evaluation.decisions import Decisions, classify
-    from assay.evaluation.evaluate import evaluate
     from assay.evaluation.result import EvaluationResult
     from assay.evaluation.sampling import Sampling
     from assay.evaluation.score import Protocol, score
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.request import SearchOptions
     from assay.search.response import SearchHit, SearchResponse
-    from assay.testsets.load import load_test_set
 
 _HOMES = {
     "Answer": "model.answers",
@@ -46,6 +46,7 @@ _HOMES = {
     "AssayError": "errors",
     "Comparison": "evaluation.significance",
     "Decisions": "evaluation.decisions",
+    "EvaluationRequest": "app.evaluation",
     "EvaluationResult": "evaluation.result",
     "Expect": "model.answers",
     "GoldenQuery": "model.testset",
@@ -62,10 +63,10 @@ _HOMES = {
     "Ties": "model.ranking",
     "classify": "evaluation.decisions",
     "compare": "evaluation.significance",
-    "evaluate": "evaluation.evaluate",
+    "evaluate": "app.python",
     "load_qrels": "hits.qrels",
     "open": "app.workspace",
-    "load_test_set": "testsets.load",
+    "load_test_set": "app.python",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
     "score": "evaluation.score",
@@ -83,6 +84,7 @@ __all__ = [
     "AssayError",
     "Comparison",
     "Decisions",
+    "EvaluationRequest",
     "EvaluationResult",
     "Expect",
     "Filters",

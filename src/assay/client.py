@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -23,29 +23,51 @@ from urllib.parse import quote
 import httpx2 as httpx
 
 from assay.app.answers import Answered
+from assay.app.backup import BackupWritten, describe
+from assay.app.corpus import DocumentPage, DocumentsWritten
+from assay.app.engine import Progress, silent
+from assay.app.evaluation import (
+    Evaluated,
+    EvaluationProgress,
+    EvaluationRequest,
+    EvaluationStep,
+    evaluated,
+    scored_run,
+    test_set_body,
+    unwatched,
+    written_options,
+)
 from assay.app.held_out import hidden_in
-from assay.app.run_exchange import info_of, outcome_of
+from assay.app.index import Action, IndexWritten
+from assay.app.models import ModelRow
+from assay.app.runs import outcome_of
+from assay.app.search import Freshness
+from assay.app.testsets import TestSetEntry
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
 from assay.model.codec import decode
-from assay.model.document import ChunkPlace
+from assay.model.document import ChunkPlace, StoredDocument
 from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
-from assay.search.request import SEARCH_OPTIONS, option_name
+from assay.search.request import as_parameters
 from assay.search.response import SearchResponse
 from assay.search.why import Why
 from assay.settings import Settings, configure
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
+"""Between two looks at a job."""
 OK, NOT_FOUND = 200, 404
 BUSY = frozenset({429, 503})
 ENDED = frozenset({"complete", "failed", "cancelled"})
+WAIT_S = 3_600.0
 PAGE = 1_000
 IDS_AT_ONCE = 5_000
+QUERIES_AT_ONCE = 50  # they stand in the address
 
 
 class ServiceError(AssayError):
@@ -118,17 +140,17 @@ class Client:
 
     def search(self, query: str, /, **changes: Any) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
-        params = {"q": query, **_parameters(changes)}
+        params = [("q", query), *as_parameters(changes)]
         return decode(SearchResponse, self._call("GET", "/v1/search", params=params))
 
     def why(self, query: str, document: str, /, **changes: Any) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
-        params = {"q": query, "document": document, **_parameters(changes)}
+        params = [("q", query), ("document", document), *as_parameters(changes)]
         return decode(Why, self._call("GET", "/v1/search/why", params=params))
 
     def answer(self, question: str, /, **changes: Any) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
-        params = {"q": question, **_parameters(changes)}
+        params = [("q", question), *as_parameters(changes)]
         return decode(Answered, self._call("GET", "/v1/answer", params=params))
 
     # Documents and the index
@@ -137,6 +159,10 @@ class Client:
         """The labels of sections that there are."""
         found: list[str] = self._call("GET", "/v1/sections")["sections"]
         return found
+
+    def freshness(self) -> Freshness:
+        """Whether there are documents, and whether the index has them."""
+        return decode(Freshness, self._call("GET", "/v1/index/freshness"))
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
@@ -147,40 +173,98 @@ class Client:
         found: list[str] = self._call("GET", "/v1/index/check")["problems"]
         return found
 
-    def write_index(self, action: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
+    def write_index(self, action: Action = "update", progress: Progress = silent) -> IndexWritten:
         """Update, compact or rebuild the index, and wait for it."""
-        return self._done(self._call("POST", "/v1/index", json={"action": action}), wait_s)
+        answer = self._call("POST", "/v1/index", json={"action": action})
+        return decode(IndexWritten, self._done(answer, WAIT_S, progress))
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> dict[str, Any]:
+    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
         """A page of the documents in the order of their ids."""
-        return self._call("GET", "/v1/documents", params={"limit": limit, "offset": offset})
+        params = {"limit": limit, "offset": offset}
+        return decode(DocumentPage, self._call("GET", "/v1/documents", params=params))
 
-    def document(self, doc_id: str) -> dict[str, Any]:
+    def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
-        return self._call("GET", f"/v1/documents/{_quoted(doc_id)}")
+        return decode(StoredDocument, self._call("GET", f"/v1/documents/{_quoted(doc_id)}"))
 
-    def delete_document(self, doc_id: str, *, wait_s: float = 3_600.0) -> dict[str, Any]:
-        """Delete a document, and wait until the index knows."""
-        return self._done(self._call("DELETE", f"/v1/documents/{_quoted(doc_id)}"), wait_s)
+    def delete_documents(
+        self, doc_ids: Sequence[str], progress: Progress = silent
+    ) -> DocumentsWritten:
+        """Delete documents and wait until the index knows; an unknown id is refused before that."""
+        body = {"doc_ids": list(doc_ids)}
+        answer = self._call("POST", "/v1/documents/delete", json=body)
+        return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
 
-    def test_sets(self) -> dict[str, Any]:
+    def add_documents(
+        self,
+        documents: Iterable[Mapping[str, Any]],
+        *,
+        profile: str = "auto",
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents that are given as JSON, and wait until they are searchable."""
+        body = {"documents": [dict(one) for one in documents], "profile": profile}
+        answer = self._call("POST", "/v1/documents", json=body)
+        return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
+
+    def models(self) -> tuple[ModelRow, ...]:
+        """Every model, what it is for and whether the service has it."""
+        rows = self._call("GET", "/v1/models")["models"]
+        return tuple(decode(ModelRow, row) for row in rows)
+
+    def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
-        return self._call("GET", "/v1/testsets")
+        return decode(tuple[TestSetEntry, ...], self._call("GET", "/v1/testsets")["test_sets"])
 
-    def backup(self, target: Path, *, vectors: bool = False) -> int:
-        """Write a backup of the service's workspace to a new file; how many bytes it has."""
+    def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
+        """Write a backup of the service's workspace to a new file of this machine."""
         if target.exists():
             raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
         params = {"vectors": str(vectors).lower()}
         try:
-            with self._http.stream("GET", "/v1/backup", params=params, timeout=3_600) as response:
+            with self._http.stream("GET", "/v1/backup", params=params, timeout=WAIT_S) as response:
                 if response.status_code != OK:
                     response.read()
                     _answer(response)
                 with new_file(target) as file:
-                    return sum(file.write(part) for part in response.iter_bytes())
+                    for part in response.iter_bytes():
+                        file.write(part)
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise self._unreachable(problem) from None
+        return describe(target)
+
+    # Evaluation
+
+    def evaluate(
+        self,
+        request: EvaluationRequest,
+        progress: EvaluationProgress | None = None,
+        *,
+        wait_s: float = 24 * 3_600.0,
+    ) -> Evaluated:
+        """Let the service run a test set, and read the run that it keeps.
+
+        Intervals are drawn by the settings of whoever asks. A test set that is a file here is
+        sent along; any other name is that of a test set of the service.
+        """
+        drawn = request.drawn_as(self.settings)
+        params = [*as_parameters(drawn.options), *written_options(drawn)]
+        if drawn.run_id is not None:
+            params.append(("evaluation_id", drawn.run_id))
+        headers = {
+            "Idempotency-Key": secrets.token_hex(16),  # asking again starts nothing twice
+            "Prefer": "respond-async",
+        }
+        answer = self._call(
+            "POST", "/v1/evaluate", json=test_set_body(drawn), params=params, headers=headers
+        )
+        report = progress or unwatched
+        result = self._done(
+            answer, wait_s, lambda stage, done, total: report(EvaluationStep(done, total))
+        )
+        results = result["modes"].values() if "modes" in result else (result,)
+        runs = [scored_run(self, one["run_id"], drawn, cached=one["cached"]) for one in results]
+        return evaluated(self, drawn, runs)
 
     # Runs
 
@@ -217,16 +301,6 @@ class Client:
             found |= set(self._call("POST", "/v1/chunks/present", json={"ids": part})["ids"])
         return frozenset(found)
 
-    def evaluate(
-        self, test_set: Mapping[str, Any], *, wait_s: float = 3_600.0, **parameters: Any
-    ) -> dict[str, Any]:
-        """Evaluate a test set, or a dataset of the service, and wait for the result."""
-        headers = {"Idempotency-Key": secrets.token_hex(16)}  # asking again starts nothing twice
-        answer = self._call(
-            "POST", "/v1/evaluate", json=dict(test_set), params=parameters, headers=headers
-        )
-        return self._done(answer, wait_s)
-
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""
         return self._call("GET", f"/v1/runs/{_quoted(ref)}/export")
@@ -252,15 +326,19 @@ class Client:
         """Any request of the service, as JSON."""
         return self._call(method, path, **request)
 
-    def _done(self, answer: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _done(
+        self, answer: dict[str, Any], seconds: float, progress: Progress = silent
+    ) -> dict[str, Any]:
         """The result itself, whether it came at once or as a job."""
-        return self.wait(answer["job_id"], seconds) if "job_id" in answer else answer
+        return self.wait(answer["job_id"], seconds, progress) if "job_id" in answer else answer
 
-    def wait(self, job_id: str, seconds: float) -> dict[str, Any]:
+    def wait(self, job_id: str, seconds: float, progress: Progress = silent) -> dict[str, Any]:
         """The result of a job, once it has one."""
         until = time.monotonic() + seconds
+        pause = FIRST_PAUSE_S
         while True:
-            job = self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}")
+            job = self._call("GET", f"/v1/jobs/{_quoted(job_id)}")
+            progress(job["kind"], job["done"], job["total"])
             if job["state"] == "complete":
                 result: dict[str, Any] = job["result"]
                 return result
@@ -268,7 +346,8 @@ class Client:
                 raise ServiceError(409, job["problem"] or {"detail": f"the job was {job['state']}"})
             if time.monotonic() > until:
                 raise UnreachableError(f"the job {job_id} is still {job['state']}")
-            time.sleep(0.5)
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         for attempt in range(1, ATTEMPTS + 1):
@@ -297,7 +376,7 @@ class RemoteRuns:
     def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
         """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
         params = {} if suite is None else {"suite": suite}
-        return info_of(self._known("GET", f"/v1/runs/{_quoted(ref)}", params=params))
+        return decode(RunInfo, self._known("GET", f"/v1/runs/{_quoted(ref)}", params=params))
 
     def outcomes(
         self,
@@ -308,19 +387,32 @@ class RemoteRuns:
         queries: Collection[str] | None = None,
     ) -> tuple[QueryOutcome, ...]:
         """What happened to each query, page by page."""
-        found: list[QueryOutcome] = []
+        if queries is None:
+            return tuple(self._outcomes(ref, depth, stages, ()))
+        listed = sorted(queries)
+        return tuple(
+            one
+            for at in range(0, len(listed), QUERIES_AT_ONCE)
+            for one in self._outcomes(ref, depth, stages, listed[at : at + QUERIES_AT_ONCE])
+        )
+
+    def _outcomes(
+        self, ref: str, depth: int | None, stages: bool, queries: Sequence[str]
+    ) -> Iterator[QueryOutcome]:
+        params: dict[str, Any] = {"limit": PAGE, "stages": str(stages).lower()}
+        if depth is not None:
+            params["depth"] = depth
+        if queries:
+            params["query"] = list(queries)
         offset, total = 0, 1
         while offset < total:
-            params = {"limit": PAGE, "offset": offset, "stages": str(stages).lower()}
-            page = self._known("GET", f"/v1/runs/{_quoted(ref)}/queries", params=params)
+            page = self._known(
+                "GET", f"/v1/runs/{_quoted(ref)}/queries", params={**params, "offset": offset}
+            )
             total = page["total"]
             offset += PAGE
-            found += [
-                outcome_of(one, depth=depth)
-                for one in page["outcomes"]
-                if queries is None or one["query_id"] in queries
-            ]
-        return tuple(found)
+            for one in page["outcomes"]:
+                yield outcome_of(one, depth=depth)
 
     def test_set(self, ref: str) -> TestSet:
         """The queries and judgments that the run was made with."""
@@ -350,7 +442,7 @@ class RemoteRuns:
                 "GET", "/v1/runs", params={**params, "limit": size, "offset": offset + len(rows)}
             )
             total = page["total"]
-            rows += [info_of(one) for one in page["runs"]]
+            rows += decode(RunPage, page).runs
             if len(page["runs"]) < size:
                 break
         return RunPage(tuple(rows), total)
@@ -382,21 +474,6 @@ class RemoteRuns:
 
 def _quoted(text: str) -> str:
     return quote(text, safe="")
-
-
-def _parameters(changes: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """Options of a search as an address has them."""
-    found: dict[str, str | list[str]] = {}
-    for name, value in changes.items():
-        one = SEARCH_OPTIONS[option_name(name)]
-        accepted = one.accept(value)
-        if isinstance(accepted, bool):
-            found[one.name] = str(accepted).lower()
-        elif one.name != "components" and isinstance(accepted, tuple):
-            found[one.name] = [str(item) for item in accepted]
-        elif accepted is not None:
-            found[one.name] = one.kind.write(accepted)
-    return found
 
 
 def _parts(ids: Iterable[str]) -> list[list[str]]:

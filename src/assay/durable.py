@@ -110,7 +110,7 @@ def move_folder(made: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def move_into(made: Path, target: Path, *, last: str) -> None:
+def move_into(made: Path, target: Path, *, last: str | None = None) -> None:
     """Move what a folder holds into one that is there; ``last``, once all else is durable.
 
     Where somebody has the last name already, everything goes back.
@@ -120,6 +120,8 @@ def move_into(made: Path, target: Path, *, last: str) -> None:
     for path in moved:
         path.rename(target / path.name)
     sync_folder(target)
+    if last is None:
+        return
     try:
         take_name(made / last, target / last)
     except FileExistsError:

@@ -40,11 +40,14 @@ A message says what happened and where; ``hint`` says what to do next.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.plural import counted
+
+_FOLDERS = re.compile(r"(?<!\S)/(?:[^\s/]+/)+(?=[^\s/])")
 
 
 class AssayError(Exception):
@@ -61,6 +64,11 @@ class AssayError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+    @property
+    def public_message(self) -> str:
+        """The message for a caller on another machine."""
+        return self.message
 
 
 class UsageError(AssayError):
@@ -215,6 +223,11 @@ class StorageError(AssayError):
     """The workspace cannot be read or written: disk, permissions, format."""
 
     code = "storage"
+
+    @property
+    def public_message(self) -> str:
+        """It names files, but not where they are."""
+        return _FOLDERS.sub("", self.message)
 
 
 class CorruptError(StorageError):

@@ -2,10 +2,10 @@
 
 An ``Option`` is a field of a frozen dataclass: its metadata says what it is called, what it may be
 and what it is for. Command line, HTTP parameters, pages, saved configurations and settings are made
-from it. A kind reads text (``read``: a flag, a variable, a line of YAML, a query parameter) and accepts
-values (``accept``: Python, JSON). Both give the same value or raise ``ValueError``; ``form`` ends
-the sentence "must be ...". ``schema`` is the same rule as JSON Schema, for the documentation of the
-HTTP service.
+from it. A kind reads text (``read``: a flag, a variable, a line of YAML, a query parameter) and
+accepts values (``accept``: Python, JSON). Both give the same value or raise ``ValueError``;
+``form`` ends the sentence "must be ...". ``schema`` is the same rule as JSON Schema, for the
+documentation of the HTTP service.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from assay.errors import UsageError
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 _REAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
 _SHARE = re.compile(r"(\d{1,9}(\.\d{0,12})?|\.\d{1,12})")
+_LONGEST_WEIGHTS = 200
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 
 
@@ -57,18 +58,25 @@ class Kind(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text that is not blank, or that a ``pattern`` allows, which ``form`` puts into words."""
+    """Text that is not blank, or that a ``pattern`` allows, which ``form`` puts into words.
 
-    pattern: str = r"(?s).*\S.*"
+    ``most`` is how many characters it may have; 0 means any number.
+    """
+
+    pattern: str = ""
     form: str = "text that is not blank"
+    most: int = 0
     numeric: bool = False
     hint: str | None = None
 
     def read(self, text: str) -> str:
         """The text without blanks around it."""
-        if not re.fullmatch(self.pattern, text.strip()):
+        found = text.strip()
+        if self.pattern and not re.fullmatch(self.pattern, found):
             raise ValueError(text)
-        return text.strip()
+        if not found or (self.most and len(found) > self.most):
+            raise ValueError(text)
+        return found
 
     def accept(self, value: object) -> str:
         """The same for a value."""
@@ -82,9 +90,9 @@ class Text:
 
     def schema(self) -> dict[str, Any]:
         """A string."""
-        usual = self.pattern == Text().pattern
-        rule = {"minLength": 1} if usual else {"pattern": f"^(?:{self.pattern})$"}
-        return {"type": "string", **rule}
+        rule: dict[str, Any] = {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {}
+        longest = {"maxLength": self.most} if self.most else {}
+        return {"type": "string", "minLength": 1, **longest, **rule}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +265,10 @@ class Switch:
 
     def read(self, text: str) -> bool:
         """The text as a boolean."""
-        if text not in ON | OFF:
+        word = text.lower()
+        if word not in ON | OFF:
             raise ValueError(text)
-        return text in ON
+        return word in ON
 
     def accept(self, value: object) -> bool:
         """The boolean itself."""
@@ -333,6 +342,8 @@ class Weights:
         """``bm25=0.3,dense=0.7``, also with colons and blanks."""
         if text.strip() in ("default", ""):
             return {}
+        if len(text) > _LONGEST_WEIGHTS:
+            raise ValueError(text)
         weights: dict[str, float] = {}
         for part in re.split(r"[,\s]+", re.sub(r"\s*[=:]\s*", "=", text.strip())):
             name, equals, number = part.partition("=")
@@ -342,7 +353,7 @@ class Weights:
         return weights
 
     def accept(self, value: object) -> dict[str, float]:
-        """A mapping from component to number; whether they fit the components is told elsewhere."""
+        """A mapping from component to number; ``SearchOptions`` checks that they fit together."""
         if isinstance(value, str):
             return self.read(value)
         if not isinstance(value, Mapping):
@@ -357,7 +368,7 @@ class Weights:
         """A string."""
         return {
             "type": "string",
-            "maxLength": 200,
+            "maxLength": _LONGEST_WEIGHTS,
             "examples": ["bm25=0.3,splade=0.2,dense=0.5"],
         }
 
@@ -412,7 +423,6 @@ class Maybe:
 
     of: Kind
     none: tuple[str, ...] = ("none",)
-    says: str = field(default="", compare=False)
 
     @property
     def numeric(self) -> bool:
@@ -451,6 +461,11 @@ class Maybe:
 def several(kind: Kind) -> bool:
     """Whether an option of this kind may be given more than once."""
     return isinstance(kind, Several)
+
+
+def is_switch(kind: Kind) -> bool:
+    """Whether an option of this kind is yes or no, or not given."""
+    return isinstance(kind.of if isinstance(kind, Maybe) else kind, Switch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,4 +536,14 @@ def options_of(owner: type[Any]) -> dict[str, Option]:
     ]
     return {
         one.name: one for one in (replace(one, name=one.name or one.attribute) for one in described)
+    }
+
+
+def read_options(
+    options: Mapping[str, Option], given: Mapping[str, str | bool | Iterable[str]]
+) -> dict[str, Any]:
+    """The values that people wrote on a command line, by the names of their options."""
+    return {
+        name: options[name].read(value) if isinstance(value, str) else options[name].accept(value)
+        for name, value in given.items()
     }

@@ -14,7 +14,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -82,7 +82,7 @@ def _service(kind: Kind, default: str, line: str, *, secret: bool = False) -> An
     return _setting(kind, default, line, changes_results=False, secret=secret)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings:
     """Every setting with its value; None where there is none."""
 
@@ -235,7 +235,13 @@ class Settings:
         Maybe(Text()), "none", "address of a service that commands talk to"
     )
     api_key: str | None = _service(Maybe(Text(), none=()), "", "key for that service", secret=True)
-    origins: Mapping[str, str] = field(compare=False, repr=False)
+    origins: Mapping[str, str] = field(compare=False)
+
+    def __repr__(self) -> str:
+        """Without secrets, since tracebacks and logs show it."""
+        return (
+            f"Settings({', '.join(f'{name}={value!r}' for name, value in self.as_dict().items())})"
+        )
 
     @property
     def sampling(self) -> Sampling:
@@ -250,17 +256,14 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """Name and plain value of every setting, in the order of the table; no secrets."""
-        values = {name: _plain(self.value(name)) for name in SETTINGS}
-        hidden = {row.name: "***" for row in SETTINGS.values() if row.secret and values[row.name]}
-        return {**values, **hidden, "database": _PASSWORD.sub(r"\1***\2", self.database)}
+        return {
+            name: _without_secret(row, _plain(self.value(name))) for name, row in SETTINGS.items()
+        }
 
     def as_text(self) -> dict[str, str]:
         """The same as people write it in ``assay.yaml``."""
-        shown = self.as_dict()
         return {
-            name: str(shown[name])
-            if row.secret and shown[name] or name == "database"
-            else row.kind.write(self.value(name))
+            name: _without_secret(row, row.kind.write(self.value(name))) or "none"
             for name, row in SETTINGS.items()
         }
 
@@ -284,8 +287,6 @@ class Settings:
 
 def _table() -> dict[str, Setting]:
     """Every setting by its name; those of a search stand where ``search`` does."""
-    from dataclasses import replace
-
     rows: list[Setting] = []
     for one in fields(Settings):
         if one.name == "search":
@@ -471,6 +472,13 @@ def _entry(path: Path, key: ScalarNode, node: Node) -> ScalarNode:
     if not isinstance(node, ScalarNode):
         raise ConfigError(f"{path}:{key.line}: {key.text} must be a single value")
     return node
+
+
+def _without_secret(row: Setting, value: Any) -> Any:
+    """The value, stars where it is secret or holds a password."""
+    if row.secret:
+        return "***" if value else None
+    return _PASSWORD.sub(r"\1***\2", value) if isinstance(value, str) else value
 
 
 def _content(path: Path) -> str:

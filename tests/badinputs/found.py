@@ -7,10 +7,11 @@ import json
 from pathlib import Path
 
 from assay.annotation.exchange import read_grades
+from assay.app.layout import Layout
+from assay.app.testsets import add_query
 from assay.encode.tensors import read_tensors
 from assay.errors import AssayError
 from assay.evaluation.baseline import side_of_file
-from assay.http.pages.saved import add_query
 from assay.index.manifest import load
 from assay.measures.parse import parse_measures
 from tests.badinputs.case import Entry, Outcome, accepted, refused
@@ -74,7 +75,7 @@ def as_edited_set(bench: Bench, given: bytes) -> Outcome:
     (bench.folder / "testsets").mkdir()
     (bench.folder / "testsets" / "mine.yaml").write_bytes(given)
     try:
-        add_query(bench.folder, "mine", golden("new"))
+        add_query(Layout(bench.folder), "mine", golden("new"))
     except AssayError as error:
         return _outcome(error)
     return Outcome(0, "")

@@ -21,7 +21,7 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from assay.app.desk import Desk
+from assay.app.annotation import Desk
 from assay.app.workspace import Workspace
 from assay.http.app import create_app
 from assay.http.edge.logs import service_log
@@ -91,7 +91,7 @@ def _fill(workspace: Workspace, home: Path) -> None:
     corpus = home / "corpus.jsonl"
     rows = [*DOCUMENTS, *EVIL]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    workspace.ingest(read_corpus(corpus))
+    workspace.store_documents(read_corpus(corpus))
     # past the reader, which would have cleaned it: the page must not rest on that
     table = Chunk(
         chunk_id="table:chunk_0", doc_id="table", text="aspirin headache dose table",

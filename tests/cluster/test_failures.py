@@ -117,7 +117,7 @@ def stored(home: Path, nodes: ClusterProcesses, prefix: str, replicas: int = 1) 
     """Everything in the store, nothing on the cluster yet."""
     workspace = opened(home, nodes, prefix, replicas=replicas)
     for part in PARTS:
-        workspace.ingest(read_corpus(CORPUS / part))
+        workspace.store_documents(read_corpus(CORPUS / part))
     return workspace
 
 

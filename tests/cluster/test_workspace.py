@@ -49,7 +49,7 @@ def configured(home: Path, nodes: ClusterProcesses, engine: dict[str, object]) -
 
 def filled(workspace: Workspace) -> Workspace:
     for part in PARTS:
-        workspace.ingest(read_corpus(CORPUS / part))
+        workspace.store_documents(read_corpus(CORPUS / part))
     workspace.update_index()
     return workspace
 
@@ -99,7 +99,7 @@ def test_a_load_that_was_interrupted_goes_on(
 
     with opened(tmp_path, nodes, "resumed") as workspace:
         for part in PARTS:
-            workspace.ingest(read_corpus(CORPUS / part))
+            workspace.store_documents(read_corpus(CORPUS / part))
         monkeypatch.setattr("assay.store.corpus.PAGE", 50)
         real, seen = load_chunks, []
 
@@ -139,7 +139,7 @@ def test_the_migration_check(
     """What the how-to tells: fill, evaluate both, compare, gate; a cut run is resumed."""
     with opened(tmp_path, nodes, "moved", replicas=1) as workspace:
         for part in PARTS:
-            workspace.ingest(read_corpus(CORPUS / part))
+            workspace.store_documents(read_corpus(CORPUS / part))
     home = ["--home", str(tmp_path)]
     monkeypatch.setenv("ASSAY_OPENSEARCH_URL", " ".join(nodes.urls))
     monkeypatch.setenv("ASSAY_OPENSEARCH_PREFIX", "moved")

@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.app.desk import Desk
+from assay.app.annotation import Desk
 from tests.crash.annotation_child import open_round
 
 

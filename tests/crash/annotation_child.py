@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from assay.app.desk import Desk, desk
+from assay.app.annotation import Desk
 from assay.model.annotation import Item, Purpose, Round, RoundQuery
 from assay.store.annotations import AnnotationStore
 
@@ -37,7 +37,7 @@ def open_round(database: Path) -> Desk:
             created_at="2026-01-01",
         )
         store.create(held, queries, items)
-    return desk(store)
+    return Desk(store, store.round("latest"))
 
 
 def main() -> None:

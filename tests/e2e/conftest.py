@@ -19,7 +19,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory, real_shelf: Shelf) -> Itera
     home = tmp_path_factory.mktemp("clinic") / "home"
     patient = {"home": home, "component_timeout_ms": 20_000}  # the machine may be busy
     with Workspace(configure(patient, environ={}, folder=home.parent)) as opened:
-        opened.ingest(documents(chunks()))
+        opened.store_documents(documents(chunks()))
         opened.update_index()
         yield opened
 

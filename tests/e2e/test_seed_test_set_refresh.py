@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.desk import Desk, desk
+from assay.app.annotation import Desk, open_desk
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.evaluation.parts import Split, part_of
@@ -41,7 +41,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace over the demo corpus with a log of searches and two stored runs."""
     home = tmp_path_factory.mktemp("refresh") / "home"
     with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as workspace:
-        workspace.ingest(read_corpus(CORPUS))
+        workspace.store_documents(read_corpus(CORPUS))
         workspace.update_index()
         _run_v1(workspace)
     log = QueryLog(home / "assay.db")
@@ -76,7 +76,7 @@ def at(home: Path, tmp_path: Path) -> Iterator[Desk]:
     opened = ("--annotators", "ann,bob", "--round", ROUND, "--depth", DEPTH)
     assert cli("testset", "pool", "test_set_v1", sample, *opened) == 0
     with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as workspace:
-        yield desk(workspace.annotations)
+        yield open_desk(workspace)
 
 
 def _logged(text: str, *, degraded: bool = False) -> LoggedQuery:

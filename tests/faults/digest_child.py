@@ -43,7 +43,7 @@ def main() -> None:
             batch = [rows.pop() for _ in range(min(len(rows), rng.randrange(1, 40)))]
             path = folder / "corpus.jsonl"
             path.write_text("\n".join(map(json.dumps, batch)) + "\n", encoding="utf-8")
-            workspace.ingest(read_corpus(path))
+            workspace.store_documents(read_corpus(path))
             workspace.update_index()
         for question in QUESTIONS:
             for hit in workspace.search(question, k=20).results:

@@ -38,6 +38,8 @@ def test_an_old_workspace_still_answers(archive: Path, tmp_path: Path) -> None:
     restored = CorpusStore(there.home / "assay.db")
     assert restored.counts() == then["counts"]
     restored.close()
+    configurations = [path.name for path in (whole.home / "configs").glob("*")]
+    assert [path.name for path in (there.home / "configs").glob("*")] == configurations
     more = tmp_path / "more.jsonl"
     more.write_text('{"id": "new", "text": "aspirin for the heart"}\n', encoding="utf-8")
     assert '"added": 1' in command(whole, "ingest", str(more), "--json")

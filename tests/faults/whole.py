@@ -68,6 +68,8 @@ def make_whole(folder: Path) -> Whole:
         (place / DESCRIPTION).write_text(description(card), encoding="utf-8")
     (whole.home / "testsets").mkdir()
     (whole.home / "testsets" / "mine.yaml").write_text(TEST_SET, encoding="utf-8")
+    (whole.home / "configs").mkdir()
+    (whole.home / "configs" / "kept.yaml").write_text("rrf_k: 10\n", encoding="utf-8")
     corpus = folder / "corpus.jsonl"
     texts = [f"{WORDS[at % 7]} the {WORDS[at % 5]} of a {WORDS[at % 3]}." for at in range(24)]
     _ingest(whole, corpus, texts[:20])

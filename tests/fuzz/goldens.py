@@ -9,8 +9,9 @@ from pathlib import Path
 
 from assay.annotation.exchange import read_grades
 from assay.annotation.sample_file import read_sample
+from assay.app.layout import Layout
+from assay.app.testsets import add_query
 from assay.evaluation.baseline import side_of_file
-from assay.http.pages.saved import add_query
 from assay.measures.parse import parse_measures
 from assay.model.testset import HeldOut
 from assay.testsets.load import Reading, ReadOptions, parse_test_set, read_test_set
@@ -91,7 +92,7 @@ def add_to_set(path: Path, rng: random.Random) -> str:
     target = path.parent / "testsets" / "mine.yaml"
     target.parent.mkdir(exist_ok=True)
     target.write_bytes(path.read_bytes())
-    add_query(path.parent, "mine", golden("new"))
+    add_query(Layout(path.parent), "mine", golden("new"))
     return "added"
 
 
@@ -123,7 +124,7 @@ HARNESSES = (
     Harness("beir-set", "testset.public: BEIR", "public collections", read_beir_set,
             (b'{"_id": "q1", "text": "x"}\n', b"query-id\tcorpus-id\tscore\nq1\ta\t1\n")),
     Harness("trec-set", "testset.public: topics", "three forms told by content", read_topics, TOPICS),
-    Harness("saved-query", "serve.ui.saved", "a page appends to what a person edits", add_to_set,
+    Harness("saved-query", "app.testsets.add_query", "a page appends to what a person edits", add_to_set,
             (YAML,)),
     Harness("grades", "refresh.exchange", "spreadsheets and Label Studio", read_annotations, GRADES),
     Harness("sample", "refresh.sample_file", "edited by hand before judging", read_drawn, (SAMPLE,)),

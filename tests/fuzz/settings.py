@@ -14,11 +14,9 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from assay.search.check import changed as changed_options
-
-from assay.app.cron import parse_schedule
-from assay.cli.ab_sides import _from_file, parse_inline
-from assay.cli.bundle_job import check_bundle
+from assay.app.configurations import read_configuration
+from assay.app.runs import verify_bundle
+from assay.app.schedule import parse_schedule
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
 from assay.evaluation.gate import parse_limits
@@ -26,7 +24,7 @@ from assay.evaluation.retrievers.http import load_mapping
 from assay.index.manifest import FileSet, Manifest, load, save
 from assay.measures.parse import parse_measures
 from assay.search.boost import load_lexicon
-from assay.search.request import SearchOptions, read_weights
+from assay.search.request import SearchOptions, changed, read_changes
 from assay.search.synonyms import read_synonyms
 from assay.settings import configure
 from assay.store.backup import restore
@@ -44,7 +42,9 @@ MAPPING = (
     b"method: POST\nheaders: {X-Key: a}\nbody: {query: '{query_text}', size: '{k}'}\n"
     b"results: hits.hits\nid: _id\nscore: _score\ntimeout_s: 5\n"
 )
-OPTIONS = b"fusion_method: weighted\nweights: {bm25: 0.3, dense: 0.7}\nk: 10\ncomponents: [bm25]\n"
+OPTIONS = (
+    b"fusion_method: weighted\nweights: {bm25: 0.3, dense: 0.7}\nrrf_k: 10\ncomponents: [bm25]\n"
+)
 LEXICON = (
     b"tables:\n  results table: 1.0\nintents:\n  dosage:\n    base: 2.0\n"
     b"    sections: [dosage]\n    phrases: {how much: 0.8}\n"
@@ -69,7 +69,8 @@ def _text(path: Path) -> str:
 
 def read_names(path: Path, rng: random.Random) -> str:
     """Names of measures, weights, limits of a gate, schedules, sides of a comparison."""
-    read = rng.choice((parse_measures, parse_measures, read_weights, parse_schedule, parse_inline,
+    read = rng.choice((parse_measures, parse_measures, parse_schedule, read_configuration,
+                       lambda text: read_changes({"weights": text}),
                        lambda text: parse_limits(text.split())))  # fmt: skip
     read(_text(path))
     return "names"
@@ -93,7 +94,7 @@ def read_mapping(path: Path, rng: random.Random) -> str:
 def read_options(path: Path, rng: random.Random) -> str:
     """A configuration that was saved from the playground."""
     del rng
-    changed_options(SearchOptions(), **_from_file(path))
+    changed(SearchOptions(), **read_configuration(str(path)))
     return "options"
 
 
@@ -159,12 +160,15 @@ def read_master(path: Path, rng: random.Random) -> str:
     """The file of a bundle that is checked."""
     del rng
     (path.parent / "MANIFEST.sha256").write_bytes(b"")
-    check_bundle(NO_RUNS, path.parent)  # type: ignore[arg-type]
+    verify_bundle(NO_RUNS, path.parent)  # type: ignore[arg-type]
     return "bundle"
 
 
 class _NoRuns:
     """Enough of a workspace to ask for runs that are not there."""
+
+    def require(self) -> None:
+        pass
 
     def stored_run(self, ref: str) -> None:
         raise UnknownRunError(f"no run {ref!r}")
@@ -205,15 +209,15 @@ HARNESSES = (
     Harness("names", "measures.parse, weights, gate limits, schedules", "typed by people, sent over HTTP",
             read_names, (MEASURES, b"bm25=0.3,dense=0.7", b"Recall@10=5% nDCG@10=0.02",
                          b"nightly=0 3 * * * small", b"fusion=rrf,k=10,bm25:0.3")),
-    Harness("config", "config.resolve, strict_yaml", "found in any parent folder", read_config,
+    Harness("config", "settings, strict_yaml", "found in any parent folder", read_config,
             (CONFIG,), "assay.yaml"),
     Harness("mapping", "retrievers.http_mapping", "written for other services", read_mapping, (MAPPING,)),
-    Harness("options", "cli.ab_sides, serve.ui.saved", "saved searches, edited by hand", read_options,
+    Harness("options", "app.configurations", "saved searches, edited by hand", read_options,
             (OPTIONS,), "input.yaml"),
     Harness("manifest", "index.manifest", "damage of the one file that names all others",
             read_index_manifest, (_manifest(),), "MANIFEST.json"),
     Harness("backup", "store.backup", "comes from another machine", read_backup, (_backup(),), "b.tar.gz"),
-    Harness("bundle", "cli.bundle_job, evaluation.bundle", "published figures that are checked",
+    Harness("bundle", "app.runs, evaluation.bundle", "published figures that are checked",
             read_master, (MASTER,), "metrics_master.json"),
     Harness("lexicon", "search.boost.lexicon", "phrases of one's own", read_lexicon, (LEXICON,)),
     Harness("synonyms", "search.synonyms", "lists of other people", read_synonym_file,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from assay.app.quality import GAUGES
+from assay.app.prometheus import GAUGES
 from assay.http.metrics import Metrics
 from assay.settings import SETTINGS
 

@@ -6,19 +6,28 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2 as httpx
 import pytest
 
+from assay.app.evaluation import EvaluationRequest, EvaluationStep
 from assay.cli.main import run
 from assay.client import Client, ServiceError
 from assay.errors import UnreachableError, UsageError
+from assay.model.run_store import RunFilter, RunPage
 from assay.store.keys import KeyStore
+from assay.testsets.load import parse_test_set
 from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.http.process import ServiceProcess
 from tests.unit.http.small import TEST_SET
 
 pytestmark = pytest.mark.slow
+
+
+def request(run_id: str, **options: Any) -> EvaluationRequest:
+    test_set = parse_test_set(json.dumps(TEST_SET).encode()).sound()
+    return EvaluationRequest(test_set=test_set, run_id=run_id, options=options)
 
 
 @pytest.fixture(scope="module")
@@ -34,39 +43,48 @@ def service(
 
 def test_search_evaluate_gate_and_carry(service: ServiceProcess) -> None:
     with Client(service.address) as client:
-        assert client.search("headache", k=1)["results"][0]["doc_id"] == "d1"
-        result = client.evaluate(TEST_SET, evaluation_id="client_1")
-        assert result["metrics"]["recall_at_10"] == 1.0
+        assert client.search("headache", k=1).results[0].chunk.doc_id == "d1"
+        steps: list[EvaluationStep] = []
+        made = client.evaluate(request("client_1"), steps.append)
+        assert made.to_dict()["metrics"]["recall_at_10"] == 1.0
+        assert (steps[-1].done, steps[-1].total) == (3, 3)
         packed = client.export_run("client_1")
         assert client.push_run(packed) == {"run_id": "client_1", "new": False}
-        assert client.tag("client_1", "base")["tags"] == ["base"]
-        assert client.run("base")["run_id"] == "client_1"
+        assert client.runs.tag("client_1", "base").tags == ("base",)
+        assert client.runs.run("base").run_id == "client_1"
+        assert client.runs.run("latest", suite="small").run_id == "client_1"
+        (one,) = client.runs.outcomes("base", queries=["q2"], depth=1, stages=False)
+        assert (one.query_id, len(one.results), one.component_lists) == ("q2", 1, {})
         assert client.gate("base", "client_1")["exit_code"] == 0
         assert client.compare("base", "client_1")["counts"]["Draw"] == 3
-        assert client.runs(suite="small")["total"] == 1
+        info = client.runs.run("base")
+        assert client.runs.runs(RunFilter(suite="small")).runs == (info,)
+        assert client.runs.runs(RunFilter(config_hash=info.config_hash)).total == 1
+        assert client.runs.runs(RunFilter(config_hash="0" * 64)).total == 0
 
 
 def test_a_refusal_is_an_error_with_its_request(service: ServiceProcess) -> None:
     with Client(service.address) as client, pytest.raises(ServiceError) as caught:
-        client.run("nothing-of-that-name")
+        client.document("nothing-of-that-name")
     assert caught.value.status == 404
     assert caught.value.request_id
     with Client("127.0.0.1:9", timeout=2) as client, pytest.raises(UnreachableError):
-        client.runs()
+        client.runs.runs()
 
 
 def test_a_busy_service_is_asked_again() -> None:
     answers = iter([503, 429, 200])
+    nothing = {"total": 0, "runs": []}
 
     def handler(request: httpx.Request) -> httpx.Response:
         del request
-        return httpx.Response(next(answers), json={"total": 0}, headers={"retry-after": "0"})
+        return httpx.Response(next(answers), json=nothing, headers={"retry-after": "0"})
 
     with Client("http://x", transport=httpx.MockTransport(handler)) as client:
-        assert client.runs() == {"total": 0}
+        assert client.runs.runs() == RunPage((), 0)
     not_ours = httpx.MockTransport(lambda request: httpx.Response(200, text="hello"))
     with Client("http://x", transport=not_ours) as client, pytest.raises(ServiceError):
-        client.runs()
+        client.runs.runs()
 
 
 def test_commands_work_with_a_service(
@@ -83,14 +101,14 @@ def test_commands_work_with_a_service(
     assert "d1:chunk_0" in capsys.readouterr().out
     shutil.copytree(small_home, tmp_path / "mine")
     with ServiceProcess(tmp_path / "mine") as mine, Client(mine.address) as client:
-        client.evaluate(TEST_SET, evaluation_id="made_here", depth=1)
+        client.evaluate(request("made_here", depth=1))
     push = ["--home", "mine", "--server", service.address, "eval", "push", "made_here"]
     assert run([*push, "--tag", "nightly"]) == 0
     assert capsys.readouterr().out == "made_here pushed\n"
     assert run(push) == 0
     assert capsys.readouterr().out == "made_here was there already\n"
     with Client(service.address) as client:
-        client.evaluate(TEST_SET, evaluation_id="whole", depth=50)
+        client.evaluate(request("whole", depth=50))
     gate = ["--server", service.address, "eval", "gate", "--baseline", "whole"]
     assert run([*gate, "--current", "nightly"]) == 3
     assert "gate: failed" in capsys.readouterr().out

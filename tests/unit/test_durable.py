@@ -27,9 +27,9 @@ ELSEWHERE = {
     "encode/wheel.py": "the same, and a file for pip, gone a moment later",
     "encode/hub.py": "the same",
     "encode/pull.py": "a damaged folder on its way out",
-    "app/job_kinds.py": "a temporary file, gone a moment later",
+    "app/corpus.py": "a temporary file, gone a moment later",
     "cli/streams.py": "nothing: /dev/null",
-    "cli/reports.py": "a line for the summary of a CI job, in a file of theirs",
+    "cli/eval.py": "a line for the summary of a CI job, in a file of theirs",
 }
 
 

@@ -28,15 +28,20 @@ def next_task(
     items: Sequence[Item],
     done: Collection[ItemKey],
     annotator: str,
+    *,
+    later: Collection[ItemKey] = (),
 ) -> Task | None:
-    """The first item that this annotator has not graded; None if all are graded."""
+    """The first item that this annotator has not graded; None where all are.
+
+    Items they put off (``later``) come last.
+    """
     mine = ordered(held, items, annotator)
-    waiting = next((item for item in mine if item.key not in done), None)
-    if waiting is None:
+    waiting = [item for item in mine if item.key not in done]
+    if not waiting:
         return None
+    first = next((item for item in waiting if item.key not in later), waiting[0])
     texts = {query.query_id: query.query_text for query in queries}
-    finished = sum(item.key in done for item in mine)
-    return task(held, waiting, texts[waiting.query_id], finished + 1, len(mine))
+    return task(held, first, texts[first.query_id], len(mine) - len(waiting) + 1, len(mine))
 
 
 def task(held: Round, item: Item, query_text: str, number: int, total: int) -> Task:

@@ -51,10 +51,8 @@ def answer(
 
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
     """The same from a search that was made already."""
-    from assay.search.passages import passages_of
-
     answerer = workspace.answerer
-    said = answerer.answer(question, passages_of(response))
+    said = answerer.answer(question, response.passages())
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(
         AnswerSource(name, chunk.doc_id, chunk.title, chunk.text)

@@ -42,9 +42,9 @@ class Finding:
     hint: str = ""
 
 
-def examine(config: Settings) -> list[Finding]:
+def examine(settings: Settings) -> list[Finding]:
     """Every check, in the order in which things depend on each other."""
-    with Workspace(config) as workspace:
+    with Workspace(settings) as workspace:
         checks: tuple[tuple[str, Callable[[Workspace], Iterator[Finding]]], ...] = (
             ("assay", _program),
             ("disk", _disk),
@@ -189,15 +189,13 @@ def _cluster(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _test_sets(workspace: Workspace) -> Iterator[Finding]:
-    from assay.app.reminder import due_sets
-    from assay.testsets.load import list_test_sets, read_test_set
+    from assay.app.testsets import due_sets, list_sets
 
-    here = workspace.layout.test_sets
-    for name, path in list_test_sets(here).items():
-        if path.parent == here and (problems := read_test_set(path).problems):
-            hint = f"assay testset validate {name}"
-            yield Finding("test set", State.FAULT, f"{path}: {problems[0].message}", hint)
-    for due in due_sets(workspace.home):
+    for entry in list_sets(workspace.layout):
+        if not entry.shipped and entry.reading and (problems := entry.reading.problems):
+            hint = f"assay testset validate {entry.name}"
+            yield Finding("test set", State.FAULT, f"{entry.path}: {problems[0].message}", hint)
+    for due in due_sets(workspace.layout):
         if due.overdue:
             hint = f"assay testset sample {due.name}"
             yield Finding("test set", State.NOTE, str(due), hint)

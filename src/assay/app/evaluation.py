@@ -1,206 +1,540 @@
-"""How is an evaluation that came over HTTP asked for, run, and resumed?
+"""How good is the search on a test set?
 
-What is asked for becomes plain JSON in a job, so that a service that starts again knows all of it.
-The run carries the id of its job: outcomes are committed as they come, and work that was cut short
-goes on where it stopped.
+An ``EvaluationRequest`` says everything about one evaluation, and ``evaluate`` is the one way to
+carry it out: the command, a service, the schedule, tuning and the sides of an A/B test all call it.
+As JSON the request is what a job keeps, so that a service that starts again knows all of it;
+outcomes are committed as they come, and an evaluation that was cut short goes on where it stopped.
 """
 
 from __future__ import annotations
 
-import time
+import os
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-from pydantic import ValidationError
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay import limits
-from assay.app import testsets as datasets
-from assay.app.jobs import Control, Done
-from assay.errors import LimitError, UnknownRunError
-from assay.evaluation.defaults import EVALUATION_MEASURES, workflow_measures
-from assay.evaluation.match import absence
-from assay.evaluation.parts import Mode, SetPart, part_of
-from assay.evaluation.record import Recorded, RecordOptions, record
-from assay.evaluation.result import ScoringOptions
-from assay.hits import strict_json
-from assay.http.edge.problems import Fault, ProblemError
-from assay.http.wire.evaluate import EvaluateParameters, Trigger
-from assay.measures.parse import parse_measures
-from assay.model.runs import QueryOutcome
-from assay.model.system import System
-from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
-from assay.model.testset_json import from_plain, to_plain
-from assay.search.request import COMPONENTS
-from assay.store.jobs import ClaimedJob
-from assay.store.owner import this_process
+from assay.app.search import incomplete
+from assay.errors import ConflictError, UnknownRunError, UsageError
+from assay.model.codec import as_json
+from assay.model.ranking import MatchName
+from assay.model.testset import TestSet
+from assay.options import (
+    Choice,
+    Maybe,
+    Option,
+    Several,
+    Switch,
+    Text,
+    Whole,
+    option,
+    options_of,
+)
+from assay.search.request import address_pairs, option_name
+from assay.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from assay.app.interface import Assay
     from assay.app.workspace import Workspace
+    from assay.evaluation.parts import SetPart
+    from assay.evaluation.record import Recorded
+    from assay.evaluation.result import ScoringOptions
+    from assay.evaluation.sampling import Sampling
+    from assay.model.runs import QueryOutcome, RunInfo
+    from assay.model.system import System
 
-ALL_SPEAKERS = frozenset(SpeakerFilter)
-POLITE_SECONDS = 0.25
+CROSS_MODE = "cross-mode"
+MODES = ("as-written", "overall", "patient", "clinician", CROSS_MODE)
+KEPT, MAX_ERRORS = 100, 10
+COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
+COMMIT_SECONDS = 2.0
+_HERE_ONLY = as_json(None)
+"""What only a caller on this machine may say: it names files or code, so no JSON holds it."""
 
 
-def request_of(
-    home: Path, body: bytes, asked: EvaluateParameters
-) -> tuple[str | None, dict[str, Any]]:
-    """The id that was given, if any, and everything that the evaluation needs, as JSON."""
-    trigger = _trigger(body)
-    if trigger is None:
-        found = datasets.read_upload(body).sound()
-        options, measures, mode = asked.changes(), None, Mode.AS_WRITTEN
-        given = asked.evaluation_id
-    else:
-        found = datasets.load(home, trigger.dataset_id)
-        found, mode = _of_speakers(found, trigger)
-        options = _options(trigger) | asked.changes()
-        measures = _measures(trigger)
-        given = asked.evaluation_id or trigger.evaluation_id
-    if len(found.queries) > limits.MAX_UPLOAD_QUERIES:
-        raise LimitError(
-            f"{len(found.queries):,} queries, and {limits.MAX_UPLOAD_QUERIES:,} are allowed",
-            hint="evaluate parts of the test set, or use the command line",
+def _as_set(name: str) -> Any:
+    """An option whose default is the setting of the same name."""
+    row = SETTINGS[name]
+    return option(Maybe(row.kind, none=()), None, f"{row.help[0].upper()}{row.help[1:]}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationRequest:
+    """What to evaluate, how to search and how to score; what is None is as the settings say.
+
+    The test set is a value, or names and paths of this machine (several are run as one).
+    ``options`` are changes of the search by name. ``run_id`` names the new run: where a run of that
+    id was begun with the same request, it goes on. Instead of our own search, a ``retriever``
+    (``module:function`` or an address with its ``mapping``) or a ``run_file`` may be evaluated.
+    """
+
+    test_set: TestSet | None = None
+    test_sets: tuple[str, ...] = field(default=(), metadata=_HERE_ONLY)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    measures: str | None = option(
+        Maybe(Text(r"[\s\S]{1,2000}", "measures such as nDCG@10 MRR"), none=()),
+        None,
+        "Measures, e.g. nDCG@10 Recall@{5,10,20}; those usual for the test set by default.",
+    )
+    protocol: Literal["positives_only", "all_queries"] | None = option(
+        Maybe(Choice(("positives_only", "all_queries")), none=()),
+        None,
+        "Which queries and measures count: positives_only or all_queries.",
+    )
+    match: MatchName = option(
+        Choice(("exact", "chunk", "doc", "span")),
+        "exact",
+        "By the ids that were judged (exact), by document (doc), or by span.",
+    )
+    mode: str = option(
+        Choice(MODES),
+        MODES[0],
+        "Which queries, with which filters: as-written, overall, patient, clinician; "
+        "cross-mode: offline, live.",
+    )
+    part: Literal["evaluation", "holdout", "all"] | None = option(
+        Maybe(Choice(("evaluation", "holdout", "all")), none=()),
+        None,
+        "Side of the held-out split: evaluation (the default, if split), holdout or all.",
+    )
+    by_group: bool = option(Switch(), False, "Resample queries of one group together.")
+    confidence: float | None = _as_set("confidence")
+    resamples: int | None = _as_set("resamples")
+    seed: int | None = _as_set("seed")
+    ci_method: Literal["bca", "percentile"] | None = _as_set("ci_method")
+    answers: bool = option(Switch(), False, "Answer each query, and judge the answers.")
+    kept: int = option(
+        Whole(1, limits.MAX_RESULTS), KEPT, "Results kept of each query.", name="keep"
+    )
+    name: str = option(
+        Text(r"[^\x00-\x1f\x7f]{0,200}", "up to 200 printable characters"),
+        "",
+        "A name to find the run by; a tag is unique, a name is not.",
+    )
+    tags: tuple[str, ...] = option(
+        Several(Text(r"[^\x00-\x1f\x7f]{1,100}", "a tag")),
+        (),
+        "Tag the run, as in baseline.",
+        name="tag",
+    )
+    use_cache: bool = option(
+        Switch(), True, "Answer from an equal run without failures, if any.", name="cache"
+    )
+    max_errors: int = option(
+        Whole(0, limits.MAX_TEST_SET_QUERIES),
+        MAX_ERRORS,
+        "Queries that may fail before the run is given up.",
+    )
+    per_query: bool = option(Switch(), False, "Show every query.")
+    run_id: str | None = field(default=None, metadata=_HERE_ONLY)
+    resume: str | None = field(default=None, metadata=_HERE_ONLY)
+    retriever: str | None = field(default=None, metadata=_HERE_ONLY)
+    mapping: Path | None = field(default=None, metadata=_HERE_ONLY)
+    run_file: str | None = field(default=None, metadata=_HERE_ONLY)
+    commit_hash: str = field(default="", metadata=_HERE_ONLY)
+    purpose: str = field(default="evaluation", metadata=_HERE_ONLY)
+
+    def __post_init__(self) -> None:
+        for rule in REQUEST_OPTIONS.values():
+            object.__setattr__(self, rule.attribute, rule.accept(getattr(self, rule.attribute)))
+        for name in self.options:
+            option_name(name)
+        if self.test_set is None and not self.test_sets and self.resume is None:
+            raise UsageError("no test set is named", hint="--testset NAME; assay testset list")
+        if self.retriever is not None and self.run_file is not None:
+            raise UsageError("--retriever and --run exclude each other")
+        if self.answers:
+            self.require_our_engine()
+        if self.measures is not None:
+            from assay.evaluation.score import check_families, protocol_named
+            from assay.measures.parse import parse_measures
+
+            check_families(parse_measures(self.measures), protocol_named(self.protocol))
+
+    def require_our_engine(self) -> None:
+        """Refuse what another engine cannot show."""
+        if self.retriever is not None or self.run_file is not None:
+            raise UsageError(
+                "only our own engine shows its components and answers",
+                hint="leave --retriever and --run out",
+            )
+
+    def sampling(self, settings: Settings) -> Sampling:
+        """How intervals are drawn."""
+        usual = settings.sampling
+        return replace(
+            usual,
+            method=self.ci_method or usual.method,
+            level=self.confidence or usual.level,
+            resamples=self.resamples or usual.resamples,
+            seed=usual.seed if self.seed is None else self.seed,
         )
-    chosen = asked.measures or measures or EVALUATION_MEASURES
-    parse_measures(chosen)  # refused now, not when the job begins
-    return given, {
-        "test_set": to_plain(found),
-        "options": options,
-        "measures": chosen,
-        "mode": mode.value,
-        "name": asked.name or "",
-        "per_query": asked.per_query,
-    }
+
+    def scoring(self, settings: Settings) -> ScoringOptions:
+        """How outcomes are scored."""
+        from assay.evaluation.result import ScoringOptions
+
+        return ScoringOptions(
+            measures=self.measures,
+            protocol=self.protocol,
+            match=self.match,
+            sampling=self.sampling(settings),
+            by_group=self.by_group,
+        )
+
+    def drawn_as(self, settings: Settings) -> EvaluationRequest:
+        """The same with these settings wherever it leaves the drawing of intervals open."""
+        drawn = self.sampling(settings)
+        return replace(
+            self,
+            ci_method=drawn.method,
+            confidence=drawn.level,
+            resamples=drawn.resamples,
+            seed=drawn.seed,
+        )
 
 
-def request_of_dataset(home: Path, name: str) -> dict[str, Any]:
-    """The evaluation of a dataset with everything as configured."""
-    return {
-        "test_set": to_plain(datasets.load(home, name)),
-        "options": {},
-        "measures": EVALUATION_MEASURES,
-        "mode": Mode.AS_WRITTEN.value,
-        "name": "",
-        "per_query": False,
-    }
+REQUEST_OPTIONS: Mapping[str, Option] = options_of(EvaluationRequest)
+"""The options of an evaluation beside those of the search, by the name that every surface uses."""
 
 
-def run_evaluation(
-    workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
-) -> Done:
-    """Run the evaluation of a job, or go on with it."""
-    request = job.request
-    part = part_of(from_plain(request["test_set"]), mode=Mode(request["mode"]))
-    system = _system(workspace, request["options"], busy)
-    known = _resumable(workspace, job.job_id)
-    options = RecordOptions(
-        name=request["name"],
-        run_id=job.job_id,
-        resume=known,
-        owner=this_process(),
-        scoring=ScoringOptions(measures=request["measures"]),
-    )
-    recorded = _recorded(workspace, system, part, options, control)
-    result = recorded.result.to_dict(per_query=request["per_query"])
-    if said := absence(part.test_set.queries, workspace.present):
-        result["warnings"].append(said)
-    return Done(
-        {**result, "evaluation_id": job.job_id, "run_id": recorded.info.run_id},
-        recorded.info.run_id,
-    )
+def request_fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by their names, as fields of an ``EvaluationRequest``."""
+    return {REQUEST_OPTIONS[name].attribute: value for name, value in values.items()}
 
 
-def _recorded(
-    workspace: Workspace, system: System, part: SetPart, options: RecordOptions, control: Control
+def written_options(request: EvaluationRequest) -> list[tuple[str, str]]:
+    """The options that differ from the usual ones, by name, as an address has them."""
+    pairs: list[tuple[str, str]] = []
+    for one in REQUEST_OPTIONS.values():
+        value = getattr(request, one.attribute)
+        if value != one.default:
+            pairs += address_pairs(one, value)
+    return pairs
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationStep:
+    """How far an evaluation is; what was found so far is known only where it is made."""
+
+    done: int
+    total: int
+    test_set: TestSet | None = None
+    outcomes: Sequence[QueryOutcome] = ()
+
+    def so_far(self) -> str:
+        """The measures over the queries that were answered, in one line."""
+        from assay.evaluation.defaults import PROGRESS_MEASURES
+        from assay.evaluation.outcomes import score_outcomes
+        from assay.evaluation.scores import shown
+
+        ids = {one.query_id for one in self.outcomes}
+        failed = sum(one.error is not None for one in self.outcomes)
+        words = [f"{failed} failed"] if failed else []
+        if self.test_set is not None:
+            queries = tuple(one for one in self.test_set.queries if one.query_id in ids)
+            if any(query.judged for query in queries):
+                part = replace(self.test_set, queries=queries)
+                scores = score_outcomes(part, self.outcomes, PROGRESS_MEASURES)
+                words = [*(f"{m} {shown(scores[m])}" for m in scores.measures), *words]
+        return "  ".join(words)
+
+
+EvaluationProgress: TypeAlias = Callable[[EvaluationStep], None]
+
+
+def unwatched(step: EvaluationStep) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The runs of an evaluation, two of them in cross-mode, and what they could not find.
+
+    ``unindexed`` says what is stored and not indexed, ``absent`` what was judged and is not there.
+    """
+
+    runs: tuple[Recorded, ...]
+    unindexed: tuple[str, ...] = ()
+    absent: str | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before believing the figures."""
+        return self.unindexed if self.absent is None else (*self.unindexed, self.absent)
+
+    @property
+    def modes(self) -> dict[str, Recorded]:
+        """The runs of cross-mode by their names; nothing otherwise."""
+        names = ("OFFLINE", "LIVE")
+        return dict(zip(names, self.runs, strict=True)) if len(self.runs) == len(names) else {}
+
+    @property
+    def degraded(self) -> bool:
+        """Whether anything is missing from the figures."""
+        return any(one.result.degraded or one.result.failed for one in self.runs)
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """JSON-ready."""
+        if self.modes:
+            results = {
+                name: one.result.to_dict(per_query=per_query) for name, one in self.modes.items()
+            }
+            return {"modes": results, "warnings": list(self.warnings)}
+        plain = self.runs[0].result.to_dict(per_query=per_query)
+        return {**plain, "warnings": [*plain["warnings"], *self.warnings]}
+
+
+def evaluate(
+    workspace: Workspace,
+    request: EvaluationRequest,
+    progress: EvaluationProgress = unwatched,
+    politeness: Callable[[], None] | None = None,
+) -> Evaluated:
+    """Run a test set and keep the run, or find that it was run before.
+
+    ``politeness`` is called before each query, so that other work can go first.
+    """
+    if request.resume is not None:
+        return evaluated(workspace, request, [_resumed(workspace, request, progress)])
+    system = _polite(_system(workspace, request), politeness)
+    parts = _parts(workspace, request)
+    made: list[Recorded] = []
+    before, total = 0, sum(_size(part) for part in parts)
+    for part in parts:
+        run_id = request.run_id
+        if run_id is not None and len(parts) > 1:
+            run_id = f"{run_id}_{part.mode}"
+        told = _shifted(progress, before, total)
+        made.append(_record(workspace, request, system, part, told, run_id=run_id))
+        before += _size(part)
+    return evaluated(workspace, request, made)
+
+
+def scored_run(
+    assay: Assay, ref: str, request: EvaluationRequest, *, cached: bool = False
 ) -> Recorded:
-    told_at = 0.0
+    """A stored run as ``evaluate`` gives it, scored as the request says."""
+    from assay.evaluation.record import Recorded
+    from assay.evaluation.result import result_of
 
-    def told(done: int, total: int, outcomes: Sequence[QueryOutcome]) -> None:
-        nonlocal told_at
-        del outcomes
-        now = time.monotonic()
-        if done == total or now - told_at > 0.2:  # each telling is a commit
-            control.tell(done, total)
-            told_at = now
-        control.check()
+    run = assay.stored_run(ref, stages=True)
+    result = result_of(
+        run.test_set,
+        run.outcomes,
+        request.scoring(assay.settings),
+        name=run.info.name or run.info.run_id,
+        run_id=run.info.run_id,
+        cached=cached,
+    )
+    return Recorded(run.info, result, cached=cached, reused=len(run.outcomes) if cached else 0)
 
-    return record(system, part, workspace.runs, options, told)
+
+def evaluated(assay: Assay, request: EvaluationRequest, made: Sequence[Recorded]) -> Evaluated:
+    """The runs, held against the corpus: our own search cannot find what is not in the index."""
+    from assay.evaluation.match import absence
+    from assay.model.ranking import Match
+
+    queries = [query for one in made if one.info.ours for query in one.result.test_set.queries]
+    if not queries:
+        return Evaluated(tuple(made))  # of other engines we know nothing
+    absent = absence(queries, assay.present, Match(request.match))
+    return Evaluated(tuple(made), tuple(incomplete(assay)), absent)
 
 
-def _resumable(workspace: Workspace, run_id: str) -> str | None:
+def named_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet:
+    """The test set that names or paths of this machine mean; several are one."""
+    from assay.testsets.join import join
+    from assay.testsets.load import load_test_set
+
+    return join([load_test_set(name, folder=folder, lenient=True) for name in names])
+
+
+def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
+    """The test set of a request as a service takes it: files are sent, other names are its own.
+
+    Queries that were skipped here for want of ground truth are sent too, and skipped there.
+    """
+    from assay.testsets.write import as_plain
+
+    test_set, names = request.test_set, request.test_sets
+    if test_set is None:
+        elsewhere = [name for name in names if not Path(name).exists()]
+        if elsewhere and len(names) == 1:
+            return {"dataset_id": names[0]}
+        if elsewhere:
+            raise UsageError(
+                f"{elsewhere[0]} is no file here, and a service runs one of its own test sets "
+                "at a time",
+                hint="name one test set, or files",
+            )
+        test_set = named_test_set([os.path.abspath(name) for name in names])
+    body = as_plain(test_set)
+    body["queries"] += [{"query_id": name, "query_text": "?"} for name in test_set.skipped]
+    return body
+
+
+def commit_hash() -> str:
+    """The commit that CI names, else that of the working folder; empty where there is none."""
+    for name in COMMIT_VARIABLES:
+        if os.environ.get(name):
+            return os.environ[name][:64]
     try:
-        return workspace.runs.run(run_id).run_id
-    except UnknownRunError:
-        return None
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"],  # noqa: S607 - whichever git the caller uses
+            capture_output=True,
+            text=True,
+            timeout=COMMIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""
 
 
-def _system(workspace: Workspace, options: Mapping[str, Any], busy: Callable[[], bool]) -> System:
-    """What is evaluated: the search that ``assay eval run`` evaluates, only politer."""
-    workspace.searcher.refresh()
-    system = workspace.system(**options)
+def _system(workspace: Workspace, request: EvaluationRequest) -> System:
+    """What is evaluated."""
+    if request.run_file is not None:
+        from assay.evaluation.retrievers.run_file import run_file_system
 
-    def retrieve(query: GoldenQuery) -> Any:
-        _give_way(busy)
+        return run_file_system(request.run_file)
+    if request.retriever is None:
+        workspace.searcher.refresh()
+        return workspace.system(answers=request.answers, **{"k": request.kept, **request.options})
+    if request.retriever.startswith(("http://", "https://")):
+        from assay.evaluation.retrievers.http import http_system, load_mapping
+
+        mapping = None if request.mapping is None else load_mapping(request.mapping)
+        return http_system(request.retriever, mapping, k=request.kept)
+    from assay.evaluation.retrievers.python import python_system
+
+    return python_system(request.retriever)
+
+
+def _polite(system: System, politeness: Callable[[], None] | None) -> System:
+    if politeness is None:
+        return system
+
+    def retrieve(query: Any) -> Any:
+        politeness()
         return system.retrieve(query)
 
     return replace(system, retrieve=retrieve)
 
 
-def _give_way(busy: Callable[[], bool]) -> None:
-    """Let people go first; within a deadline, since an evaluation must end, too."""
-    until = time.monotonic() + POLITE_SECONDS
-    while busy() and time.monotonic() < until:
-        time.sleep(0.005)
+def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
+    from assay.evaluation.parts import Mode, Split, part_of
+
+    test_set = request.test_set
+    if test_set is None:
+        test_set = named_test_set(request.test_sets, workspace.layout.test_sets)
+    split = None if request.part is None else Split(request.part)
+    if request.mode != CROSS_MODE:
+        return [part_of(test_set, split, Mode(request.mode))]
+    modes_of = workspace.store.inventory.ingestion_modes
+    return [part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)]
 
 
-def _trigger(body: bytes) -> Trigger | None:
-    """The request, where it names a dataset; None where it is a test set itself."""
-    if body.lstrip()[:1] != b"{":
-        return None  # YAML, or a list: the reader of test sets has its say
-    found = strict_json.values(body, "body")[0][1]
-    if "dataset_id" not in found or "test_queries" in found:
+def _size(part: SetPart) -> int:
+    from assay.evaluation.evaluate import answerable
+
+    return len(answerable(part.test_set))
+
+
+def _shifted(progress: EvaluationProgress, before: int, total: int) -> EvaluationProgress:
+    return lambda step: progress(replace(step, done=before + step.done, total=total))
+
+
+def _record(
+    workspace: Workspace,
+    request: EvaluationRequest,
+    system: System,
+    part: SetPart,
+    progress: EvaluationProgress,
+    *,
+    run_id: str | None = None,
+) -> Recorded:
+    from assay.evaluation.parts import Mode
+    from assay.evaluation.record import RecordOptions, record
+    from assay.store.owner import this_process
+
+    config = dict(system.config)
+    if part.mode is not Mode.AS_WRITTEN:
+        config["mode"] = str(part.mode)
+    system = replace(system, config=config)
+    options = RecordOptions(
+        name=request.name,
+        tags=request.tags,
+        run_id=run_id,
+        resume=request.resume or _begun(workspace, run_id, system, part),
+        use_cache=request.use_cache,
+        max_errors=request.max_errors,
+        commit_hash=request.commit_hash,
+        owner=this_process(),
+        purpose=request.purpose,
+        scoring=request.scoring(workspace.settings),
+    )
+
+    def told(done: int, total: int, outcomes: Sequence[QueryOutcome]) -> None:
+        progress(EvaluationStep(done, total, part.test_set, outcomes))
+
+    return record(system, part, workspace.runs, options, told)
+
+
+def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPart) -> str | None:
+    """The run of this very id to go on with, if there is one; refused where it is another's."""
+    from assay.evaluation.record import config_hash
+
+    if run_id is None:
         return None
     try:
-        return Trigger.model_validate(found)
-    except ValidationError as error:
-        faults = [
-            Fault(".".join(["body", *map(str, one["loc"])]), one["msg"]) for one in error.errors()
-        ]
-        detail = f"{faults[0].where}: {faults[0].message}"
-        raise ProblemError(422, "invalid", detail, errors=faults) from None
+        known = workspace.runs.run(run_id)
+    except UnknownRunError:
+        return None
+    if known.run_id != run_id:
+        return None  # the text is a tag or a name of another run
+    same = (part.test_set.checksum, config_hash(system.config))
+    if (known.test_set_checksum, known.config_hash) != same:
+        raise ConflictError(
+            f"the run {run_id} was made with another test set or other options",
+            hint="use another id for another evaluation",
+        )
+    _refuse_other_index(known, system)
+    return run_id
 
 
-def _of_speakers(found: TestSet, trigger: Trigger) -> tuple[TestSet, Mode]:
-    """The queries that the speaker modes choose; ALL alone asks everything without filters."""
-    wanted = {SpeakerFilter(name) for name in trigger.speaker_modes or ALL_SPEAKERS}
-    if wanted == {SpeakerFilter.ALL}:
-        return found, Mode.OVERALL
-    if wanted == ALL_SPEAKERS:
-        return found, Mode.AS_WRITTEN
-    chosen = tuple(query for query in found.queries if query.speaker_filter in wanted)
-    if not chosen:
-        raise ProblemError(422, "invalid", "the dataset has no query for these speaker_modes")
-    held = found.held_out
-    if held is not None:
-        names = {query.query_id for query in chosen}
-        kept = tuple(name for name in held.query_ids if name in names)
-        held = replace(held, query_ids=kept)
-    return replace(found, queries=chosen, held_out=held), Mode.AS_WRITTEN
+def _resumed(
+    workspace: Workspace, request: EvaluationRequest, progress: EvaluationProgress
+) -> Recorded:
+    """Go on with a run: the same queries, put to the same system."""
+    from assay.evaluation.parts import Mode, SetPart
+
+    assert request.resume is not None
+    info = workspace.runs.run(request.resume)
+    mode = Mode(info.config.get("mode", Mode.AS_WRITTEN))
+    part = SetPart(
+        workspace.runs.test_set(info.run_id), info.part, mode, info.part.startswith("holdout")
+    )
+    return _record(workspace, request, _system_of(workspace, request, info), part, progress)
 
 
-def _options(trigger: Trigger) -> dict[str, Any]:
-    config = trigger.retrieval_config
-    given: dict[str, Any] = {"rerank": config.rerank}
-    if config.search_mode in COMPONENTS:
-        given["components"] = config.search_mode
-    if config.fusion_method is not None:
-        given["fusion_method"] = config.fusion_method
-    return given
+def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) -> System:
+    """The system that an unfinished run was made with."""
+    if info.ours:
+        system = workspace.system_of(info.config)
+        _refuse_other_index(info, system)
+        return system
+    if info.engine == "run file" and request.run_file is None:
+        raise UsageError("resuming this run needs its file", hint="--run FILE")
+    return _system(workspace, replace(request, retriever=info.config.get("retriever")))
 
 
-def _measures(trigger: Trigger) -> str | None:
-    cutoffs = trigger.retrieval_config.top_k
-    return None if cutoffs is None else workflow_measures(cutoffs)
+def _refuse_other_index(info: RunInfo, system: System) -> None:
+    if (system.generation or "") != info.generation:
+        raise ConflictError(
+            f"the index has changed since {info.run_id} was begun "
+            f"(generation {info.generation}, now {system.generation})",
+            hint="start a new run",
+        )

@@ -3,64 +3,94 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.app.statistics import USUAL, Statistics
 from assay.errors import UnknownRunError
 from assay.evaluation.baseline import side_of_file, side_of_run, sides_of_runs
 from assay.evaluation.defaults import GATE_MEASURES
-from assay.evaluation.gate import GateReport, gate, parse_limits
+from assay.evaluation.gate import GateReport, parse_limits
+from assay.evaluation.gate import gate as rule_on
 from assay.measures.parse import parse_measures
+from assay.model.codec import flat
+from assay.model.run_store import BASELINE, RunFilter
+from assay.model.runs import RunStatus
 
 if TYPE_CHECKING:
-    from assay.app.workspace import Workspace
+    from assay.app.interface import Assay
 
 
-def gate_runs(
-    workspace: Workspace,
-    baseline: str | Path,
-    current: str,
-    limits: Iterable[str] = (),
-    *,
-    non_inferiority: bool = False,
-    alpha: float | None = None,
-    seed: int | None = None,
-) -> GateReport:
-    """Hold a run against another, or against a file with the numbers of one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRequest:
+    """A run held against another, or against a file with the numbers of one.
+
+    ``limits`` such as ``Recall@10=5%`` stand beside or instead of the usual one. With
+    ``non_inferiority`` the interval of the change decides instead of the means. Of the statistics,
+    a gate uses alpha, resamples, seed and ci_method.
+    """
+
+    baseline: str | Path
+    current: str = "latest"
+    limits: tuple[str, ...] = ()
+    non_inferiority: bool = False
+    statistics: Statistics = field(default=USUAL, metadata=flat)
+
+
+def gate(assay: Assay, request: GateRequest) -> GateReport:
+    """Say whether a run may replace its baseline.
 
     Runs of different chunkers are matched by what was archived of their chunks.
     """
-    chosen = parse_limits(limits)
+    assay.require()
+    settings = request.statistics.applied_to(assay.settings)
+    limits = parse_limits(request.limits)
     shown = parse_measures(GATE_MEASURES)
-    measures = tuple(dict.fromkeys([*shown, *(limit.measure for limit in chosen)]))
-    run = workspace.stored_run(current)
-    if isinstance(baseline, Path):
-        before, now = side_of_file(baseline, measures), side_of_run(run, measures)
+    measures = tuple(dict.fromkeys([*shown, *(limit.measure for limit in limits)]))
+    run = assay.stored_run(request.current)
+    if isinstance(request.baseline, Path):
+        before, now = side_of_file(request.baseline, measures), side_of_run(run, measures)
     else:
-        other = workspace.stored_run(baseline)
-        before, now = sides_of_runs(other, run, measures, workspace.archived)
-    sampling = workspace.settings.sampling
-    return gate(
+        other = assay.stored_run(request.baseline)
+        before, now = sides_of_runs(other, run, measures, assay.archived)
+    return rule_on(
         before,
         now,
-        chosen,
-        non_inferiority=non_inferiority,
-        alpha=workspace.settings.alpha if alpha is None else alpha,
-        sampling=sampling if seed is None else replace(sampling, seed=seed),
+        limits,
+        non_inferiority=request.non_inferiority,
+        alpha=settings.alpha,
+        sampling=settings.sampling,
         warnings=["the run is its own baseline"] if before.name == now.name else [],
     )
 
 
-def run_or_file(workspace: Workspace, text: str) -> str | Path:
+def run_or_file(assay: Assay, text: str) -> str | Path:
     """What a person meant: a stored run wins over a file of the same name."""
     if text.endswith(".json") or os.sep in text:
         return Path(text)
+    assay.require()
     try:
-        workspace.runs.run(text)
+        assay.runs.run(text)
     except UnknownRunError:
         if Path(text).exists():
             return Path(text)
         raise
     return text
+
+
+def usual_baseline(assay: Assay, current: str = "latest") -> str:
+    """What a run is held against where nobody says: the tag baseline, else the newest other run.
+
+    Only a complete run of the same test set will do; empty where there is none.
+    """
+    try:
+        now = assay.runs.run(current or "latest")
+    except UnknownRunError:
+        return ""
+    fitting = RunFilter(suite=now.suite, status=RunStatus.COMPLETE)
+    tagged = assay.runs.runs(replace(fitting, tag=BASELINE), limit=1).runs
+    if any(info.run_id != now.run_id for info in tagged):
+        return BASELINE
+    others = (info.run_id for info in assay.runs.runs(fitting, limit=2).runs)
+    return next((run_id for run_id in others if run_id != now.run_id), "")

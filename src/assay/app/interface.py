@@ -7,13 +7,24 @@ model) are functions of a ``Workspace`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from assay.app.engine import Progress, silent
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from assay.app.answers import Answered
+    from assay.app.backup import BackupWritten
+    from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
+    from assay.app.index import Action, IndexWritten
+    from assay.app.models import ModelRow
+    from assay.app.search import Freshness
+    from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
-    from assay.model.document import ChunkPlace
+    from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import RunLibrary
     from assay.model.runs import RunInfo
     from assay.search.response import SearchResponse
@@ -45,10 +56,58 @@ class Assay(Protocol):
     def sections(self) -> list[str]:
         """The labels of sections that there are."""
 
+    def freshness(self) -> Freshness:
+        """Whether there are documents, and whether the index has them."""
+
     # Index
+    # Documents, the index, models and backups
+
+    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
+        """A page of the documents in the order of their ids."""
+
+    def document(self, doc_id: str) -> StoredDocument:
+        """A document with its sections and chunks."""
+
+    def delete_documents(
+        self, doc_ids: Sequence[str], progress: Progress = silent
+    ) -> DocumentsWritten:
+        """Delete documents and bring the index up to date; an unknown id is refused before that."""
+
+    def add_documents(
+        self,
+        documents: Iterable[Mapping[str, Any]],
+        *,
+        profile: str = "auto",
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents that are given as JSON, and make them searchable."""
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
+
+    # Test sets
+
+    def test_sets(self) -> tuple[TestSetEntry, ...]:
+        """Every test set that loads by name."""
+
+    def check_index(self) -> list[str]:
+        """What is wrong with the index; nothing where the list is empty."""
+
+    def write_index(self, action: Action = "update", progress: Progress = silent) -> IndexWritten:
+        """Update, compact or rebuild the index."""
+
+    def models(self) -> tuple[ModelRow, ...]:
+        """Every model, what it is for and whether it is there."""
+
+    def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
+        """Copy the workspace into one checked file of this machine, while it is in use."""
+
+    # Evaluation
+
+    def evaluate(
+        self, request: EvaluationRequest, progress: EvaluationProgress | None = None
+    ) -> Evaluated:
+        """Run a test set and keep the run, or find that it was run before."""
 
     # Runs
 

@@ -1,4 +1,4 @@
-"""Who does the long work, and how does it end well?
+"""Who does the long work, how is each kind of it done, and how does it end well?
 
 Workers of their own take jobs in line, so that evaluations never hold up searches. A job can be
 cancelled; at shutdown it is interrupted and goes on when a service starts again. Of several
@@ -11,22 +11,45 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.app import corpus, index
+from assay.app.engine import Progress
+from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate
+from assay.app.workspace import Workspace
 from assay.errors import AssayError, BusyError
-from assay.http.edge.problems import internal, of_error
 from assay.index.lock import write_lock
+from assay.model.codec import decode, encode
 from assay.store.jobs import ENDED, ClaimedJob, Job, JobState, JobStore
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from structlog.typing import FilteringBoundLogger
 
+__all__ = [
+    "ENDED",
+    "EVALUATION",
+    "ClaimedJob",
+    "Control",
+    "Done",
+    "Job",
+    "JobState",
+    "Jobs",
+    "open_jobs",
+    "perform",
+    "problem_of",
+]
+
+EVALUATION = "evaluation"
+REPORT_EVERY_S = 0.5
 LOOK_EVERY_S = 2.0
 CANCEL_LOOK_S = 0.5
 """How often running work asks whether somebody, maybe through another service, cancelled it."""
+TELL_EVERY_S = 0.2
+"""How often an evaluation says how far it is: each time is a commit."""
+POLITE_SECONDS = 0.25
+"""How long a query of an evaluation lets searches of people go first."""
 CLOSE_SECONDS = 10.0
 
 
@@ -70,6 +93,24 @@ class Control:
 Perform = Callable[[ClaimedJob, Control], Done]
 
 
+def open_jobs(
+    workspace: Workspace,
+    log: FilteringBoundLogger,
+    *,
+    busy: Callable[[], bool],
+    ended: Callable[[Job], None],
+) -> Jobs:
+    """The jobs of a workspace; ``busy`` says whether people wait for searches."""
+    return Jobs(
+        JobStore(workspace.layout.database),
+        lambda job, control: perform(workspace, job, control, busy),
+        lock=workspace.layout.jobs_lock,
+        slots=workspace.settings.evaluation_slots,
+        log=log,
+        ended=ended,
+    )
+
+
 class Jobs:
     """The workers of one service."""
 
@@ -111,6 +152,25 @@ class Jobs:
         for thread in self._threads:
             thread.join(CLOSE_SECONDS)
         self.store.close()
+
+    def submit_evaluation(
+        self,
+        job_id: str,
+        request: EvaluationRequest,
+        *,
+        owner: str,
+        idempotency_key: str | None = None,
+    ) -> Job:
+        """Enter an evaluation, whose test set is a value: names may mean another one later."""
+        assert request.test_set is not None
+        return self.submit(
+            job_id,
+            EVALUATION,
+            encode(request),
+            owner=owner,
+            idempotency_key=idempotency_key,
+            total=len(request.test_set.queries),
+        )
 
     def submit(self, job_id: str, kind: str, request: Mapping[str, Any], **more: Any) -> Job:
         """Enter a job, or find the same one again."""
@@ -214,21 +274,15 @@ class Jobs:
         except StoppedError:
             return self.store.end(job.job_id, JobState.INTERRUPTED)  # or cancelled, as it is noted
         except AssayError as error:
-            problem = of_error(error)
+            problem = problem_of(error)
         except Exception as error:
             self._log.exception("job failed", job=job.job_id, exc_info=error)
-            problem = internal()
+            problem = problem_of(_DEFECT)
         else:
             return self.store.end(
                 job.job_id, JobState.COMPLETE, run_id=done.run_id, result=done.result
             )
-        plain = {
-            "status": problem.status,
-            "code": problem.code,
-            "detail": problem.detail,
-            "hint": problem.hint,
-        }
-        return self.store.end(job.job_id, JobState.FAILED, problem=plain)
+        return self.store.end(job.job_id, JobState.FAILED, problem=problem)
 
     def _tell_watchers(self, job: Job) -> None:
         with self._news:
@@ -236,3 +290,92 @@ class Jobs:
         for future in waiting:
             if not future.done():
                 future.set_result(job)
+
+
+# What each kind of job does
+
+
+def perform(
+    workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
+) -> Done:
+    """Do a job, whatever its kind; ``busy`` says whether people wait for searches."""
+    if job.kind == EVALUATION:
+        return _evaluate(workspace, job, control, busy)
+    written = _VERBS[job.kind](workspace, job.request, _progress(control))
+    workspace.searcher.refresh()  # so that the next search sees it
+    return Done(encode(written))
+
+
+def _evaluate(
+    workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
+) -> Done:
+    """Evaluate, or go on with an evaluation that was interrupted."""
+    told = 0.0
+
+    def progress(step: EvaluationStep) -> None:
+        nonlocal told
+        if step.done == step.total or time.monotonic() - told > TELL_EVERY_S:
+            control.tell(step.done, step.total)
+            told = time.monotonic()
+        control.check()
+
+    request = replace(decode(EvaluationRequest, job.request), run_id=job.job_id)
+    made = evaluate(workspace, request, progress, lambda: _give_way(busy))
+    run_id = made.runs[0].info.run_id
+    result = made.to_dict(per_query=request.per_query)
+    return Done({**result, "evaluation_id": job.job_id}, run_id)
+
+
+def _give_way(busy: Callable[[], bool]) -> None:
+    """Let people go first; within a deadline, since an evaluation must end, too."""
+    until = time.monotonic() + POLITE_SECONDS
+    while busy() and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+def _ingest(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return corpus.add_documents(
+        workspace, request["documents"], profile=request["profile"], progress=progress
+    )
+
+
+def _delete(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return corpus.remove_documents(workspace, request["doc_ids"], progress)
+
+
+def _index(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return index.write_index(workspace, request["action"], progress)
+
+
+def _progress(control: Control) -> Progress:
+    """Progress that the job records now and then; also where the work can be stopped."""
+    recorded = float("-inf")
+
+    def report(stage: str, done: int, total: int) -> None:
+        nonlocal recorded
+        del stage
+        control.check()
+        if time.monotonic() - recorded >= REPORT_EVERY_S:
+            recorded = time.monotonic()
+            control.tell(done, total)
+
+    return report
+
+
+Verb = Callable[[Workspace, Mapping[str, Any], Progress], object]
+_VERBS: Mapping[str, Verb] = {"ingest": _ingest, "delete": _delete, "index": _index}
+
+
+# How a job fails
+
+_DEFECT = AssayError("the service failed in a way it should not", hint="report the request_id")
+
+
+def problem_of(error: AssayError) -> dict[str, Any]:
+    """What is kept of an error, for whoever asks for the job."""
+    return {
+        "status": error.http_status,
+        "code": error.code,
+        "detail": error.public_message,
+        "hint": error.hint,
+    }

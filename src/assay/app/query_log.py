@@ -9,10 +9,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 
+from assay.app.workspace import Workspace
 from assay.errors import AssayError
-from assay.http.settings import ServiceSettings
 from assay.model.moments import now
 from assay.search.response import SearchResponse
+from assay.settings import Settings
 from assay.store.query_log import LoggedQuery, QueryLog
 
 MAX_GATHERED = 10_000
@@ -20,10 +21,16 @@ WRITE_EVERY_S = 1.0
 TRIM_EVERY = 600  # writes
 
 
+def open_query_log(workspace: Workspace) -> QueryRecorder:
+    """The query log of a workspace, as the settings want it."""
+    off = workspace.settings.query_log == "off"
+    return QueryRecorder(None if off else QueryLog(workspace.layout.database), workspace.settings)
+
+
 class QueryRecorder:
     """Gathers searches and writes them; nothing at all where the log is off."""
 
-    def __init__(self, log: QueryLog | None, settings: ServiceSettings) -> None:
+    def __init__(self, log: QueryLog | None, settings: Settings) -> None:
         self._log = log
         self._settings = settings
         self._gathered: deque[LoggedQuery] = deque(maxlen=MAX_GATHERED)

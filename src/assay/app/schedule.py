@@ -1,4 +1,8 @@
-"""Who starts the evaluations that the clock asks for?
+"""When is an evaluation due by the clock, and who starts it?
+
+An entry is a cron expression and a test set. Five fields: minute, hour, day of the month, month,
+day of the week (0 or 7 is Sunday), each ``*``, a number, a range ``1-5``, a step ``*/15`` or a list
+of these. As in cron, where both days are given one of them is enough. Times are UTC.
 
 A thread looks once in a while and enters a job per entry and minute. The job's id names the minute,
 so that two services over one workspace, or a restart, never start the same evaluation twice. What
@@ -7,18 +11,104 @@ was due while no service ran is not made up for.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from assay.app.cron import Entry
-from assay.errors import AssayError
+from assay.errors import AssayError, ConfigError
+from assay.model.document import ID_FORM
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 LOOK_EVERY_S = 5.0
+_FIELDS = (("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31), ("month", 1, 12), ("weekday", 0, 7))
+_PART = re.compile(r"(\*|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?")
+MAX_ENTRIES = 20
+MAX_DAYS = 366 * 5
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleEntry:
+    """One line of the schedule: when, and which test set."""
+
+    minutes: frozenset[int]
+    hours: frozenset[int]
+    days: frozenset[int]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    either_day: bool
+    test_set: str
+
+    def following(self, moment: datetime) -> datetime | None:
+        """The next minute that is meant; None where there is none within five years."""
+        day = moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
+        for _ in range(MAX_DAYS):
+            if day.month in self.months and self._day(day):
+                found = self._within(day)
+                if found is not None:
+                    return found
+            day = day.replace(hour=0, minute=0) + timedelta(days=1)
+        return None
+
+    def _within(self, start: datetime) -> datetime | None:
+        for hour in sorted(self.hours):
+            for minute in sorted(self.minutes):
+                if (hour, minute) >= (start.hour, start.minute):
+                    return start.replace(hour=hour, minute=minute)
+        return None
+
+    def _day(self, moment: datetime) -> bool:
+        by_month = moment.day in self.days
+        by_week = moment.isoweekday() % 7 in self.weekdays
+        return by_month or by_week if self.either_day else by_month and by_week
+
+
+def parse_schedule(text: str | None) -> tuple[ScheduleEntry, ...]:
+    """The entries of the setting ``schedule``."""
+    if text is None:
+        return ()
+    entries = tuple(_entry(part.strip()) for part in text.split(";") if part.strip())
+    if len(entries) > MAX_ENTRIES:
+        raise ConfigError(f"schedule: {len(entries)} entries, and {MAX_ENTRIES} are allowed")
+    return entries
+
+
+def _entry(text: str) -> ScheduleEntry:
+    words = text.split()
+    if len(words) != len(_FIELDS) + 1 or not ID_FORM.fullmatch(words[-1]):
+        raise ConfigError(
+            f"schedule: {text!r:.80} is not 'minute hour day month weekday TEST_SET'",
+            hint="as in: 0 3 * * 1 test_set_v1",
+        )
+    fields = [
+        _values(word, name, low, high)
+        for word, (name, low, high) in zip(words, _FIELDS, strict=False)
+    ]
+    either = not words[2].startswith("*") and not words[4].startswith("*")
+    weekdays = frozenset(day % 7 for day in fields[4])
+    entry = ScheduleEntry(fields[0], fields[1], fields[2], fields[3], weekdays, either, words[-1])
+    if entry.following(datetime.now(UTC)) is None:
+        raise ConfigError(f"schedule: {text!r:.80} never comes")
+    return entry
+
+
+def _values(text: str, name: str, low: int, high: int) -> frozenset[int]:
+    chosen: set[int] = set()
+    for part in text.split(","):
+        found = _PART.fullmatch(part)
+        if found is None:
+            raise ConfigError(f"schedule: the {name} {part!r:.40} is not a number, range or *")
+        first = low if found[1] == "*" else int(found[2])
+        last = high if found[1] == "*" else int(found[3] or (high if found[4] else first))
+        step = int(found[4] or 1)
+        if not low <= first <= last <= high or step == 0:
+            raise ConfigError(f"schedule: the {name} {part!r:.40} is not within {low}-{high}")
+        chosen.update(range(first, last + 1, step))
+    return frozenset(chosen)
 
 
 class Scheduler:
@@ -26,7 +116,7 @@ class Scheduler:
 
     def __init__(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[ScheduleEntry],
         start: Callable[[str, str], object],
         log: FilteringBoundLogger,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -60,11 +150,11 @@ class Scheduler:
             if following is not None and following <= moment:
                 name = f"scheduled_{entry.test_set}_{following:%Y%m%dT%H%M}"
                 due.append(name)
-                self._begin_one(name, entry)
+                self._start_entry(name, entry)
         self._last = max(self._last, moment)
         return due
 
-    def _begin_one(self, name: str, entry: Entry) -> None:
+    def _start_entry(self, name: str, entry: ScheduleEntry) -> None:
         try:
             self._start(name, entry.test_set)
         except AssayError as error:

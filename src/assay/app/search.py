@@ -1,20 +1,65 @@
-"""What should a person know about a search, beside its results?"""
+"""Which options may a caller choose, and what should a person know beside the results?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import AssayError
+from assay.app import engine
+from assay.errors import AssayError, UsageError
+from assay.model.codec import as_json
 from assay.plural import counted
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
+    from assay.app.workspace import Workspace
+    from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
+    from assay.settings import Settings
 
 MOST_SECTIONS = 30
 """Sections that a hint names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """Whether a workspace has documents, and how many changes of them the index does not have."""
+
+    empty: bool
+    changes_behind: int
+    home: str = field(default="", metadata=as_json(None))
+
+
+def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options, if somebody who asks a service may choose them.
+
+    A model is named as the catalog or the shelf of the service has it. A name that stands for a
+    folder of this machine is refused, whatever lies there.
+    """
+    from assay.encode.catalog import CARDS
+    from assay.encode.shelf import looks_like_path
+
+    name = changes.get("reranker")
+    if name is None or name in CARDS or name == settings.search.reranker:
+        return changes
+    folder = str(name).replace("/", "--")
+    on_shelf = any((root / folder).is_dir() for _, root in engine.model_shelf(settings).places())
+    if not on_shelf and ("/" in name or looks_like_path(name)):
+        known = ", ".join(card.name for card in CARDS.values() if card.role == "reranker")
+        raise UsageError(
+            f"reranker: {name!r:.80} is not a model of this service",
+            hint=f"known: {known}, and what was pulled with assay models pull",
+        )
+    return changes
+
+
+def weights_in_force(options: SearchOptions) -> dict[str, float]:
+    """The weight of every component: one that was chosen, else that of weighted fusion."""
+    from assay.search.fusion.weights import DEFAULT_WEIGHTS
+
+    return {name: options.weights.get(name, weight) for name, weight in DEFAULT_WEIGHTS.items()}
 
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:
@@ -32,10 +77,19 @@ def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) ->
 def incomplete(assay: Assay) -> Iterator[str]:
     """What is stored and not indexed cannot be found; where nobody can tell, nothing is said."""
     with suppress(AssayError):
-        card = assay.index_card()
-        if card["documents"] == 0:
-            where = f"the workspace {card['home']}" if "home" in card else "the service"
+        state = assay.freshness()
+        if state.empty:
+            where = f"the workspace {state.home}" if state.home else "the service"
             yield f"{where} holds no documents yet (assay ingest PATH)"
-        elif card["changes_behind"] > 0:
-            told = counted(card["changes_behind"], "document change", "is")
+        elif state.changes_behind > 0:
+            told = counted(state.changes_behind, "document change", "is")
             yield f"{told} not indexed yet (assay index update)"
+
+
+def freshness(workspace: Workspace) -> Freshness:
+    """Whether there are documents, and whether the index has them; every search asks."""
+    return Freshness(
+        empty=not workspace.store.inventory.documents(limit=1),
+        changes_behind=workspace.changes_behind(),
+        home=str(workspace.home),
+    )

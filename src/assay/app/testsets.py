@@ -1,73 +1,460 @@
-"""Which test sets does this workspace have, by name only?
+"""Which test sets are there, what do they hold, and how do they come, change and go elsewhere?
 
-A name of HTTP is looked up in the list of names and never becomes a path.
+A name is looked for in the workspace first and among the shipped sets second. Only where ``paths``
+is true may a name also be the path of a file or of a BEIR folder: commands and Python allow that,
+HTTP and pages never do.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay import limits
-from assay.errors import ConflictError, MissingFileError
-from assay.model.testset import TestSet
+from assay.annotation.due import Due, refresh_due
+from assay.app.held_out import MASK, masked, masked_diff, noted, uses
+from assay.app.layout import Layout
+from assay.errors import ConflictError, InputError, UsageError
+from assay.model.codec import as_json, encode
+from assay.model.document import check_id
+from assay.model.run_store import HeldOutUse
+from assay.model.testset import GoldenQuery, TestSet
+from assay.testsets import diff as diffs
+from assay.testsets.export import files, lost
+from assay.testsets.load import Reading as Reading  # noqa: PLC0414 - surfaces hold them
 from assay.testsets.load import (
-    Reading,
     ReadOptions,
+    find_test_set,
     list_test_sets,
+    load_test_set,
+    named_test_set,
     parse_test_set,
     read_test_set,
+    shipped_folder,
 )
-from assay.testsets.save import save_test_set
+from assay.testsets.save import save_test_set, with_split, write_text
+from assay.testsets.schema import schema as build_schema
+from assay.testsets.split import (
+    DEFAULT_SEED,
+    HELD_OUT_SHARE,
+    PARTS,
+    hold_out,
+    part,
+    refuse_redraw,
+    split_by_group,
+)
+from assay.testsets.write import as_yaml, query_block
+
+if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
+
+Name = str | os.PathLike[str]
 
 
-def names(home: Path) -> dict[str, Path]:
-    """Every test set that loads by name, with its file."""
-    return list_test_sets(home / "testsets")
+# Find and read
 
 
-def load(home: Path, name: str) -> TestSet:
-    """The test set of a name."""
-    path = names(home).get(name)
-    if path is None:
-        raise MissingFileError(
-            f"there is no test set {name!r:.140}", hint="GET /v1/testsets lists them"
-        )
-    return read_test_set(path).sound()
+@dataclass(frozen=True, slots=True)
+class TestSetEntry:
+    """One test set of the list; version and number of queries are None where it is not sound."""
+
+    __test__ = False  # pytest looks for classes of this name
+
+    name: str
+    version: str | None
+    queries: int | None
+    sound: bool
+    path: Path | None = field(default=None, metadata=as_json(None))
+    reading: Reading | None = field(default=None, metadata=as_json(None))
+
+    @property
+    def shipped(self) -> bool:
+        """Whether it ships with the package."""
+        return self.path is not None and self.path.is_relative_to(shipped_folder())
 
 
-def read_upload(data: bytes) -> Reading:
+def list_sets(
+    layout: Layout, reader: Callable[[Path], Reading] = read_test_set
+) -> tuple[TestSetEntry, ...]:
+    """Every test set that loads by name; ``reader`` may remember what it has read before."""
+    entries = []
+    for name, path in list_test_sets(layout.test_sets).items():
+        reading = reader(path)
+        found = reading.test_set
+        version, queries = (found.version, len(found.queries)) if found else (None, None)
+        entries.append(TestSetEntry(name, version, queries, found is not None, path, reading))
+    return tuple(entries)
+
+
+def names(layout: Layout) -> list[str]:
+    """Every name that loads."""
+    return list(list_test_sets(layout.test_sets))
+
+
+def find(layout: Layout, name: Name, *, paths: bool = False) -> Path:
+    """The file or folder of a test set."""
+    if paths:
+        return find_test_set(name, layout.test_sets)
+    return named_test_set(os.fspath(name), layout.test_sets)
+
+
+def load(
+    layout: Layout, name: Name, *, paths: bool = False, lenient: bool | None = None
+) -> TestSet:
+    """A test set by its name; every problem of its file is in the error."""
+    if paths:
+        return load_test_set(name, folder=layout.test_sets, lenient=lenient)
+    return read_test_set(find(layout, name), ReadOptions(lenient=lenient)).sound()
+
+
+def read(path: Path) -> Reading:
+    """A file or folder of golden queries; what is wrong with it is in the answer, not raised."""
+    return read_test_set(path)
+
+
+def read_upload(data: bytes, *, lenient: bool | None = None) -> Reading:
     """A test set that was sent; one that is too large is refused before it is looked into."""
-    return parse_test_set(data, options=ReadOptions(max_items=limits.MAX_UPLOAD_QUERIES))
+    options = ReadOptions(max_items=limits.MAX_UPLOAD_QUERIES, lenient=lenient)
+    return parse_test_set(data, options=options)
 
 
-def upload(home: Path, data: bytes) -> tuple[TestSet, bool]:
-    """Store an uploaded test set under its own name; the same one again changes nothing."""
+def validate(
+    workspace: Workspace,
+    name: Name,
+    *,
+    index: bool = False,
+    lenient: bool | None = None,
+    paths: bool = False,
+) -> Reading:
+    """Read a test set and say everything that is wrong with it.
+
+    With ``index``, judged ids must be in the corpus of the workspace.
+    """
+    path = find(workspace.layout, name, paths=paths)
+    if index:
+        workspace.require()
+    known_ids = workspace.store.has_id if index else None
+    return read_test_set(path, ReadOptions(lenient=lenient, known_ids=known_ids))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of test sets, for editors."""
+    return build_schema()
+
+
+# Look at them
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A test set as it may be seen, and the whole of it, which its figures come from."""
+
+    test_set: TestSet
+    whole: TestSet
+
+
+def show(
+    workspace: Workspace,
+    name: Name,
+    query_id: str | None = None,
+    *,
+    held_out: bool = False,
+    words: str = MASK,
+    lenient: bool | None = None,
+    paths: bool = False,
+) -> Shown:
+    """A test set, or one query of it; ``words`` stand for what is held out.
+
+    With ``held_out`` nothing is masked, and the look is logged.
+    """
+    whole = load(workspace.layout, name, paths=paths, lenient=lenient)
+    if query_id is not None and query_id not in whole.by_id:
+        raise UsageError(f"{whole.name} has no query {query_id!r:.80}")
+    if not held_out:
+        return Shown(masked(whole, words), whole)
+    noted(workspace, whole, query_id)
+    return Shown(whole, whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two test sets as they may be seen, and what it takes to get from one to the other."""
+
+    before: TestSet
+    after: TestSet
+    changes: diffs.TestSetDiff
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without the sets themselves."""
+        return {"same": self.changes.same, **encode(self.changes)}
+
+
+def diff(
+    workspace: Workspace,
+    before: Name,
+    after: Name,
+    *,
+    held_out: bool = False,
+    words: str = MASK,
+    paths: bool = False,
+) -> Difference:
+    """What changed from one test set to another; ``words`` stand for what either holds out.
+
+    With ``held_out`` nothing is masked, and the look is logged.
+    """
+    old, new = (load(workspace.layout, name, paths=paths) for name in (before, after))
+    if not held_out:
+        return Difference(masked(old, words), masked(new, words), masked_diff(old, new, words))
+    for test_set in (old, new):
+        noted(workspace, test_set)
+    return Difference(old, new, diffs.diff(old, new))
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A test set in the form of another tool; ``lost`` is what that form has no place for."""
+
+    form: str
+    files: Mapping[str, str]
+    lost: tuple[str, ...]
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the files into a folder."""
+        for name, text in self.files.items():
+            write_text(folder / name, text)
+        return [folder / name for name in self.files]
+
+
+def export(workspace: Workspace, name: Name, form: str, *, paths: bool = False) -> Exported:
+    """All of a test set for another tool, so a look at a held-out part is logged."""
+    test_set = load(workspace.layout, name, paths=paths)
+    exported = Exported(form, files(test_set, form), tuple(lost(test_set, form)))
+    noted(workspace, test_set)
+    return exported
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """Who looked at the held-out part of a test set, oldest first."""
+
+    test_set: TestSet
+    uses: tuple[HeldOutUse, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: every look, without the queries."""
+        return {
+            "name": self.test_set.name,
+            "held_out": len(self.test_set.held_out_ids),
+            "looks": len(self.uses),
+            "uses": [
+                {"at": use.at, "version": use.version, "run_id": use.run_id, "purpose": use.purpose}
+                for use in self.uses
+            ],
+        }
+
+
+def looks(workspace: Workspace, test_set: TestSet) -> Looks:
+    """Every look at the held-out part of a set."""
+    return Looks(test_set, uses(workspace, test_set))
+
+
+# Bring them in and change them
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSet:
+    """The test set is on the disk; ``new`` is false where it was there before."""
+
+    name: str
+    version: str
+    checksum: str
+    queries: int
+    new: bool
+
+
+def upload(layout: Layout, data: bytes) -> StoredSet:
+    """Store a test set that was sent under its own name; the same one again changes nothing."""
     test_set = read_upload(data).sound()
-    known = names(home).get(test_set.name)
-    if known is not None:
-        if read_test_set(known).sound().checksum == test_set.checksum:
-            return test_set, False
+    known = list_test_sets(layout.test_sets).get(test_set.name)
+    if known is None:
+        save_test_set(test_set, layout.test_set(test_set.name))
+    elif read_test_set(known).sound().checksum != test_set.checksum:
         raise ConflictError(
             f"there is another test set {test_set.name}",
             hint="a changed test set gets a new version and a new name",
         )
-    folder = home / "testsets"
-    save_test_set(test_set, folder / f"{test_set.name}.yaml")
-    return test_set, True
+    return StoredSet(
+        test_set.name, test_set.version, test_set.checksum, len(test_set.queries), known is None
+    )
 
 
-def listing(home: Path) -> list[dict[str, Any]]:
-    """A row for each test set; one that is not sound says so."""
-    rows = []
-    for name, path in names(home).items():
-        found = read_test_set(path).test_set
-        rows.append(
-            {
-                "name": name,
-                "version": found.version if found else None,
-                "queries": len(found.queries) if found else None,
-                "sound": found is not None,
-            }
+def import_file(
+    layout: Layout,
+    path: Path,
+    *,
+    qrels: Path | None = None,
+    field: str = "title",
+    split: str | None = None,
+    name: str | None = None,
+    version: str | None = None,
+    lenient: bool | None = None,
+    output: Path | None = None,
+    force: bool = False,
+) -> tuple[Path, Reading]:
+    """Read a file and write it in our own form; nothing is replaced without ``force``.
+
+    ``qrels`` and ``field`` belong to TREC topics, ``split`` to a BEIR folder; ``name`` and
+    ``version`` replace what the file says. ``output`` is a file to write outside the workspace.
+    """
+    options = ReadOptions(
+        lenient=lenient, qrels=qrels, field=field, split=split, name=name, version=version
+    )
+    reading = read_test_set(find_test_set(path), options)
+    test_set = reading.sound()
+    target = output or layout.test_set(test_set.name)
+    if target.exists() and not force:
+        raise UsageError(f"{target} is there already", hint="--force replaces it, --name renames")
+    save_test_set(test_set, target)
+    return target, reading
+
+
+@dataclass(frozen=True, slots=True)
+class SplitSet:
+    """Which queries are in which part, and the files that say so."""
+
+    seed: int
+    parts: Mapping[str, tuple[str, ...]]
+    written: tuple[Path, ...]
+
+
+def split(
+    layout: Layout,
+    name: Name,
+    *,
+    share: float = HELD_OUT_SHARE,
+    seed: int = DEFAULT_SEED,
+    by_group: bool = False,
+    redraw: bool = False,
+    output: Path | None = None,
+    paths: bool = False,
+) -> SplitSet:
+    """Hold out a part of the queries, stratified by type, and store that in the file.
+
+    ``by_group`` writes three sets instead, 80/10/10, that share no group. ``output`` is another
+    file to write (a folder with ``by_group``); a shipped set needs one.
+    """
+    path = find(layout, name, paths=paths)
+    if by_group:
+        return _split_by_group(read_test_set(path).sound(), output or layout.test_sets, seed)
+    reading = read_test_set(path)
+    before = reading.sound()
+    after = hold_out(before, share=share, seed=seed)
+    if not redraw:
+        refuse_redraw(before, after)
+    target = output or _own_file(path, layout, after.name)
+    is_our_yaml = reading.form == "native" and path.suffix in (".yaml", ".yml")
+    if target.suffix != ".json" and is_our_yaml:
+        write_text(target, with_split(path.read_bytes(), after))
+    else:
+        save_test_set(after, target)
+    parts = {
+        "evaluation": tuple(query.query_id for query in after.evaluation_queries),
+        "held_out": tuple(query.query_id for query in after.held_out_queries),
+    }
+    return SplitSet(seed, parts, (target,))
+
+
+def _split_by_group(test_set: TestSet, folder: Path, seed: int) -> SplitSet:
+    drawn = split_by_group(test_set, PARTS, seed=seed)
+    written = []
+    for label, ids in drawn.parts.items():
+        piece = part(test_set, label, ids)
+        written.append(folder / f"{piece.name}.yaml")
+        save_test_set(piece, written[-1])
+    return SplitSet(seed, dict(drawn.parts), tuple(written))
+
+
+def _own_file(path: Path, layout: Layout, name: str) -> Path:
+    """Where a changed set goes: its own file, or the workspace where it is read from a folder."""
+    if shipped_folder().resolve() in path.resolve().parents:
+        raise ConflictError(
+            f"{name} ships with assay: a changed copy in the workspace would hide it",
+            hint=f"--output {layout.test_set(f'my_{name}')} writes one beside it; give it a "
+            "name of its own in the file",
         )
-    return rows
+    return layout.test_set(name) if path.is_dir() else path
+
+
+def editable(layout: Layout) -> list[str]:
+    """The test sets of this workspace that a query can be added to."""
+    return sorted(path.stem for path in layout.test_sets.glob("*.yaml"))
+
+
+def add_query(layout: Layout, name: str, query: GoldenQuery) -> TestSet:
+    """Put a query at the end of a test set of the workspace; a new name begins a new set.
+
+    The text that a person wrote stays as it is, and the new query follows it.
+    """
+    path = layout.test_set(check_id(name, "test set"))
+    if not path.exists():
+        return _written(path, TestSet(name, "v1", (query,)))
+    data = path.read_bytes()
+    before = parse_test_set(data, source=path.name).sound()  # which it is only in UTF-8
+    if query.query_id in before.by_id:
+        raise ConflictError(
+            f"{name} has a query {query.query_id} already", hint="choose another id"
+        )
+    if any(known.query_text == query.query_text for known in before.queries):
+        raise ConflictError(f"{name} has this query already")
+    after = replace(before, queries=(*before.queries, query))
+    text = f"{data.decode('utf-8-sig').rstrip()}\n{query_block(query)}"
+    edited = parse_test_set(text.encode(), source="edited.yaml").test_set
+    if edited is None or edited.checksum != after.checksum:
+        return _written(path, after)  # the queries do not stand at the end of this file
+    write_text(path, text)
+    return after
+
+
+def _written(path: Path, test_set: TestSet) -> TestSet:
+    """Write a set anew, where it is sound."""
+    text = as_yaml(test_set)
+    reading = parse_test_set(text.encode(), source="edited.yaml")
+    if reading.test_set is None:
+        first = reading.problems[0]
+        raise InputError(first.message, hint=first.hint or "grade at least one result 1 or more")
+    write_text(path, text)
+    return test_set
+
+
+def save_new(layout: Layout, test_set: TestSet, output: Path | None = None) -> Path:
+    """Write the next version of a set to a file of its own; a file that is there is kept."""
+    target = output or layout.test_set(test_set.name)
+    if target.exists():
+        raise ConflictError(f"{target} is there already", hint="--output names another file")
+    save_test_set(test_set, target)
+    return target
+
+
+# When they are due
+
+
+def due(test_set: TestSet, today: date | None = None) -> Due:
+    """When a set should be refreshed next."""
+    return refresh_due(test_set, today or datetime.now(UTC).date())
+
+
+def due_sets(layout: Layout, today: date | None = None) -> list[Due]:
+    """The same for every set that no newer version has replaced; shipped ones included."""
+    readings = (entry.reading for entry in list_sets(layout))
+    sets = [reading.test_set for reading in readings if reading and reading.test_set]
+    replaced = {_parent(test_set) for test_set in sets}
+    return [due(test_set, today) for test_set in sets if test_set.name not in replaced]
+
+
+def _parent(test_set: TestSet) -> str:
+    parent = test_set.provenance.get("parent")
+    return str(parent.get("name", "")) if isinstance(parent, Mapping) else ""

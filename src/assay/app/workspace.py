@@ -7,7 +7,7 @@ of this package, for Python; ``assay.app`` has them by noun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,11 +23,18 @@ from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
     from assay.app.answers import Answered
+    from assay.app.backup import BackupWritten
+    from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
+    from assay.app.index import Action, IndexWritten
+    from assay.app.models import ModelRow
+    from assay.app.search import Freshness
+    from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
-    from assay.model.document import Chunk, ChunkPlace, Document
+    from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
     from assay.model.query import Component
     from assay.model.runs import RunInfo
     from assay.model.system import System
@@ -165,7 +172,45 @@ class Workspace:
             return None
         return engine.open_cluster(self.settings, self._stack)
 
-    def ingest(
+    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
+        """A page of the documents in the order of their ids."""
+        from assay.app import corpus
+
+        return corpus.list_documents(self, limit=limit, offset=offset)
+
+    def document(self, doc_id: str) -> StoredDocument:
+        """A document with its sections and chunks."""
+        from assay.app import corpus
+
+        return corpus.document(self, doc_id)
+
+    def delete_documents(
+        self, doc_ids: Sequence[str], progress: Progress = silent
+    ) -> DocumentsWritten:
+        """Delete documents and bring the index up to date; an unknown id is refused before that."""
+        from assay.app import corpus
+
+        return corpus.delete_documents(self, doc_ids, progress)
+
+    def ingest(self, path: str | Path, **options: Any) -> DocumentsWritten:
+        """Read a file or folder and make it searchable: see ``assay.app.corpus.ingest``."""
+        from assay.app import corpus
+
+        return corpus.ingest(self, path, **options)
+
+    def add_documents(
+        self,
+        documents: Iterable[Mapping[str, Any]],
+        *,
+        profile: str = "auto",
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents that are given as JSON, and make them searchable."""
+        from assay.app import corpus
+
+        return corpus.add_documents(self, documents, profile=profile, progress=progress)
+
+    def store_documents(
         self,
         documents: Iterable[tuple[Document, tuple[Chunk, ...]]],
         progress: Progress = silent,
@@ -174,6 +219,12 @@ class Workspace:
         from assay.app import corpus
 
         return corpus.store_documents(self, documents, progress)
+
+    def write_index(self, action: Action = "update", progress: Progress = silent) -> IndexWritten:
+        """Update, compact or rebuild the index."""
+        from assay.app import index
+
+        return index.write_index(self, action, progress)
 
     def update_index(self, progress: Progress = silent, *, fresh: bool = False) -> Manifest:
         """Bring the index up to the store, encoding only texts that no model has seen."""
@@ -198,6 +249,18 @@ class Workspace:
         from assay.app import index
 
         return index.check_index(self)
+
+    def models(self) -> tuple[ModelRow, ...]:
+        """Every model, what it is for and whether it is here."""
+        from assay.app import models
+
+        return models.list_models(self.settings)
+
+    def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
+        """Copy the workspace into one checked file, while it is in use."""
+        from assay.app import backup
+
+        return backup.back_up(self, target, vectors=vectors)
 
     def generation(self) -> Generation:
         """The current generation of the index, opened."""
@@ -240,6 +303,12 @@ class Workspace:
         """Why a document or chunk is not among the results, or where it is."""
         return self.searcher.why(query, document, options, **changes)
 
+    def freshness(self) -> Freshness:
+        """Whether there are documents, and whether the index has them."""
+        from assay.app import search
+
+        return search.freshness(self)
+
     @cached_property
     def answerer(self) -> Answerer:
         """What turns results into an answer, as configured."""
@@ -253,7 +322,24 @@ class Workspace:
 
         return answers.answer(self, question, options, **changes)
 
+    # Test sets
+
+    def test_sets(self) -> tuple[TestSetEntry, ...]:
+        """Every test set that loads by name."""
+        from assay.app import testsets
+
+        return testsets.list_sets(self.layout)
+
     # What is evaluated
+    # Evaluation
+
+    def evaluate(
+        self, request: EvaluationRequest, progress: EvaluationProgress | None = None
+    ) -> Evaluated:
+        """Run a test set and keep the run, or find that it was run before."""
+        from assay.app import evaluation
+
+        return evaluation.evaluate(self, request, progress or evaluation.unwatched)
 
     def system(self, *, answers: bool = False, **changes: Any) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""

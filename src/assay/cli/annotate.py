@@ -1,11 +1,40 @@
-"""How does a person judge passages in a terminal?"""
+"""How does a person judge passages in a terminal?
 
-from typing import Annotated
+One key a grade where a terminal is there, one line a grade where input comes from a file. A grade
+is on the disk before the next passage shows: leaving, or losing the machine, costs nothing.
+"""
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.console import emit_json
 from assay.cli.options import JsonFlag, configuration
+from assay.cli.streams import printable
+from assay.plural import counted
+
+if TYPE_CHECKING:
+    from assay.app.annotation import Desk, Dispute
+    from assay.model.annotation import ItemKey, Task
+
+HELP = """\
+  3  answers the question fully
+  2  answers a part of it, or all of it less directly
+  1  is on the topic and helps
+  0  does not help
+  x  cannot be judged    c  comment, then grade    s  later
+  u  undo                ?  this help              q  leave"""
+PROMPT = "0-3 grade, x cannot judge, c comment, u undo, s later, q leave, ? help > "
+GRADES = {"0": 0, "1": 1, "2": 2, "3": 3, "x": None}
+WIDTH = 100
+Show = Callable[[str], None]
 
 
 def command(
@@ -20,28 +49,167 @@ def command(
     json_output: JsonFlag = False,
 ) -> int:
     """Judge passages of a round by keyboard, and go on at any time."""
-    from dataclasses import asdict
-
-    from assay.app.desk import desk
+    from assay.app.annotation import open_desk
     from assay.app.workspace import Workspace
-    from assay.cli import annotate_screen
+    from assay.model.codec import encode
 
     with Workspace(configuration(ctx)) as workspace:
-        workspace.require()
-        at = desk(workspace.annotations, round_id)
+        desk = open_desk(workspace, round_id)
         if json_output:
             if adjudicate:
-                emit_json({"disputes": [asdict(one) for one in at.disputes(person)]})
+                emit_json({"disputes": encode(desk.disputes(person))})
             else:
-                task = at.next(person)
-                emit_json(
-                    {
-                        "task": None if task is None else asdict(task),
-                        "progress": asdict(at.progress(person)),
-                    }
-                )
+                emit_json(encode(desk.turn(person)))
             return 0
-        screen = annotate_screen.Screen(annotate_screen.keyboard())
-        if adjudicate:
-            return annotate_screen.decide(at, person, screen)
-        return annotate_screen.judge(at, person, screen)
+        screen = Screen(keyboard())
+        return decide(desk, person, screen) if adjudicate else judge(desk, person, screen)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyboard:
+    """Where keys and lines come from; an empty key is the end of input."""
+
+    key: Callable[[], str]
+    line: Callable[[], str]
+
+
+def keyboard() -> Keyboard:
+    """Single keys from a terminal, else lines from stdin."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return Keyboard(_line_key, _line)
+    return Keyboard(_single_key, _line)
+
+
+class Screen:
+    """A person in front of passages."""
+
+    def __init__(self, keys: Keyboard, show: Show | None = None) -> None:
+        self._keys = keys
+        self.show = show or _write
+        self._query = ""
+
+    def ask(self, task: "Task", extra: str = "") -> tuple[str, str]:
+        """Show a passage until a key means something: the key, and a comment."""
+        if task.query_id != self._query:
+            self._query = task.query_id
+            self.show(f"\n=== {task.query_text}")
+        heading = " · ".join(part for part in (task.title, task.section_label) if part)
+        self.show(f"\n[{task.number} of {task.total}] {heading}\n{_wrapped(task.text)}\n{extra}")
+        comment = ""
+        while True:
+            self.show(PROMPT)
+            key = self._keys.key()
+            if key in GRADES or key in ("u", "s", "q"):
+                return key, comment
+            if not key:
+                return "q", comment
+            if key == "c":
+                self.show("comment > ")
+                comment = self._keys.line()
+            else:
+                self.show(HELP)
+
+
+def judge(desk: "Desk", person: str, screen: Screen) -> int:
+    """Work through what is left, until it is done or the person leaves."""
+    later: set[ItemKey] = set()
+    while (task := desk.next(person, later)) is not None:
+        key, comment = screen.ask(task)
+        item = (task.query_id, task.chunk_id)
+        if item in later:  # nothing else is left
+            later.clear()
+        if key == "q":
+            break
+        if key == "s":
+            later.add(item)
+        elif key == "u":
+            undone = desk.undo(person).undone
+            if undone is None:
+                screen.show("there is nothing to undo")
+            else:
+                later.discard(undone.key)
+                screen.show(f"took back {_word(undone.grade)}")
+        else:
+            desk.grade(person, item, GRADES[key], comment)
+            screen.show(f"{_word(GRADES[key])}, saved")
+    progress = desk.progress(person)
+    left = progress.total - progress.done
+    screen.show(
+        f"\n{progress.done} of {progress.total} judged"
+        + (f"; {left} to go, same command" if left else "; thank you")
+    )
+    return 0
+
+
+def decide(desk: "Desk", person: str, screen: Screen) -> int:
+    """Settle what the annotators disagree about, one passage after the other."""
+    for dispute in desk.disputes(person):
+        key, comment = screen.ask(dispute.task, _both(dispute))
+        if key == "q":
+            break
+        if key in GRADES:
+            task = dispute.task
+            desk.decide(person, (task.query_id, task.chunk_id), GRADES[key], comment)
+            screen.show(f"{_word(GRADES[key])}, saved")
+        elif key == "u":
+            screen.show("a decision is changed by assay testset adjudicate, or by deciding again")
+    screen.show(f"\n{counted(len(desk.disputes(person)), 'difference', 'is')} open")
+    return 0
+
+
+def _both(dispute: "Dispute") -> str:
+    grades = " and ".join(_word(grade) for grade in dispute.grades)
+    comments = "".join(f"\n  {printable(comment)}" for comment in dispute.comments)
+    return f"\nthe annotators said {grades}{comments}\n"
+
+
+def _word(grade: int | None) -> str:
+    return "cannot judge" if grade is None else f"grade {grade}"
+
+
+def _wrapped(text: str) -> str:
+    width = min(WIDTH, shutil.get_terminal_size().columns - 2)
+    lines = [
+        textwrap.fill(line, max(width, 20), initial_indent="  ", subsequent_indent="  ")
+        for line in text.splitlines()
+    ]
+    return "\n".join(lines)
+
+
+def _write(text: str) -> None:
+    """To stdout; a prompt stays on its line."""
+    end = "" if text.endswith("> ") else "\n"
+    sys.stdout.write(f"{printable(text)}{end}")
+    sys.stdout.flush()
+
+
+def _line() -> str:
+    return sys.stdin.readline().strip() if sys.stdin is not None else ""
+
+
+def _line_key() -> str:
+    """A key that stands on a line of its own; an empty line asks for help."""
+    read = sys.stdin.readline() if sys.stdin is not None else ""
+    return (read.strip().lower() or "?") if read else ""
+
+
+def _single_key() -> str:
+    with _unbuffered():
+        key = os.read(sys.stdin.fileno(), 1).decode(errors="replace").lower()
+    sys.stdout.write("\n")
+    return "" if key == "\x04" else key
+
+
+@contextmanager
+def _unbuffered() -> Iterator[None]:
+    """Keys come one by one and are not echoed; Ctrl-C still interrupts."""
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal)
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)

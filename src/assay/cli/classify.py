@@ -32,27 +32,17 @@ def command(
     seed: Seed = None,
 ) -> None:
     """Measure yes/no decisions from labels and scores."""
-    from assay.evaluation.decisions import classify
-    from assay.evaluation.defaults import DECISION_MEASURES
-    from assay.evaluation.sampling import Sampling
-    from assay.hits.labels import read_labels
+    from assay.app.scoring import classify_file
     from assay.render.scores import decision_table
     from assay.render.tables import markdown
 
-    config = configuration(ctx, confidence=confidence, resamples=resamples, seed=seed)
-    rows = read_labels(file, cluster)
-    decisions = classify(
-        rows.labels,
-        rows.scores,
-        measures or DECISION_MEASURES,
-        sampling=Sampling("bca", config.confidence, config.resamples, config.seed),
-        clusters=rows.clusters,
-    )
+    settings = configuration(ctx, confidence=confidence, resamples=resamples, seed=seed)
+    decisions = classify_file(settings, file, measures, cluster=cluster)
     if json_output or format_ == "json":
         emit_json(decisions.to_dict())
     elif format_ == "md":
         emit_text(markdown([decision_table(decisions, file)]))
     else:
-        from assay.cli.show import show_tables
+        from assay.cli.tables import show_tables
 
-        show_tables([decision_table(decisions, file)], config.color)
+        show_tables([decision_table(decisions, file)], settings.color)

@@ -21,19 +21,19 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show every setting and its value."""
-    config = configuration(ctx)
+    settings = configuration(ctx)
     _note_unknown_variables()
-    values = config.as_dict()
     if json_output:
         rows = {
-            name: {"value": value, "origin": config.origins[name]} for name, value in values.items()
+            name: {"value": value, "origin": settings.origins[name]}
+            for name, value in settings.as_dict().items()
         }
-        emit_json({"config_hash": config.config_hash(), "settings": rows})
+        emit_json({"config_hash": settings.config_hash(), "settings": rows})
         return
     emit_columns(
         [
-            (name, str(value), config.origins[name]) if origin else (name, str(value))
-            for name, value in values.items()
+            (name, text, settings.origins[name]) if origin else (name, text)
+            for name, text in settings.as_text().items()
         ]
     )
 

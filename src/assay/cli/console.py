@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-PIPE_WIDTH = 120  # columns where no terminal tells its own
+PIPE_WIDTH = 120  # columns where there is no terminal
 
 
 def emit_json(value: object) -> None:
@@ -35,10 +35,10 @@ def emit_text(text: str) -> None:
 
 def emit_columns(rows: Sequence[Sequence[str]]) -> None:
     """Write aligned columns to stdout; the last one is left as long as it is."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        emit_text("  ".join(cells).rstrip())
+    from assay.render.tables import aligned
+
+    if rows:
+        emit_text(aligned(rows))
 
 
 def note(text: str) -> None:

@@ -1,16 +1,17 @@
 """Which documents are in the workspace?"""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
 from assay.cli.streams import printable
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
-    from assay.settings import Settings
+    from assay.model.document import Chunk
 
 app = group("Look at stored documents, or delete them.")
 
@@ -25,30 +26,21 @@ def list_documents(
     json_output: JsonFlag = False,
 ) -> None:
     """List documents by id, with their titles and numbers of chunks."""
-    config = configuration(ctx)
-    if config.server is not None:
-        from assay.cli.remote import client
+    from assay.model.codec import encode
 
-        with client(config) as service:
-            found = service.documents(limit=limit, offset=offset)
-    else:
-        from assay.app.corpus import listed_documents
-        from assay.app.workspace import Workspace
-
-        with Workspace(config) as workspace:
-            workspace.require()
-            found = listed_documents(workspace, limit=limit, offset=offset)
+    with connected(configuration(ctx)) as assay:
+        page = assay.documents(limit=limit, offset=offset)
     if json_output:
-        emit_json(found)
+        emit_json(encode(page))
         return
-    total, page = found["total"], found["documents"]
-    if page:
-        rows = [(one["doc_id"], str(one["chunks"]), printable(one["title"])) for one in page]
+    shown = len(page.documents)
+    if shown:
+        rows = [(one.doc_id, str(one.chunks), printable(one.title)) for one in page.documents]
         emit_columns([("id", "chunks", "title"), *rows])
-    if total == 0:
-        note("note: no document here yet: assay ingest PATH reads some")
-    elif total > len(page):
-        note(f"note: {share_of(len(page), total, 'document')}; --limit and --offset show others")
+    if page.total == 0:
+        note("note: there are no documents yet: assay ingest PATH reads some")
+    elif page.total > shown:
+        note(f"note: {share_of(shown, page.total, 'document')}; --limit and --offset show others")
 
 
 @app.command("show")
@@ -58,54 +50,30 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show a document and its chunks."""
-    config = configuration(ctx)
-    if config.server is not None:
-        from assay.cli.remote import client
+    from assay.model.codec import encode
 
-        with client(config) as service:
-            found = service.document(doc_id)
-    else:
-        found = _document(config, doc_id)
+    with connected(configuration(ctx)) as assay:
+        document = assay.document(doc_id)
     if json_output:
-        emit_json(found)
+        emit_json(encode(document))
         return
-    chunks = found["chunks"]
-    emit_text(printable(f"{doc_id}  {found['title']}"))
+    emit_text(printable(f"{doc_id}  {document.title}"))
     emit_text(
-        f"{counted(len(found['text']), 'character')}, {counted(len(chunks), 'chunk')}, "
-        f"{found['chunker_version']}"
+        f"{counted(len(document.text), 'character')}, {counted(len(document.chunks), 'chunk')}, "
+        f"{document.chunker_version}"
     )
-    for chunk in chunks:
-        marks = [chunk["section_label"], chunk["intent_hint"], "table" * chunk["is_table"]]
-        if chunk["speaker_role"] != "UNKNOWN":
-            marks.append(str(chunk["speaker_role"]))
-        spans = ", ".join(f"{start}-{end}" for start, end in chunk["spans"])
-        text = " ".join(chunk["text"].split())
-        shown = text if len(text) <= PREVIEW else f"{text[:PREVIEW]}..."
-        said = " · ".join(filter(None, marks))
-        emit_text(printable(f"\n{chunk['chunk_id']}  [{spans}]  {said}\n  {shown}"))
+    for chunk in document.chunks:
+        emit_text(printable(_preview(chunk)))
 
 
-def _document(config: "Settings", doc_id: str) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from assay.app.workspace import Workspace
-
-    with Workspace(config) as workspace:
-        workspace.require()
-        found = workspace.store.document(doc_id)
-    if found is None:
-        raise _absent(doc_id)
-    fields, chunks = found
-    return {**fields, "chunks": [asdict(chunk) for chunk in chunks]}
-
-
-def _absent(doc_id: str) -> Exception:
-    from assay.errors import MissingFileError
-
-    return MissingFileError(
-        f"there is no document {doc_id!r:.140}", hint="assay corpus list names those there are"
-    )
+def _preview(chunk: "Chunk") -> str:
+    labels = [chunk.section_label, chunk.intent_hint, "table" * chunk.is_table]
+    if chunk.speaker_role != "UNKNOWN":
+        labels.append(str(chunk.speaker_role))
+    spans = ", ".join(f"{start}-{end}" for start, end in chunk.spans)
+    text = " ".join(chunk.text.split())
+    shown = text if len(text) <= PREVIEW else f"{text[:PREVIEW]}..."
+    return f"\n{chunk.chunk_id}  [{spans}]  {' · '.join(filter(None, labels))}\n  {shown}"
 
 
 @app.command("delete")
@@ -115,28 +83,14 @@ def delete(
     json_output: JsonFlag = False,
 ) -> None:
     """Delete documents, and bring the index up to date; an unknown id is refused before that."""
-    config = configuration(ctx)
-    if config.server is not None:
-        from assay.cli.remote import client
+    from assay.cli.progress import staged_progress
+    from assay.model.codec import encode
 
-        with client(config) as service:
-            wanted = list(dict.fromkeys(doc_ids))
-            for one in wanted:
-                service.document(one)
-            done = [service.delete_document(one) for one in wanted]
-        deleted, chunks = (sum(one[name] for one in done) for name in ("deleted", "chunks"))
-    else:
-        from assay.app.workspace import Workspace
-
-        with Workspace(config) as workspace:
-            workspace.require()
-            for one in doc_ids:
-                if workspace.store.document(one) is None:
-                    raise _absent(one)
-            written = workspace.store.delete(doc_ids)
-            workspace.update_index()
-        deleted, chunks = written.deleted, written.chunks
+    settings = configuration(ctx)
+    with connected(settings) as assay, staged_progress(settings.color) as progress:
+        written = assay.delete_documents(doc_ids, progress)
     if json_output:
-        emit_json({"deleted": deleted, "chunks": chunks})
+        emit_json(encode(written))
     else:
-        emit_text(f"{counted(deleted, 'document')} deleted, {counted(chunks, 'chunk')}")
+        chunks = counted(written.chunks, "chunk")
+        emit_text(f"{counted(written.deleted, 'document')} deleted, {chunks}")

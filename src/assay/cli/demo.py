@@ -4,7 +4,7 @@ import shutil
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -67,7 +67,7 @@ def command(
     ] = True,
 ) -> None:
     """Show what assay does, on examples that ship with it."""
-    config = configuration(ctx)
+    settings = configuration(ctx)
     example = Path(str(files("assay") / "data" / "example"))
     qrels = str(example / "judgments.jsonl")
     runs = [str(example / name) for name in ("bm25.trec", "hybrid.trec")]
@@ -78,16 +78,16 @@ def command(
         emit_text(str(_corpus()))
         return
     if json_output:
-        _score(config, qrels, *runs, by="query_type", form="json")
+        _score(settings, qrels, *runs, by="query_type", form="json")
         return
     emit_text("1. One run with confidence intervals\n")
-    _score(config, qrels, runs[0], by="query_type")
+    _score(settings, qrels, runs[0], by="query_type")
     emit_text("2. Is the second run better?\n")
-    _score(config, qrels, *runs)
+    _score(settings, qrels, *runs)
     if search:
         emit_text("3. Search: words, weighted terms and meaning, fused and explained\n")
-        _search(config)
-    emit_text(NEXT.format(assay=_called(), home=_near(config.home / HOME)))
+        _search(settings)
+    emit_text(NEXT.format(assay=_called(), home=_near(settings.home / HOME)))
 
 
 def _corpus() -> Path:
@@ -95,40 +95,43 @@ def _corpus() -> Path:
 
 
 def _score(
-    config: Settings, qrels: str, *runs: str, by: str | None = None, form: str = "table"
+    settings: Settings,
+    qrels: str,
+    *runs: str,
+    by: str | None = None,
+    form: Literal["table", "json"] = "table",
 ) -> None:
-    from assay.cli.scoring_job import Job, write
+    from assay.app.scoring import ScoreRequest, named_files, score_runs
+    from assay.cli.score import write
 
-    outcome = Job(qrels=qrels, runs=runs, by=by, config=config).run()
-    write(outcome, form, ci=True, per_query=False, color=config.color)
+    scored = score_runs(settings, ScoreRequest(qrels=qrels, runs=named_files(runs), by=by))
+    write(scored, form, ci=True, per_query=False, color=settings.color)
 
 
-def _search(config: Settings) -> None:
+def _search(settings: Settings) -> None:
     """Ingest the shipped corpus into a workspace of its own, ask it, and evaluate the answers."""
     from dataclasses import replace
 
     from assay.app.workspace import Workspace
     from assay.cli.progress import staged_progress
     from assay.cli.search import show
-    from assay.ingest import read_corpus
     from assay.render.search import account
     from assay.search.request import COMPONENTS
 
-    patient = replace(config.search, component_timeout_ms=BUSY_MS)
-    config = _with_models(replace(config, home=config.home / HOME, search=patient))
-    with Workspace(config) as workspace:
-        with staged_progress(config.color) as progress:
-            workspace.ingest(read_corpus(_corpus()), progress)
-            workspace.update_index(progress)
-        counts = workspace.store.counts()
+    patient = replace(settings.search, component_timeout_ms=BUSY_MS)
+    settings = _with_models(replace(settings, home=settings.home / HOME, search=patient))
+    with Workspace(settings) as workspace:
+        with staged_progress(settings.color) as progress:
+            workspace.ingest(_corpus(), progress=progress)
+        card = workspace.index_card()
         emit_text(
-            f"{counted(counts['documents'], 'document')} in {counted(counts['chunks'], 'chunk')}, "
-            f"in {config.home}\n"
+            f"{counted(card['documents'], 'document')} in {counted(card['chunks'], 'chunk')}, "
+            f"in {settings.home}\n"
         )
         for about, query, lesson in QUERIES:
             emit_text(f'── {about}: "{query}"')
             answer = workspace.search(query, k=SHOWN)
-            show(answer, config.color)
+            show(answer, settings.color)
             if len(answer.components_used) == len(COMPONENTS):
                 emit_text(lesson)
             for hit in answer.results[:1]:
@@ -139,22 +142,22 @@ def _search(config: Settings) -> None:
         "test_set_v1 has 50 queries, of which 10 are held out while you work on a system. This\n"
         "asks all of them (--part all), and 10 more that the documents do not answer.\n"
     )
-    _evaluate(config)
+    _evaluate(settings)
 
 
-def _evaluate(config: Settings) -> None:
+def _evaluate(settings: Settings) -> None:
     """The commands of an evaluation, shown as they are typed."""
     from assay.cli.main import run
 
-    hybrid = config.dense_model is not None
+    hybrid = settings.dense_model is not None
     sets = f"-t {TEST_SET} -t {EXTRAS} --part all"
     lines = [f"eval run {sets} --components bm25 -m nDCG@10"]
     if hybrid:
         lines += [f"eval run {sets} --per-component --answers", "eval ab latest~1 latest"]
-    lines.append(f"eval report latest --format html --out {_near(config.home / REPORT)}")
+    lines.append(f"eval report latest --format html --out {_near(settings.home / REPORT)}")
     for line in lines:
-        emit_text(f"$ assay --home {_near(config.home)} {line}")
-        run(["--home", str(config.home), "--color", config.color, *line.split()])
+        emit_text(f"$ assay --home {_near(settings.home)} {line}")
+        run(["--home", str(settings.home), "--color", settings.color, *line.split()])
         emit_text("")
 
 
@@ -172,19 +175,17 @@ def _called() -> str:
     )
 
 
-def _with_models(config: Settings) -> Settings:
-    """The configuration, with models pulled; without them where they cannot be had."""
+def _with_models(settings: Settings) -> Settings:
+    """The settings, with models pulled; without them where they cannot be had."""
     from dataclasses import replace
 
-    from assay.app.engine import model_shelf
-    from assay.encode.pull import pull
+    from assay.app.models import pull_models
 
-    here = model_shelf(config)
-    place = here.shared or here.workspace
-    assert place is not None
+    names = [name for name in (settings.dense_model, settings.splade_model) if name]
     try:
-        pull([name for name in (config.dense_model, config.splade_model) if name], place, tell=note)
+        if names:
+            pull_models(settings, names, note=note)
     except AssayError as problem:
         note(f"note: searching by words only, since models could not be pulled: {problem.message}")
-        return replace(config, dense_model=None, splade_model=None)
-    return config
+        return replace(settings, dense_model=None, splade_model=None)
+    return settings

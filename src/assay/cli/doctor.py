@@ -4,23 +4,24 @@ import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text
 from assay.cli.options import JsonFlag, configuration
+from assay.plural import counted
 
 UNFIT = 1
 
 
 def command(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Check models, disk, store and index, and say what to do."""
-    from dataclasses import asdict
-
     from assay.app.doctor import State, examine
+    from assay.model.codec import encode
 
     findings = examine(configuration(ctx))
     faults = sum(finding.state is State.FAULT for finding in findings)
     if json_output:
-        emit_json({"fit": not faults, "findings": [asdict(finding) for finding in findings]})
+        emit_json({"fit": not faults, "findings": encode(findings)})
     else:
         emit_columns(
             [(f.state, f.name, f.says + (f" ({f.hint})" if f.hint else "")) for f in findings]
         )
-        emit_text("" if not faults else f"\n{faults} to mend")
+        if faults:
+            emit_text(f"\n{counted(faults, 'fault')} to mend")
     return UNFIT if faults else 0

@@ -22,15 +22,14 @@ def publish(
     json_output: JsonFlag = False,
 ) -> None:
     """Hand the figures of the newest run to Prometheus: as a file, or by a push."""
-    from assay.app.publication import figures
-    from assay.app.publication import publish as hand_over
+    from assay.app import prometheus
     from assay.cli.connection import connected
 
-    config = configuration(ctx, metrics_textfile=textfile, pushgateway=pushgateway)
-    with connected(config) as workspace:
-        workspace.require()
-        text = figures(workspace.runs)
-    done = hand_over(config, text)
+    settings = configuration(ctx, metrics_textfile=textfile, pushgateway=pushgateway)
+    with connected(settings) as assay:
+        assay.require()
+        text = prometheus.figures(assay.runs)
+    done = prometheus.publish(settings, text)
     if json_output:
         emit_json({"published": done})
     elif done:

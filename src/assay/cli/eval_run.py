@@ -1,21 +1,33 @@
 """How is an evaluation started, from the command line?"""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli import search_options
-from assay.cli.eval_options import Matching, Measures, PerComponent, PerQuery, Waterfall
-from assay.cli.options import JsonFlag, configuration
-from assay.cli.search_options import switch
+from assay.app.evaluation import REQUEST_OPTIONS
+from assay.cli.connection import connected, here
+from assay.cli.console import emit_json, note
+from assay.cli.eval_options import Measures, PerComponent, Waterfall
+from assay.cli.options import DEGRADED, JsonFlag, configuration
+from assay.cli.search_options import takes_options, takes_search_options
+from assay.search.request import EVALUATION_NAMES
+
+if TYPE_CHECKING:
+    from assay.app.evaluation import Evaluated, EvaluationRequest
+    from assay.app.interface import Assay
 
 verbs = typer.Typer()
+_OPTIONS = [one for name, one in REQUEST_OPTIONS.items() if name != "measures"]
 
 
 @verbs.command("run")
+@takes_search_options(EVALUATION_NAMES)
+@takes_options(_OPTIONS, "asked")
 def run(
     ctx: typer.Context,
+    *,
     testset: Annotated[
         list[str] | None,
         typer.Option("--testset", "-t", help="Name of a test set, or a path; several are one run."),
@@ -23,23 +35,17 @@ def run(
     measures: Measures = None,
     per_component: PerComponent = False,
     waterfall: Waterfall = False,
-    answers: Annotated[
-        bool, typer.Option("--answers", help="Answer each query, and judge the answers.")
+    asked: Mapping[str, Any],
+    holdout: Annotated[
+        bool, typer.Option("--holdout", help="Run the held-out part only; its use is logged.")
     ] = False,
+    given: Mapping[str, Any],
     answerer: Annotated[
         str | None, typer.Option(help="extractive, module:function or http://...")
     ] = None,
-    components: search_options.Components = None,
-    fusion: search_options.Fusion = None,
-    weights: search_options.Weights = None,
-    rrf_k: search_options.RrfK = None,
-    per_type_weights: search_options.PerTypeWeights = None,
-    normalization: search_options.Normalization = None,
-    depth: search_options.Depth = None,
-    rerank: search_options.Rerank = None,
-    reranker: search_options.Reranker = None,
-    boosts: search_options.Boosts = None,
-    kept: Annotated[int, typer.Option("--keep", min=1, help="Results kept of each query.")] = 100,
+    answer_model: Annotated[
+        str | None, typer.Option("--answer-model", help="Model of such a service.")
+    ] = None,
     retriever: Annotated[
         str | None, typer.Option(help="Evaluate module:function, or a service at http://...")
     ] = None,
@@ -49,42 +55,7 @@ def run(
     run_file: Annotated[
         str | None, typer.Option("--run", help="Evaluate a run file: TREC, JSON, parquet.")
     ] = None,
-    protocol: Annotated[
-        Literal["positives_only", "all_queries"] | None,
-        typer.Option("--protocol", help="Which queries and measures count."),
-    ] = None,
-    match: Matching = "exact",
-    mode: Annotated[
-        Literal["as-written", "overall", "patient", "clinician", "cross-mode"],
-        typer.Option(
-            "--mode", help="Which queries, with which filters; cross-mode: offline, live."
-        ),
-    ] = "as-written",
-    part: Annotated[
-        Literal["evaluation", "holdout", "all"] | None,
-        typer.Option("--part", help="Side of the held-out split. [default: evaluation, if split]"),
-    ] = None,
-    holdout: Annotated[
-        bool, typer.Option("--holdout", help="Run the held-out part only; its use is logged.")
-    ] = False,
-    by_group: Annotated[
-        bool, typer.Option("--by-group", help="Resample queries of one group together.")
-    ] = False,
-    name: Annotated[
-        str, typer.Option(help="A name to find the run by; a tag is unique, a name is not.")
-    ] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="Tag the run, as in baseline.")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
-    cache: Annotated[
-        bool,
-        typer.Option(
-            "--cache/--no-cache", help="Answer from an equal run without failures, if any."
-        ),
-    ] = True,
-    max_errors: Annotated[
-        int, typer.Option(min=0, help="Queries that may fail before the run is given up.")
-    ] = 10,
-    per_query: PerQuery = False,
     publish: Annotated[
         bool,
         typer.Option("--publish", help="Hand the figures to Prometheus, as assay eval publish."),
@@ -92,54 +63,108 @@ def run(
     json_output: JsonFlag = False,
 ) -> int:
     """Run a test set against our search, another engine or a run file, and keep the run."""
-    from assay.cli.eval_job import Job
+    from assay.app import prometheus
+    from assay.app.evaluation import EvaluationRequest, commit_hash, request_fields
+    from assay.cli.eval_progress import evaluation_progress
+    from assay.errors import UsageError
+    from assay.options import read_options
+    from assay.search.request import read_changes
 
-    ranking: dict[str, Any] = {
-        "components": components,
-        "weights": weights,
-        "rrf_k": rrf_k,
-        "normalization": normalization,
-        "depth": depth,
-        "reranker": reranker,
-    }
-    config = configuration(
-        ctx,
-        **ranking,
-        measures=" ".join(measures) if measures else None,
-        fusion=fusion,
-        per_type_weights=switch(per_type_weights),
-        rerank=switch(rerank),
-        boosts=switch(boosts),
+    settings = configuration(ctx, answerer=answerer, answer_model=answer_model)
+    here(
+        settings,
+        "assay eval run",
+        retriever=retriever,
+        mapping=mapping,
+        run=run_file,
+        resume=resume,
         answerer=answerer,
+        answer_model=answer_model,
+        publish=publish,
     )
-    job = Job(
-        config=config,
-        testsets=tuple(testset or ()),
-        measures=config.measures if measures else None,
-        per_component=per_component,
-        waterfall=waterfall,
-        answers=answers or answerer is not None,
-        kept=kept,
+    values = request_fields(read_options(REQUEST_OPTIONS, asked))
+    if holdout:
+        values["part"] = "holdout"
+    if answerer is not None:
+        values["answers"] = True
+    request = EvaluationRequest(
+        test_sets=tuple(testset or ()),
+        options=read_changes(given),
+        measures=" ".join(measures) if measures else None,
         retriever=retriever,
         mapping=mapping,
         run_file=run_file,
-        protocol=protocol,
-        match=match,
-        mode=mode,
-        split="holdout" if holdout else part,
-        by_group=by_group,
-        name=name,
-        tags=tuple(tag or ()),
         resume=resume,
-        cache=cache,
-        max_errors=max_errors,
-        per_query=per_query,
-        publish=publish,
-        as_json=json_output,
+        commit_hash=commit_hash(),
+        **values,
     )
-    if not config.server is not None:
-        return job.run()
-    from assay.cli.remote_eval import evaluate
+    if per_component or waterfall:
+        request.require_our_engine()
+    if publish and not prometheus.destinations(settings):
+        raise UsageError(
+            "--publish needs a place", hint="the settings metrics_textfile and pushgateway"
+        )
+    with connected(settings) as assay:
+        with evaluation_progress(settings.color) as progress:
+            made = assay.evaluate(request, progress)
+        _tell(made, request)
+        if made.modes:
+            _show_modes(made, settings.color, as_json=json_output, per_query=request.per_query)
+        else:
+            views = {"per_component": per_component, "waterfall": waterfall}
+            _show(assay, request, made, views, as_json=json_output)
+        if publish:
+            prometheus.publish(settings, prometheus.figures(assay.runs))
+    return DEGRADED if made.degraded else 0
 
-    switches = {"per_type_weights": per_type_weights, "rerank": rerank, "boosts": boosts}
-    return evaluate(job, {**ranking, **switches, "fusion_method": fusion})
+
+def _tell(made: "Evaluated", request: "EvaluationRequest") -> None:
+    """What to know of the runs, beside their figures."""
+    from assay.plural import counted
+
+    for one in made.runs:
+        if one.cached:
+            renamed = request.name not in ("", one.info.name)
+            kept = f"; it keeps its name {one.info.name!r:.80}, and --tag gives it another"
+            note(
+                f"note: run {one.info.run_id} has the answer already and nothing was searched; "
+                f"--no-cache runs it again{kept if renamed else ''}"
+            )
+        elif one.reused:
+            note(f"note: {counted(one.reused, 'query', 'was')} answered before it was cut short")
+    for line in made.unindexed:
+        note(f"warning: {line}")
+    if made.absent is not None:
+        name = request.test_sets[0] if len(request.test_sets) == 1 else "NAME"
+        note(f"warning: {made.absent} (assay testset validate {name} --index lists them)")
+
+
+def _show(
+    assay: "Assay",
+    request: "EvaluationRequest",
+    made: "Evaluated",
+    views: dict[str, bool],
+    *,
+    as_json: bool,
+) -> None:
+    from assay.app.runs import view_of
+    from assay.cli.tables import show_tables
+
+    one = made.runs[0]
+    view = view_of(assay, one.info, one.result, request.scoring(assay.settings), **views)
+    if as_json:
+        plain = view.scores(per_query=request.per_query)
+        emit_json({**plain, "warnings": [*plain["warnings"], *made.warnings]})
+    else:
+        show_tables(view.tables(per_query=request.per_query), assay.settings.color)
+
+
+def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool) -> None:
+    from assay.cli.tables import show_tables
+    from assay.render import evaluation as report
+
+    if as_json:
+        emit_json(made.to_dict(per_query=per_query))
+    else:
+        results = {name: one.result for name, one in made.modes.items()}
+        show_tables([report.modes_table(results)], color)

@@ -1,17 +1,22 @@
 """Which weights and constants of fusion suit these documents and questions best?"""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import typer
 
+from assay.cli.console import emit_json, note
 from assay.cli.options import JsonFlag, configuration
+from assay.cli.search_options import takes_search_options
 
 verbs = typer.Typer()
 
 
 @verbs.command("tune")
+@takes_search_options(("components", "depth"))
 def tune(
     ctx: typer.Context,
+    *,
     testset: Annotated[str, typer.Option("--testset", "-t", help="Name of a test set, or a path.")],
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to maximise.")] = "nDCG@10",
     fusion: Annotated[
@@ -20,7 +25,7 @@ def tune(
     step: Annotated[
         float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")
     ] = 0.1,
-    components: Annotated[str | None, typer.Option(help="Of bm25, splade, dense.")] = None,
+    given: Mapping[str, Any],
     holdout: Annotated[
         bool,
         typer.Option("--holdout/--no-holdout", help="Report on the held-out part; that is logged."),
@@ -29,15 +34,28 @@ def tune(
     json_output: JsonFlag = False,
 ) -> None:
     """Search for better fusion settings, and see what is left of the gain on unseen queries."""
-    from assay.cli.tune_job import TuneJob
+    from assay.app.tuning import TuneRequest
+    from assay.app.tuning import tune as find_settings
+    from assay.app.workspace import Workspace
+    from assay.cli.eval_progress import evaluation_progress
+    from assay.cli.tables import show_tables
+    from assay.render.tuning import tuning_json, tuning_tables
+    from assay.search.request import read_changes
 
-    TuneJob(
-        config=configuration(ctx, components=components),
-        testset=testset,
+    settings = configuration(ctx)
+    request = TuneRequest(
+        test_set=testset,
         measure=measure,
         fusion=fusion,
         step=step,
+        options=read_changes(given),
         holdout=holdout,
-        show=show,
-        as_json=json_output,
-    ).run()
+    )
+    with Workspace(settings) as workspace, evaluation_progress(settings.color) as progress:
+        found = find_settings(workspace, request, progress)
+    if json_output:
+        emit_json(tuning_json(found.tuning, found.present, show))
+        return
+    show_tables(tuning_tables(found.tuning, found.present, show), settings.color)
+    for warning in found.tuning.warnings:
+        note(f"warning: {warning}")

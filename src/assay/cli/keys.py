@@ -6,7 +6,6 @@ import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
-from assay.store.keys import ApiKey, KeyStore
 
 app = group("Make, list and revoke the keys of the HTTP service.")
 
@@ -25,43 +24,46 @@ def create(
     json_output: JsonFlag = False,
 ) -> None:
     """Make a key; it is shown once and only its hash is kept."""
-    store = _store(ctx)
-    key, secret = store.create(name, scope or ["read"], days=days)
-    store.close()
+    from assay.app.keys import create_key
+    from assay.app.layout import Layout
+    from assay.model.codec import encode
+
+    made = create_key(Layout(configuration(ctx).home), name, scope or ("read",), days=days)
     if json_output:
-        emit_json({**_row(key), "key": secret})
+        emit_json(encode(made))
         return
-    emit_text(secret)
-    note(f"key {key.key_id} ({name}): {' '.join(sorted(key.scopes))}. It is not shown again.")
+    about = made.about
+    emit_text(made.key)
+    note(f"key {about.key_id} ({name}): {' '.join(about.scopes)}. It is not shown again.")
 
 
 @app.command("list")
 def list_keys(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every key with its scopes and state, without its secret."""
-    keys = []
-    if (configuration(ctx).home / "assay.db").exists():  # to look makes no workspace
-        store = _store(ctx)
-        keys = store.all()
-        store.close()
+    from assay.app import keys
+    from assay.app.layout import Layout
+    from assay.model.codec import encode
+
+    rows = keys.list_keys(Layout(configuration(ctx).home))
     if json_output:
-        emit_json({"keys": [_row(key) for key in keys]})
+        emit_json({"keys": encode(rows)})
         return
-    if not keys:
+    if not rows:
         note("note: there is no key yet; assay keys create NAME makes one")
         return
     header = ("id", "name", "scopes", "state", "created", "expires")
-    rows = [
+    shown = [
         (
             key.key_id,
             key.name,
-            " ".join(sorted(key.scopes)),
-            key.state(),
+            " ".join(key.scopes),
+            key.state,
             key.created_at[:10],
             (key.expires_at or "never")[:10],
         )
-        for key in keys
+        for key in rows
     ]
-    emit_columns([header, *rows])
+    emit_columns([header, *shown])
 
 
 @app.command("revoke")
@@ -71,26 +73,12 @@ def revoke(
     json_output: JsonFlag = False,
 ) -> None:
     """End a key; a running service knows within two seconds."""
-    store = _store(ctx)
-    key = store.revoke(key_id)
-    store.close()
+    from assay.app.keys import revoke_key
+    from assay.app.layout import Layout
+    from assay.model.codec import encode
+
+    key = revoke_key(Layout(configuration(ctx).home), key_id)
     if json_output:
-        emit_json(_row(key))
+        emit_json(encode(key))
     else:
         emit_text(f"{key.key_id} ({key.name}) is revoked")
-
-
-def _store(ctx: typer.Context) -> KeyStore:
-    return KeyStore(configuration(ctx).home / "assay.db")
-
-
-def _row(key: ApiKey) -> dict[str, object]:
-    return {
-        "key_id": key.key_id,
-        "name": key.name,
-        "scopes": sorted(key.scopes),
-        "state": key.state(),
-        "created_at": key.created_at,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-    }

@@ -18,7 +18,10 @@ from assay.cli.options import show_help_without_command
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of the command table: name, module, and the line that listings show."""
+    """One row of the command table: name, where it is, and the line that listings show.
+
+    ``module`` names what holds ``app`` or ``command``; ``module:function`` one of several commands.
+    """
 
     name: str
     module: str
@@ -42,11 +45,12 @@ def build(entries: tuple[Entry, ...]) -> Any:
 
 def load(entry: Entry) -> Any:
     """Import a command's module and build the command that it declares."""
-    module = importlib.import_module(entry.module)
+    name, _, function = entry.module.partition(":")
+    module = importlib.import_module(name)
     app = getattr(module, "app", None)
     if app is None:
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
-        app.command(entry.name)(module.command)
+        app.command(entry.name)(getattr(module, function or "command"))
     command = typer.main.get_command(app)
     command.name = entry.name
     return _readable(command)

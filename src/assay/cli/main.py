@@ -6,7 +6,8 @@ How to add a command:
    annotations; a noun with several verbs is ``app = group("One line.")`` from ``assay.cli.options``
    with ``@app.command("verb")`` functions. Its first docstring line is its help in listings.
 2. Add a row to ``COMMANDS`` below with the same line, which ``assay --help`` shows without
-   importing the module. A test compares the two.
+   importing the module (``module:function`` where one file has two commands). A test compares the
+   two.
 3. Take ``json_output: JsonFlag = False`` (``assay.cli.options``) and answer with ``emit_json`` then
    (``assay.cli.console``). Data goes to stdout, notes to stderr.
 4. Raise an ``AssayError`` for whatever the user can put right; ``return`` an exit code where it is
@@ -69,12 +70,12 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),
     Entry(
         "backup",
-        "assay.cli.backup",
+        "assay.cli.backup:backup",
         "Copy the workspace into one checked file, while it is in use.",
     ),
     Entry(
         "restore",
-        "assay.cli.restore",
+        "assay.cli.backup:restore",
         "Put a backup into a new workspace, once every checksum holds.",
     ),
     Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),
@@ -166,7 +167,20 @@ def _help_hint(error: Exception) -> str | None:
 
 
 def _trace() -> None:
-    if os.environ.get("ASSAY_DEBUG", "") not in ("", "0"):
+    if _debug():
         import traceback
 
         streams.complain(traceback.format_exc().rstrip())
+
+
+def _debug() -> bool:
+    """The setting ``debug``; its variable is read by itself, since settings may be what failed."""
+    from assay.options import OFF
+    from assay.settings import configure
+
+    if text := os.environ.get("ASSAY_DEBUG", ""):
+        return text not in OFF
+    try:
+        return configure().debug
+    except (AssayError, OSError):
+        return False

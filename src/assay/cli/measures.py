@@ -13,6 +13,6 @@ def command(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     if json_output:
         emit_json({"measures": measures_json()})
         return
-    from assay.cli.show import show_tables
+    from assay.cli.tables import show_tables
 
     show_tables([measures_table()], configuration(ctx).color)

@@ -1,17 +1,16 @@
 """Which models are here, how do more get here, and are they intact?"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.app.engine import model_shelf
+from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
-from assay.encode.cards import HubSource, ModelCard
-from assay.encode.catalog import CARDS, DEFAULTS
-from assay.encode.shelf import FoundModel, Shelf
-from assay.errors import AssayError, UsageError
+
+if TYPE_CHECKING:
+    from assay.app.models import ModelRow
 
 app = group("List, pull and check the models that turn text into vectors.")
 
@@ -21,13 +20,15 @@ Names = Annotated[list[str] | None, typer.Argument(help="Names of models; see as
 @app.command("list")
 def list_models(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every model, what it is for and whether it is here."""
-    here = _shelf(ctx)
-    rows = [(card, here.find(card)) for card in CARDS.values()]
+    from assay.model.codec import encode
+
+    with connected(configuration(ctx)) as assay:
+        rows = assay.models()
     if json_output:
-        emit_json({"models": [_as_json(card, found) for card, found in rows]})
+        emit_json({"models": encode(rows)})
         return
     header = ("name", "role", "dimension", "size", "licence", "here", "about")
-    emit_columns([header, *(_as_text(card, found) for card, found in rows)])
+    emit_columns([header, *map(_as_text, rows)])
 
 
 @app.command("pull")
@@ -49,102 +50,44 @@ def pull_models(
     json_output: JsonFlag = False,
 ) -> None:
     """Have models on this machine; without names, the default of each role."""
-    from assay.encode.pull import pull, pull_repository
+    from assay.app import models
+    from assay.model.codec import encode
 
-    if everything and (names or hub):
-        raise UsageError("--all goes without names and without --hub")
-    place = _target(_shelf(ctx), workspace)
-    wanted = names or (_of_registry() if everything else list(DEFAULTS.values()))
-    known = [name for name in wanted if not hub or name in CARDS]
-    done = pull(known, place, wheel=wheel, tell=note)
-    done += [pull_repository(name, place, tell=note) for name in wanted if name not in known]
+    pulled = models.pull_models(
+        configuration(ctx),
+        names or (),
+        everything=everything,
+        workspace=workspace,
+        wheel=wheel,
+        hub=hub,
+        note=note,
+    )
     if json_output:
-        rows = [
-            {
-                "name": each.name,
-                "folder": str(each.folder),
-                "outcome": each.outcome,
-                "bytes": each.bytes,
-                "seconds": round(each.seconds, 3),
-            }
-            for each in done
-        ]
-        emit_json({"models": rows})
+        emit_json({"models": encode(pulled)})
         return
-    for each in done:
-        emit_text(f"{each.name}  {each.outcome}  {each.folder}")
+    for one in pulled:
+        emit_text(f"{one.name}  {one.outcome}  {one.folder}")
 
 
 @app.command("check")
 def check_models(ctx: typer.Context, names: Names = None, json_output: JsonFlag = False) -> int:
     """Compute every checksum again and compare one answer of each model."""
-    here = _shelf(ctx)
-    wanted = names or [name for name, card in CARDS.items() if here.find(card)]
-    if not wanted:
+    from assay.app import models
+    from assay.model.codec import encode
+
+    checked = models.check_models(configuration(ctx), names or ())
+    if not checked:
         note("note: no model is here yet; assay models pull fetches the defaults")
-    rows = [(name, _faults(name, here)) for name in wanted]
     if json_output:
-        emit_json({"models": [{"name": name, "faults": wrong} for name, wrong in rows]})
+        emit_json({"models": encode(checked)})
     else:
-        for name, wrong in rows:
-            emit_text(f"{name}  {'; '.join(wrong) or 'ok'}")
-    return 1 if any(wrong for _, wrong in rows) else 0
+        for one in checked:
+            emit_text(f"{one.name}  {'; '.join(one.faults) or 'ok'}")
+    return 1 if any(one.faults for one in checked) else 0
 
 
-def _shelf(ctx: typer.Context) -> Shelf:
-    return model_shelf(configuration(ctx))
-
-
-def _target(here: Shelf, workspace: bool) -> Path:
-    place = here.workspace if workspace or here.shared is None else here.shared
-    assert place is not None
-    return place
-
-
-def _of_registry() -> list[str]:
-    return [name for name, card in CARDS.items() if not isinstance(card.sources[0], HubSource)]
-
-
-def _faults(name: str, here: Shelf) -> list[str]:
-    """What is wrong with one model; its own errors are findings here, not the end."""
-    from assay.encode.canonical import check
-
-    try:
-        return check(here.require(name), here)
-    except UsageError:
-        raise
-    except AssayError as error:
-        return [error.message]
-
-
-def _as_json(card: ModelCard, found: FoundModel | None) -> dict[str, object]:
-    return {
-        "name": card.name,
-        "role": card.role,
-        "about": card.about,
-        "dimension": card.dimension,
-        "pooling": card.pooling,
-        "query_prefix": card.query_prefix,
-        "passage_prefix": card.passage_prefix,
-        "max_tokens": card.max_tokens,
-        "licence": card.licence,
-        "requires_gpu": card.requires_gpu,
-        "bytes": card.size or None,
-        "sources": [_source(card, at) for at in range(len(card.sources))],
-        "place": found.place if found else None,
-        "folder": str(found.folder) if found else None,
-    }
-
-
-def _source(card: ModelCard, at: int) -> str:
-    source = card.sources[at]
-    if isinstance(source, HubSource):
-        return f"hub:{source.repository}"
-    return f"wheel:{source.distribution}=={source.version}"
-
-
-def _as_text(card: ModelCard, found: FoundModel | None) -> tuple[str, ...]:
-    size = f"{card.size / 1e6:.0f} MB" if card.size else "?"
-    about = f"{card.about}, needs a GPU" if card.requires_gpu else card.about
-    place = found.place if found else "no"
-    return (card.name, card.role, str(card.dimension), size, card.licence, place, about)
+def _as_text(row: "ModelRow") -> tuple[str, ...]:
+    size = f"{row.bytes / 1e6:.0f} MB" if row.bytes else "?"
+    about = f"{row.about}, needs a GPU" if row.requires_gpu else row.about
+    place = row.place or "no"
+    return (row.name, row.role, str(row.dimension), size, row.licence, place, about)

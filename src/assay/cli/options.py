@@ -1,18 +1,20 @@
 """What do all commands have in common: options, groups and the configuration?"""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.errors import UsageError
-from assay.settings import Settings, configure
+
+if TYPE_CHECKING:
+    from assay.settings import Settings
 
 WITH_SERVER = frozenset({
     "answer", "backup", "corpus delete", "corpus list", "corpus show", "eval ab", "eval bundle",
     "eval compare", "eval delete", "eval export", "eval gate", "eval history", "eval list",
     "eval publish", "eval push", "eval report", "eval run", "eval show", "eval tag",
     "eval verify-bundle", "index check", "index compact", "index info", "index rebuild",
-    "index update", "search", "testset list",
+    "index update", "models list", "search", "testset list",
 })  # fmt: skip
 """What ``assay --server ADDRESS`` can do; every other verb refuses the option."""
 
@@ -52,8 +54,10 @@ def refuse_server(ctx: typer.Context) -> None:
     )
 
 
-def configuration(ctx: typer.Context, **flags: object) -> Settings:
+def configuration(ctx: typer.Context, **flags: object) -> "Settings":
     """The settings in force; a command passes its own flags, ``None`` where not given."""
+    from assay.settings import configure  # what it needs would double the time of --help
+
     root = ctx.find_root().params
     common = {name: root.get(name) for name in ("home", "color", "server")}
     return configure({**common, **flags})

@@ -10,20 +10,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from assay.cli.console import note, stderr_console
 
 EVERY_SECONDS = 10.0
 MOST_NOTES = 20  # of one job; a corpus of a million files may have as many
-
-
-class Noted(Protocol):
-    """A step of a job that may have something to say."""
-
-    @property
-    def note(self) -> str:
-        """What, or nothing."""
 
 
 @contextmanager
@@ -63,17 +54,16 @@ def _plain() -> Callable[[str, int, int], None]:
     return report
 
 
-def tell_notes() -> Callable[[Noted], None]:
-    """A function that passes on the notes of a job, and after many of them says that it stops."""
-    told = 0
+def limited_notes() -> Callable[[str], None]:
+    """A function that shows the notes of a job, and after many of them says that there are more."""
+    shown = 0
 
-    def report(step: Noted) -> None:
-        nonlocal told
-        if step.note:
-            told += 1
-            if told <= MOST_NOTES:
-                note(f"note: {step.note}")
-            elif told == MOST_NOTES + 1:
-                note("note: and more of this kind")
+    def show(text: str) -> None:
+        nonlocal shown
+        shown += 1
+        if shown <= MOST_NOTES:
+            note(f"note: {text}")
+        elif shown == MOST_NOTES + 1:
+            note("note: and more of this kind")
 
-    return report
+    return show

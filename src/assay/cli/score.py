@@ -1,12 +1,22 @@
 """How good are these runs, by these judgments?"""
 
-from typing import Annotated, Literal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli.console import emit_json, emit_text, note, stderr_console
 from assay.cli.eval_options import Margin, PerQuery, Resamples, Seed
 from assay.cli.options import JsonFlag, configuration
 from assay.model.ranking import MatchName
+
+if TYPE_CHECKING:
+    from assay.app.scoring import ReadProgress, Scored
+    from assay.render.tables import Table
+
+SHOW_PROGRESS_BYTES = 64 << 20
 
 Format = Literal["table", "json", "md", "csv", "trec"]
 
@@ -79,9 +89,9 @@ def command(
     margin: Margin = None,
 ) -> None:
     """Score runs against judgments, and compare them."""
-    from assay.cli.scoring_job import Job, write
+    from assay.app.scoring import ScoreRequest, named_files, score_runs
 
-    config = configuration(
+    settings = configuration(
         ctx,
         measures=" ".join(measures) if measures else None,
         confidence=confidence,
@@ -91,19 +101,87 @@ def command(
         alpha=alpha,
         margin=margin,
     )
-    chosen = "json" if json_output else format_
-    job = Job(
+    form = "json" if json_output else format_
+    request = ScoreRequest(
         qrels=qrels,
-        runs=tuple(run),
+        runs=named_files(run),
         by=by,
         match=match,
         protocol=protocol,
-        undefined=undefined or ("zero" if chosen == "trec" else "skip"),
+        undefined=undefined or ("zero" if form == "trec" else "skip"),
         depth=depth,
-        cluster=cluster,
+        clusters=cluster,
         score_dtype=score_dtype,
         extra_columns=extra_columns,
-        separator=separator,
-        config=config,
+        chunk_separator=separator,
     )
-    write(job.run(), chosen, ci=ci, per_query=per_query, color=config.color)
+    with reading(settings.color) as progress:
+        scored = score_runs(settings, request, progress)
+    write(scored, form, ci=ci, per_query=per_query, color=settings.color)
+
+
+@contextmanager
+def reading(color: str) -> Iterator["ReadProgress | None"]:
+    """Progress bars on stderr for files that take a while, where a person is looking."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=stderr_console(color), transient=True
+    ) as bar:
+        tasks = {}
+
+        def report(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, visible=False, total=None)
+            visible = (total or done) > SHOW_PROGRESS_BYTES
+            bar.update(tasks[name], completed=done, total=total, visible=visible)
+
+        yield report
+
+
+def write(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: str) -> None:
+    """The result on stdout in the form asked for; what a reader must know on stderr."""
+    from assay.render import scores as report
+    from assay.render.tables import markdown
+
+    runs, groups = scored.runs, scored.groups
+    if form == "json":
+        emit_json(
+            report.scores_json(runs, scored.comparison, ci=ci, per_query=per_query, groups=groups)
+        )
+        return
+    if form == "csv":
+        emit_text(report.csv_rows(runs, ci=ci, per_query=per_query, groups=groups))
+    elif form == "trec":
+        for scores in runs:
+            emit_text(report.trec_columns(scores, per_query=per_query, with_run=len(runs) > 1))
+    else:
+        tables = _tables(scored, ci=ci, per_query=per_query)
+        if form == "md":
+            emit_text(markdown(tables))
+        else:
+            from assay.cli.tables import show_tables
+
+            show_tables(tables, color)
+        return
+    for scores in runs:
+        for line in report.run_notes(scores):
+            note(f"note: {scores.name}: {line}")
+
+
+def _tables(scored: "Scored", *, ci: bool, per_query: bool) -> "list[Table]":
+    from assay.render import scores as report
+
+    tables = (
+        [report.run_table(scored.runs[0], ci=ci)]
+        if scored.comparison is None
+        else report.comparison_tables(scored.runs, scored.comparison)
+    )
+    tables += [report.group_table(groups, name) for name, groups in scored.groups.items()]
+    if per_query:
+        tables += [report.per_query_table(scores) for scores in scored.runs]
+    return tables

@@ -77,9 +77,8 @@ def _table(response: "SearchResponse", *, explain: bool) -> "Table":
     from rich.table import Table
 
     from assay.render import search as words
-    from assay.render.snippet import stems
 
-    wanted = stems(" ".join((response.query, *response.synonyms)))
+    wanted = words.wanted_stems(response)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column("#", justify="right", style="bold")
     table.add_column("score", justify="right")

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from assay.options import Option, Switch, several
+from assay.options import Option, is_switch, several
 from assay.search.request import SEARCH_OPTIONS
 
 R = TypeVar("R")
@@ -17,21 +17,33 @@ OFF_WORDS = {"per_type_weights": "--one-weight"}  # older ways to say no
 def takes_search_options(
     names: Sequence[str],
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Let a command take these options; it gets those that were given as the mapping ``given``.
+    """Let a command take these options of a search; it gets the mapping ``given``.
 
-    They are texts, booleans and lists, as ``read_changes`` takes them.
+    It holds texts, booleans and lists, as ``read_changes`` takes them.
     """
+    return takes_options([SEARCH_OPTIONS[name] for name in names], GIVEN)
+
+
+def takes_options(
+    options: Sequence[Option], into: str
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Let a command take these options; it gets those that were given as the mapping ``into``."""
+    names = [one.name for one in options]
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
         def called(**values: Any) -> R:
             given = {name: values.pop(name) for name in names}
             chosen = {name: value for name, value in given.items() if value not in (None, [])}
-            return command(**values, given=chosen)
+            return command(**values, **{into: chosen})
 
         signature = inspect.signature(command)
-        own = [one for one in signature.parameters.values() if one.name != GIVEN]
-        made = [_parameter(SEARCH_OPTIONS[name]) for name in names]
-        at = list(signature.parameters).index(GIVEN)
+        own = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for one in signature.parameters.values()
+            if one.name != into
+        ]
+        made = [_parameter(one) for one in options]
+        at = list(signature.parameters).index(into)
         parameters = [*own[:at], *made, *own[at:]]
         called.__name__, called.__doc__ = command.__name__, command.__doc__
         called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -43,7 +55,7 @@ def takes_search_options(
 
 def _parameter(one: Option) -> inspect.Parameter:
     kind: Any = str | None
-    if _is_switch(one):
+    if is_switch(one.kind):
         kind = bool | None
     elif several(one.kind):
         kind = list[str] | None
@@ -55,13 +67,9 @@ def _parameter(one: Option) -> inspect.Parameter:
     )
 
 
-def _is_switch(one: Option) -> bool:
-    return isinstance(getattr(one.kind, "of", one.kind), Switch)
-
-
 def _flags(one: Option) -> list[str]:
     words = [f"--{name.replace('_', '-')}" for name in (one.name, *one.aliases)]
-    if not _is_switch(one):
+    if not is_switch(one.kind):
         return ["-k", *words] if one.name == "k" else words
     flags = [f"{word}/--no-{word[2:]}" for word in words]
     return [*flags, f" /{OFF_WORDS[one.name]}"] if one.name in OFF_WORDS else flags

@@ -1,23 +1,28 @@
-"""Is this test set sound, what is in it, and how does it become another form?"""
+"""How are test sets checked, split, compared, converted and refreshed on the command line?"""
 
-from importlib import import_module
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration, group
-from assay.plural import counted
+from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
+    from assay.app.pool import PassagePool
+    from assay.app.refresh import Proposal
+    from assay.app.workspace import Workspace
     from assay.model.testset import TestSet
 
 app = group("Check, split, compare, convert and refresh test sets.")
 
-MODULES = ("testset_cycle", "testset_upkeep")  # verbs that stand in modules of their own
-
 INVALID = 2
+NO_AGREEMENT, UNFINISHED = 3, 4
+OVERFITTED, UNSURE = 3, 4
+SHOWN = 20
 MASK = "(held out: --held-out shows it, and the look is logged)"
 
 Name = Annotated[str, typer.Argument(help="Name of a test set, or path of a file or BEIR folder.")]
@@ -31,26 +36,36 @@ Lenient = Annotated[
 HeldOutFlag = Annotated[
     bool, typer.Option("--held-out", help="Show held-out queries; the look is logged.")
 ]
+RoundOption = Annotated[str, typer.Option("--round", help="The round; the newest by default.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides every draw.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="File to write, not the workspace's.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change and write nothing.")
+]
 
 
-def _folder(ctx: typer.Context) -> Path:
-    return configuration(ctx).home / "testsets"
+def _workspace(ctx: typer.Context) -> "Workspace":
+    from assay.app.workspace import Workspace
+
+    return Workspace(configuration(ctx))
+
+
+def _load(workspace: "Workspace", name: str) -> "TestSet":
+    from assay.app.testsets import load
+
+    return load(workspace.layout, name, paths=True)
 
 
 @app.command("list")
 def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List the test sets that load by name."""
-    config = configuration(ctx)
-    if config.server is not None:
-        from assay.cli.remote import client
+    from assay.model.codec import encode
 
-        with client(config) as service:
-            rows = [{**row, "path": "the service"} for row in service.test_sets()["test_sets"]]
-    else:
-        from assay.app import testsets as datasets
-
-        paths = datasets.names(config.home)
-        rows = [{**row, "path": str(paths[row["name"]])} for row in datasets.listing(config.home)]
+    with connected(configuration(ctx)) as assay:
+        entries = assay.test_sets()
+    rows = [{**encode(entry), "path": str(entry.path or "the service")} for entry in entries]
     if json_output:
         emit_json({"test_sets": rows})
         return
@@ -77,45 +92,33 @@ def validate(
     json_output: JsonFlag = False,
 ) -> int:
     """Check a test set and list every problem with its line."""
-    from assay.cli.testset_text import problem_json, summary
-    from assay.testsets.load import ReadOptions, find_test_set, read_test_set
+    from assay.app import testsets
+    from assay.render.testsets import problem_json, size, summary
 
-    path = find_test_set(name, _folder(ctx))
-    if index:
-        from assay.app.workspace import Workspace
-
-        with Workspace(configuration(ctx)) as workspace:
-            workspace.require()
-            options = ReadOptions(lenient=lenient, known_ids=workspace.store.has_id)
-            reading = read_test_set(path, options)
-    else:
-        reading = read_test_set(path, ReadOptions(lenient=lenient))
+    with _workspace(ctx) as workspace:
+        reading = testsets.validate(workspace, name, index=index, lenient=lenient, paths=True)
+    test_set = reading.test_set
     if json_output:
         emit_json(
             {
-                "path": str(path),
+                "path": reading.path,
                 "form": reading.form,
-                "valid": reading.test_set is not None,
+                "valid": test_set is not None,
                 "problems": [problem_json(problem) for problem in reading.problems],
                 "warnings": [problem_json(problem) for problem in reading.warnings],
-                "summary": summary(reading.test_set) if reading.test_set else None,
+                "summary": summary(test_set) if test_set else None,
             }
         )
-        return 0 if reading.test_set else INVALID
+        return 0 if test_set else INVALID
     for warning in reading.warnings:
         note(f"warning: {warning}")
     for problem in reading.problems:
         emit_text(str(problem))
-    if reading.test_set is None:
-        note(f"{path}: {counted(len(reading.problems), 'problem')}")
+    if test_set is None:
+        note(f"{reading.path}: {counted(len(reading.problems), 'problem')}")
         return INVALID
-    emit_text(f"{path}: sound; {_size(reading.test_set)}")
+    emit_text(f"{reading.path}: sound; {size(test_set)}")
     return 0
-
-
-def _size(test_set: "TestSet") -> str:
-    judged = sum(len(query.relevant_docs) for query in test_set.queries)
-    return f"{counted(len(test_set.queries), 'query')}, {counted(judged, 'judgment')}"
 
 
 @app.command("show")
@@ -128,33 +131,28 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show what a test set holds, or one of its queries; held-out ones are masked."""
-    from assay.app.held_out import masked, noted
-    from assay.app.workspace import Workspace
-    from assay.cli.testset_job import remind
-    from assay.cli.testset_text import print_query, print_set, summary
-    from assay.errors import UsageError
-    from assay.testsets.load import load_test_set
-    from assay.testsets.write import as_plain, query_as_plain
+    from assay.app import testsets
+    from assay.render.testsets import query_json, query_text, set_json, set_text
 
-    whole = load_test_set(name, folder=_folder(ctx), lenient=lenient)
-    if held_out:
-        with Workspace(configuration(ctx)) as workspace:
-            noted(workspace, whole, query_id)
-    found = whole if held_out else masked(whole, MASK)
-    remind(whole)
+    with _workspace(ctx) as workspace:
+        shown = testsets.show(
+            workspace, name, query_id, held_out=held_out, words=MASK, lenient=lenient, paths=True
+        )
+    test_set, whole = shown.test_set, shown.whole
+    due = testsets.due(whole)
+    if due.overdue:
+        note(f"note: {due}")
     if query_id is None:
         if json_output:
-            emit_json({**summary(whole), **as_plain(found)})
+            emit_json(set_json(whole, test_set))
         else:
-            print_set(whole, found.queries)
+            emit_text(set_text(whole, test_set.queries))
         return
-    if query_id not in found.by_id:
-        raise UsageError(f"{found.name} has no query {query_id!r:.80}")
-    query = found.by_id[query_id]
+    query, hidden = test_set.by_id[query_id], query_id in test_set.held_out_ids
     if json_output:
-        emit_json({**query_as_plain(query), "held_out": query_id in found.held_out_ids})
+        emit_json(query_json(query, held_out=hidden))
     else:
-        print_query(query, held_out=query_id in found.held_out_ids)
+        emit_text(query_text(query, held_out=hidden))
 
 
 @app.command("split")
@@ -179,22 +177,26 @@ def split(
     json_output: JsonFlag = False,
 ) -> None:
     """Hold out a part of the queries, stratified by type, and store that in the set."""
-    from assay.app.splits import split_groups, split_held_out
+    from assay.app import testsets
 
-    folder = _folder(ctx)
-    if by_group:
-        path, parts = split_groups(name, folder, seed=seed, output=output)
-    else:
-        path, parts = split_held_out(
-            name, folder, share=share, seed=seed, output=output, redraw=redraw
-        )
+    done = testsets.split(
+        _workspace(ctx).layout,
+        name,
+        share=share,
+        seed=seed,
+        by_group=by_group,
+        redraw=redraw,
+        output=output,
+        paths=True,
+    )
     if json_output:
-        rows = {part: list(ids) for part, ids in parts.items()}
-        emit_json({"written": [str(item) for item in path], "seed": seed, **rows})
+        parts = {part: list(ids) for part, ids in done.parts.items()}
+        emit_json({"written": [str(path) for path in done.written], "seed": seed, **parts})
         return
-    emit_text(", ".join(f"{part} {len(ids)}" for part, ids in parts.items()) + f" (seed {seed})")
-    for item in path:
-        emit_text(f"wrote {item}")
+    sizes = ", ".join(f"{part} {len(ids)}" for part, ids in done.parts.items())
+    emit_text(f"{sizes} (seed {seed})")
+    for path in done.written:
+        emit_text(f"wrote {path}")
 
 
 @app.command("diff")
@@ -206,28 +208,15 @@ def diff(
     json_output: JsonFlag = False,
 ) -> None:
     """Show what changed between two test sets; words of held-out queries are masked."""
-    from dataclasses import asdict
+    from assay.app import testsets
+    from assay.render.testsets import diff_text
 
-    from assay.app.held_out import masked, masked_diff, noted
-    from assay.app.workspace import Workspace
-    from assay.cli.testset_text import print_diff
-    from assay.testsets.diff import diff as compare
-    from assay.testsets.load import load_test_set
-
-    folder = _folder(ctx)
-    one, other = (load_test_set(name, folder=folder) for name in (before, after))
-    if held_out:
-        with Workspace(configuration(ctx)) as workspace:
-            for test_set in (one, other):
-                noted(workspace, test_set)
-        found = compare(one, other)
-    else:
-        found = masked_diff(one, other, MASK)
-        one, other = masked(one, MASK), masked(other, MASK)
+    with _workspace(ctx) as workspace:
+        found = testsets.diff(workspace, before, after, held_out=held_out, words=MASK, paths=True)
     if json_output:
-        emit_json({"same": found.same, **asdict(found)})
+        emit_json(found.to_dict())
     else:
-        print_diff(one, other, found)
+        emit_text(diff_text(found.before, found.after, found.changes))
 
 
 @app.command("import")
@@ -249,28 +238,33 @@ def import_set(
     name: Annotated[str | None, typer.Option(help="Name of the set.")] = None,
     version: Annotated[str | None, typer.Option(help="Version of the set.")] = None,
     lenient: Lenient = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write, not the workspace's.")
-    ] = None,
+    output: Output = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a set of this name.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Read queries of our own or another form into the workspace, as a test set with a name."""
-    from assay.cli.testset_job import import_into
-    from assay.cli.testset_text import summary
-    from assay.testsets.load import ReadOptions
+    from assay.app import testsets
+    from assay.render.testsets import size, summary
 
-    options = ReadOptions(
-        lenient=lenient, qrels=qrels, field=field, split=beir_split, name=name, version=version
+    target, reading = testsets.import_file(
+        _workspace(ctx).layout,
+        path,
+        qrels=qrels,
+        field=field,
+        split=beir_split,
+        name=name,
+        version=version,
+        lenient=lenient,
+        output=output,
+        force=force,
     )
-    target, reading = import_into(path, options, _folder(ctx), output=output, force=force)
-    found = reading.sound()
     for warning in reading.warnings:
         note(f"warning: {warning}")
+    test_set = reading.sound()
     if json_output:
-        emit_json({"written": str(target), "form": reading.form, **summary(found)})
+        emit_json({"written": str(target), "form": reading.form, **summary(test_set)})
         return
-    emit_text(f"{found.name}: {_size(found)} ({reading.form})")
+    emit_text(f"{test_set.name}: {size(test_set)} ({reading.form})")
     emit_text(f"wrote {target}")
 
 
@@ -286,43 +280,387 @@ def export(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Write a test set in the form of another tool."""
+    """Write a test set in the form of another tool; a look at a held-out part is logged."""
+    from assay.app import testsets
     from assay.errors import UsageError
-    from assay.testsets.export import files, lost
-    from assay.testsets.load import load_test_set
-    from assay.testsets.save import write_text
 
-    found = load_test_set(name, folder=_folder(ctx))
-    made = files(found, form)
-    if missing := lost(found, form):
-        note(f"note: {form} has no place for {', '.join(missing)}")
-    if output is None and (len(made) > 1 or json_output):
+    with _workspace(ctx) as workspace:
+        exported = testsets.export(workspace, name, form, paths=True)
+    if exported.lost:
+        note(f"note: {form} has no place for {', '.join(exported.lost)}")
+    if output is None and (len(exported.files) > 1 or json_output):
         raise UsageError(
-            f"{form} makes {counted(len(made), 'file')}", hint="name a folder: --output"
+            f"{form} makes {counted(len(exported.files), 'file')}", hint="name a folder: --output"
         )
     if output is None:
-        emit_text(next(iter(made.values())).rstrip("\n"))
+        emit_text(next(iter(exported.files.values())).rstrip("\n"))
         return
-    for relative, text in made.items():
-        write_text(output / relative, text)
+    written = exported.write(output)
     if json_output:
-        emit_json({"written": [str(output / relative) for relative in made], "lost": missing})
+        emit_json({"written": [str(path) for path in written], "lost": list(exported.lost)})
     else:
-        for relative in made:
-            emit_text(f"wrote {output / relative}")
+        for path in written:
+            emit_text(f"wrote {path}")
 
 
 @app.command("schema")
 def schema(json_output: JsonFlag = False) -> None:
     """Print the JSON schema of test sets, for editors."""
-    from assay.testsets.schema import schema as build
-    from assay.testsets.schema import schema_text
+    import json
+
+    from assay.app.testsets import schema as build
 
     if json_output:
         emit_json(build())
     else:
-        emit_text(schema_text().rstrip("\n"))
+        emit_text(json.dumps(build(), indent=2))
 
 
-for _name in MODULES:
-    app.registered_commands += import_module(f"assay.cli.{_name}").verbs.registered_commands
+# From real searches to the next version
+
+
+@app.command("sample")
+def sample(
+    ctx: typer.Context,
+    name: Name,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="CSV or JSON lines of queries, not the query log."),
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(help="random, frequency, top, zero-result or low-confidence.")
+    ] = "random",
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many queries.")] = 30,
+    since: Annotated[str, typer.Option(help="Searches from this day on, as in 2026-01-31.")] = "",
+    seed: Seed = 13,
+    dense: Annotated[
+        bool, typer.Option("--dense/--words", help="Compare meanings too, or words only.")
+    ] = True,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File of JSON lines to write.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> int:
+    """Draw queries that people really asked, in the proportions of a set."""
+    from assay.app import pool
+    from assay.render.annotation import sample_json, sample_notes, sample_text
+
+    with _workspace(ctx) as workspace:
+        drawn = pool.sample(
+            workspace,
+            _load(workspace, name),
+            path=source,
+            strategy=strategy,
+            count=count,
+            seed=seed,
+            since=since,
+            dense=dense,
+            output=output,
+        )
+    if json_output:
+        emit_json(sample_json(drawn))
+    else:
+        emit_text(sample_text(drawn))
+        for line in sample_notes(drawn):
+            note(line)
+        if output is not None:
+            emit_text(f"wrote {output}; look through it, then: assay testset pool {name} {output}")
+    return UNFINISHED if drawn.missing else 0
+
+
+@app.command("pool")
+def pool(
+    ctx: typer.Context,
+    name: Name,
+    queries: Annotated[
+        Path | None,
+        typer.Argument(help="The file of a sample. Without it: what is unjudged in the set."),
+    ] = None,
+    annotators: Annotated[
+        str | None,
+        typer.Option(help="Two names, as in ann,bob: opens a round for them to judge."),
+    ] = None,
+    round_id: Annotated[str | None, typer.Option("--round", help="Name of the new round.")] = None,
+    depth: Annotated[int, typer.Option(help="Results of each list.")] = 20,
+    runs: Annotated[int, typer.Option(min=0, max=100, help="Stored runs to pool, too.")] = 10,
+    seed: Seed = 13,
+    json_output: JsonFlag = False,
+) -> None:
+    """Gather the passages to judge from every component and stored runs."""
+    from assay.app.pool import pool as gather
+
+    with _workspace(ctx) as workspace:
+        made = gather(
+            workspace,
+            _load(workspace, name),
+            queries,
+            annotators=None if annotators is None else _pair(annotators),
+            round_id=round_id,
+            depth=depth,
+            runs=runs,
+            seed=seed,
+        )
+    if json_output:
+        emit_json(made.to_dict())
+    else:
+        _print_pool(made, new=queries is not None)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from assay.errors import UsageError
+
+    names = [name for name in re.split(r"[,\s]+", text.strip()) if name]
+    if len(names) != 2:
+        raise UsageError(
+            f"--annotators names {len(names)} people", hint="exactly two judge, as in ann,bob"
+        )
+    return names[0], names[1]
+
+
+def _print_pool(made: "PassagePool", *, new: bool) -> None:
+    from assay.render.annotation import judged_text
+
+    queries = len({item.query_id for item in made.items})
+    what = "to judge" if new else "that nobody has judged"
+    passages = counted(len(made.items), "passage")
+    emit_text(f"{passages} {what}, for {counted(queries, 'query')}, {made.depth} deep")
+    if not new:
+        emit_text(judged_text(made.judged))
+    if made.round is None:
+        note("note: --annotators ANN,BOB opens a round for two people to judge them")
+        return
+    emit_text(f"opened the round {made.round.round_id}")
+    for person in made.round.annotators:
+        emit_text(f"  assay annotate --as {person} --round {made.round.round_id}")
+
+
+@app.command("rounds")
+def rounds(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """List the rounds of judging, newest first."""
+    from assay.app.annotation import open_desks
+    from assay.model.codec import encode
+    from assay.render.annotation import rounds_text
+
+    with _workspace(ctx) as workspace:
+        rows = [encode(desk.status()) for desk in open_desks(workspace)]
+    if json_output:
+        emit_json({"rounds": rows})
+    elif rows:
+        emit_text(rounds_text(rows))
+    else:
+        note("note: there is none yet: assay testset pool NAME FILE --annotators ANN,BOB")
+
+
+@app.command("agreement")
+def agreement(
+    ctx: typer.Context, round_id: RoundOption = "latest", json_output: JsonFlag = False
+) -> int:
+    """Show how far two annotators agree: kappa, confusion, differences."""
+    from assay.app.annotation import open_desk
+    from assay.render.annotation import agreement_text
+
+    with _workspace(ctx) as workspace:
+        desk = open_desk(workspace, round_id)
+        found, waiting = desk.agreement(), desk.open_items()
+    if json_output:
+        emit_json({**found.to_dict(), "open": waiting})
+        return 0 if found.enough else NO_AGREEMENT
+    emit_text(agreement_text(found))
+    if waiting:
+        note(
+            f"note: {counted(waiting, 'passage', 'waits')} for a grade or a decision: "
+            "assay annotate --as THIRD --adjudicate, "
+            "or assay testset adjudicate --rule mean-down --as NAME"
+        )
+    return 0 if found.enough else NO_AGREEMENT
+
+
+@app.command("adjudicate")
+def adjudicate(
+    ctx: typer.Context,
+    rule: Annotated[str, typer.Option(help="mean-down, higher or lower.")],
+    person: Annotated[str, typer.Option("--as", help="Who chooses the rule.")],
+    round_id: RoundOption = "latest",
+    json_output: JsonFlag = False,
+) -> None:
+    """Let a rule decide where annotators differ; a person decides in assay annotate."""
+    from assay.app.annotation import open_desk
+
+    with _workspace(ctx) as workspace:
+        desk = open_desk(workspace, round_id)
+        decided, waiting = len(desk.decide_by_rule(rule, person)), desk.open_items()
+    name = desk.round.round_id
+    if json_output:
+        emit_json({"round_id": name, "decided": decided, "open": waiting})
+    else:
+        emit_text(f"{name}: {rule} decided {counted(decided, 'passage')}; open: {waiting}")
+
+
+@app.command("refresh")
+def refresh(
+    ctx: typer.Context,
+    name: Name,
+    replace: Annotated[int, typer.Option(help="How many queries are replaced.")] = 20,
+    round_id: RoundOption = "latest",
+    seed: Seed = 13,
+    dry_run: DryRun = False,
+    output: Output = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Write the next version of a set, from a round whose annotators agree."""
+    from assay.app.refresh import carry_out, propose
+
+    with _workspace(ctx) as workspace:
+        workspace.require()
+        parent = _load(workspace, name)
+        proposal = propose(workspace, parent, round_id=round_id, count=replace, seed=seed)
+        target = None if dry_run else carry_out(workspace, proposal, output)
+    if json_output:
+        emit_json({"written": target and str(target), **proposal.to_dict()})
+    else:
+        _print_proposal(proposal)
+        _print_written(target)
+
+
+def _print_proposal(proposal: "Proposal") -> None:
+    """Which queries go, which come, and what that does to stored runs."""
+    from assay.render.annotation import effect_text, swap_text
+
+    made, effect = proposal.test_set, proposal.effect
+    emit_text(f"{proposal.parent.name} -> {made.name}; {proposal.agreement.verdict}")
+    if proposal.retired or proposal.added:
+        emit_text(swap_text(made, proposal.retired, proposal.added))
+    for name, reason in proposal.left_out.items():
+        note(f"note: {name} does not come in: {reason}")
+    if not effect.runs:
+        note("note: no stored run of the old version to compare with")
+        return
+    emit_text(effect_text(effect))
+    if any(run.values["after"] is None for run in effect.runs):
+        note("note: no run has the new queries yet: assay eval run makes one")
+    elif effect.pairs:
+        emit_text(f"{effect.swapped} of {effect.pairs} pairs of runs change places")
+
+
+def _print_written(target: Path | None) -> None:
+    if target is None:
+        note("note: nothing was written")
+    else:
+        emit_text(f"wrote {target}")
+
+
+@app.command("export-tasks")
+def export_tasks(
+    ctx: typer.Context,
+    annotator: Annotated[str, typer.Option("--as", help="Whose tasks.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    form: Annotated[str, typer.Option("--form", "-f", help="csv or label-studio.")] = "csv",
+    round_id: RoundOption = "latest",
+    json_output: JsonFlag = False,
+) -> None:
+    """Write an annotator's tasks for a spreadsheet or for Label Studio."""
+    from assay.app.annotation import open_desk
+
+    with _workspace(ctx) as workspace:
+        desk = open_desk(workspace, round_id)
+        written, tasks = desk.export_tasks(annotator, form, output), len(desk.items)
+    if json_output:
+        emit_json({"written": [str(path) for path in written], "tasks": tasks})
+    else:
+        for path in written:
+            emit_text(f"wrote {path}")
+
+
+@app.command("import-grades")
+def import_grades(
+    ctx: typer.Context,
+    path: Annotated[Path, typer.Argument(help="Our CSV, or a JSON export of Label Studio.")],
+    annotator: Annotated[str, typer.Option("--as", help="Whose grades.")],
+    round_id: RoundOption = "latest",
+    json_output: JsonFlag = False,
+) -> None:
+    """Read an annotator's grades from a file, all or none of them."""
+    from assay.app.annotation import open_desk
+
+    with _workspace(ctx) as workspace:
+        desk = open_desk(workspace, round_id)
+        count = desk.import_grades(annotator, path)
+        progress = desk.progress(annotator)
+    if json_output:
+        emit_json({"grades": count, "done": progress.done, "total": progress.total})
+    else:
+        emit_text(
+            f"{counted(count, 'grade')} of {annotator}; "
+            f"{share_of(progress.done, progress.total, 'passage', 'is')} judged"
+        )
+
+
+# Keeping a set honest
+
+
+@app.command("heldout")
+def heldout(
+    ctx: typer.Context,
+    name: Name,
+    before: Annotated[str | None, typer.Option(help="The run before a change.")] = None,
+    after: Annotated[str | None, typer.Option(help="The run after it.")] = None,
+    measure: Annotated[str, typer.Option("-m", help="What improves.")] = "nDCG@10",
+    json_output: JsonFlag = False,
+) -> int:
+    """Count looks at held-out queries; with two runs, check for overfitting."""
+    from assay.annotation.overfit import Fit
+    from assay.app.held_out import check_overfitting
+    from assay.app.testsets import looks
+    from assay.errors import UsageError
+    from assay.render.testsets import looks_text, overfitting_text
+
+    if (before is None) != (after is None):
+        raise UsageError("an overfitting check needs two runs", hint="--before RUN --after RUN")
+    with _workspace(ctx) as workspace:
+        test_set = _load(workspace, name)
+        if before is None or after is None:
+            looked = looks(workspace, test_set)
+            if json_output:
+                emit_json(looked.to_dict())
+            else:
+                emit_text(looks_text(test_set, looked.uses))
+            return 0
+        workspace.require()
+        found = check_overfitting(workspace, test_set, before, after, measure=measure)
+        times = len(looks(workspace, test_set).uses)
+    if json_output:
+        emit_json({**found.to_dict(), "looks": times})
+    else:
+        emit_text(overfitting_text(found))
+        for line in found.notes:
+            note(f"note: {line}")
+        note(f"note: this was look {times} at the held-out part of {test_set.name}")
+    return {Fit.LIKELY: OVERFITTED, Fit.POSSIBLE: UNSURE}.get(found.fit, 0)
+
+
+@app.command("reanchor")
+def reanchor(
+    ctx: typer.Context,
+    name: Name,
+    output: Output = None,
+    dry_run: DryRun = False,
+    json_output: JsonFlag = False,
+) -> int:
+    """Carry judgments to the chunks of today, and list what moved or was lost."""
+    from assay.app import refresh
+    from assay.render.testsets import anchor_text
+
+    with _workspace(ctx) as workspace:
+        carried = refresh.reanchor(workspace, _load(workspace, name))
+        target = None if dry_run else refresh.save_reanchored(workspace, carried, output)
+    if json_output:
+        emit_json({"written": target and str(target), **carried.to_dict()})
+        return 0
+    emit_columns([(fate, str(count)) for fate, count in carried.counts.items() if count])
+    review = carried.anchors.review
+    for anchor in review[:SHOWN]:
+        emit_text(anchor_text(anchor))
+    if len(review) > SHOWN:
+        note(f"note: {len(review) - SHOWN} more to review; --json lists all")
+    _print_written(target)
+    return 0

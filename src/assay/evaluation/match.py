@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -179,10 +179,26 @@ def graded_ranks(
     """The grade of each result that brings something judged, by its rank."""
     grades: dict[int, int] = {}
     for rank, grade in _found(
-        _ordered(outcome.results), _indexed(_query_targets(query, rule, archive))
+        scored_order(outcome), _indexed(_query_targets(query, rule, archive))
     ):
         grades[rank] = max(grade, grades.get(rank, grade))
     return grades
+
+
+def judgment_ranks(
+    query: GoldenQuery, outcome: QueryOutcome, rule: Match, archive: Mapping[str, ChunkPlace]
+) -> tuple[int | None, ...]:
+    """The rank at which each judgment of a query was found; None where it was not.
+
+    Judgments are found independently of each other, so each is looked for alone.
+    """
+    alone = (replace(query, relevant_docs=(one,)) for one in query.relevant_docs)
+    return tuple(min(graded_ranks(one, outcome, rule, archive), default=None) for one in alone)
+
+
+def scored_order(outcome: QueryOutcome) -> tuple[RankedResult, ...]:
+    """The results of a query in the order in which they are scored; none where it failed."""
+    return () if outcome.error is not None else tuple(_ordered(outcome.results))
 
 
 def first_hits(hits: JudgedHits) -> dict[str, int]:

@@ -14,9 +14,9 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
+from assay.app.jobs import Job, JobState
 from assay.http.edge.problems import ProblemError
 from assay.http.service import Service
-from assay.store.jobs import Job, JobState
 
 SYNC_SECONDS = 20.0
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")

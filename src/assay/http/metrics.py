@@ -1,7 +1,8 @@
 """What can Prometheus know about this service?
 
 Names and labels stand here once. Every label comes from a closed set and every series exists from
-the start, so that no request can make a new one; what is not in its set counts as ``other``.
+the start, so that no request can make a new one; what is not in its set counts as ``other``. The
+intents are those that we ship and, once it is loaded, those of the user's own lexicon.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ GATES = (
 )  # fmt: skip
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 STATUSES = ("2xx", "3xx", "4xx", "5xx", "gone")
+NO_INTENT = "none"  # what a caller says who wants no boosts; it is never detected
 OTHER = "other"
 
 _FAST = (
@@ -55,6 +57,7 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._routes: frozenset[str] = frozenset()
+        self._known_intents: tuple[str, ...] = INTENTS
         self._make_search()
         self._make_service()
         self.know_routes(routes)
@@ -66,6 +69,13 @@ class Metrics:
             self._request_seconds.labels(route)
             for status in STATUSES:
                 self._requests.labels(route, status)
+
+    def know_intents(self, intents: Iterable[str]) -> None:
+        """The intents that a lexicon has; each has its series from now on."""
+        new = [name for name in intents if name not in self._known_intents and name != NO_INTENT]
+        self._known_intents += tuple(new)
+        for name in new:
+            self._intents.labels(name)
 
     def searched(self, answer: SearchResponse) -> None:
         """Count one search, by what its answer says of itself."""
@@ -80,7 +90,7 @@ class Metrics:
             self._used.labels(_one_of(component, COMPONENTS)).inc()
         self.failed(answer.component_errors)
         for intent in answer.intents:
-            self._intents.labels(_one_of(str(intent.get("intent")), INTENTS)).inc()
+            self._intents.labels(_one_of(str(intent.get("intent")), self._known_intents)).inc()
 
     def failed(self, component_errors: Iterable[str]) -> None:
         """Count the components that did not answer, also where none did."""

@@ -17,12 +17,19 @@ from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service
 from assay.http.wire.problem import ProblemBody
+from assay.model.codec import json_schema
 from assay.options import several
 from assay.search.request import SEARCH_OPTIONS
 
 LARGE_BYTES = 64 << 10
 _SEVERAL = frozenset(
-    {"measure", *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind))}
+    {
+        "measure",
+        "measures",
+        "query",
+        "target",
+        *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind)),
+    }
 )
 """Parameters that may be repeated."""
 
@@ -112,6 +119,18 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
         }
         for status in sorted({*everywhere, *statuses})
     }
+
+
+def answers(
+    kind: Any, status: int = 200, *, request_id: bool = False
+) -> dict[int | str, dict[str, Any]]:
+    """The documentation of an answer: a type that ``model.codec`` writes, or its schema."""
+    schema = kind if isinstance(kind, dict) else json_schema(kind)
+    if request_id:
+        schema["properties"]["request_id"] = {"type": "string"}
+        schema["required"].append("request_id")
+    about = schema.get("description", "Successful response")
+    return {status: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 
 _SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}

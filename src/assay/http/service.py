@@ -16,13 +16,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay import limits
-from assay.app.cron import parse_schedule
-from assay.app.evaluation import request_of_dataset
-from assay.app.job_kinds import perform
-from assay.app.jobs import Jobs
-from assay.app.quality import QualityCollector, newest_quality
-from assay.app.query_log import QueryRecorder
-from assay.app.schedule import Scheduler
+from assay.app import testsets
+from assay.app.evaluation import EvaluationRequest
+from assay.app.jobs import EVALUATION, Job, open_jobs
+from assay.app.keys import Keys
+from assay.app.prometheus import QualityCollector, newest_quality
+from assay.app.query_log import open_query_log
+from assay.app.schedule import Scheduler, parse_schedule
 from assay.app.workspace import Workspace
 from assay.errors import SearchUnavailableError
 from assay.http.edge.admission import Gate, RateLimiter
@@ -31,13 +31,10 @@ from assay.http.edge.exchange import Exchange
 from assay.http.edge.logs import LogWriter, service_log
 from assay.http.edge.problems import ProblemError
 from assay.http.metrics import Metrics
-from assay.http.settings import ServiceSettings, service_settings
-from assay.http.warm_up import Opening
+from assay.http.settings import allowed_hosts, is_loopback, search_slots
+from assay.http.warm_up import WarmUp
 from assay.search.cache import Cache
 from assay.settings import Settings
-from assay.store.jobs import Job, JobStore
-from assay.store.keys import KeyStore
-from assay.store.query_log import QueryLog
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -64,7 +61,7 @@ _GATES = {
     "/v1/backup": "backup",
     "/v1/answer": "answer",
 }
-_STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/index"})
+_STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/documents/delete", "/v1/index"})
 """What is written here becomes a job; whoever asks waits for it a while, at a gate of its own."""
 _UNGATED = (
     "/healthz",
@@ -81,33 +78,25 @@ _UNGATED = (
 class Service:
     """One workspace, served."""
 
-    def __init__(self, config: Settings, log: FilteringBoundLogger | None = None) -> None:
-        self.config = config
-        self.settings: ServiceSettings = service_settings(config)
-        self.workspace = Workspace(config)
+    def __init__(self, settings: Settings, log: FilteringBoundLogger | None = None) -> None:
+        self.settings = self.config = settings
+        self.allowed_hosts = allowed_hosts(settings)
+        self.workspace = Workspace(settings)
         self._writer = None if log else LogWriter(sys.stderr)
         self.log = log or service_log(self._writer)
         self.metrics = Metrics()
-        self.rates = RateLimiter(self.settings.rate_limit)
+        self.rates = RateLimiter(settings.rate_limit)
         self.stopping = threading.Event()
         self.when_warm: Callable[[], object] = lambda: None
         self._stack = ExitStack()
         self._stack.callback(self.workspace.close)
-        store = KeyStore(config.home / "assay.db")
-        self._stack.callback(store.close)
-        self.keyring = Keyring(store, loopback=self.settings.loopback)
-        log_of_queries = (
-            None if self.settings.query_log == "off" else QueryLog(config.home / "assay.db")
-        )
-        self._recorder = QueryRecorder(log_of_queries, self.settings)
-        self._stack.callback(self._recorder.close)
-        self.jobs = Jobs(
-            JobStore(config.home / "assay.db"),
-            lambda job, control: perform(self.workspace, job, control, self._searches_wait),
-            lock=config.home / "jobs",
-            slots=self.settings.evaluation_slots,
-            log=self.log,
-            ended=self._job_ended,
+        keys = Keys(self.workspace.layout)
+        self._stack.callback(keys.close)
+        self.keyring = Keyring(keys, loopback=is_loopback(settings.host))
+        self._query_log = open_query_log(self.workspace)
+        self._stack.callback(self._query_log.close)
+        self.jobs = open_jobs(
+            self.workspace, self.log, busy=self._searches_wait, ended=self._job_ended
         )
         self._stack.callback(self.jobs.close)
         self.metrics.registry.register(
@@ -115,14 +104,14 @@ class Service:
         )
         self.computed: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
         self.streams = 0
-        self._scheduler = Scheduler(parse_schedule(config.schedule), self.start_scheduled, self.log)
+        schedule = parse_schedule(settings.schedule)
+        self._scheduler = Scheduler(schedule, self.start_scheduled, self.log)
         self._stack.callback(self._scheduler.close)
-        self.opening = Opening(self.workspace)
+        self.warm_up = WarmUp(self.workspace)
+        slots = search_slots(settings)
         self.gates = {
-            "search": Gate(
-                "search", self.settings.search_slots, self.settings.search_queue, shed=True
-            ),
-            "evaluation": Gate("evaluation", self.settings.evaluation_slots, EVALUATION_QUEUE),
+            "search": Gate("search", slots, slots * settings.search_queue, shed=True),
+            "evaluation": Gate("evaluation", settings.evaluation_slots, EVALUATION_QUEUE),
             "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
             "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE),
             "answer": Gate("answer", ANSWER_SLOTS, ANSWER_QUEUE),
@@ -149,19 +138,20 @@ class Service:
         except SearchUnavailableError as error:
             self.metrics.failed(error.component_errors)
             raise
+        self.metrics.know_intents(searcher.intents)
         self.metrics.searched(response)
         return response
 
     def log_query(self, response: SearchResponse) -> None:
         """Remember what a person searched for, where the settings want that."""
-        self._recorder.add(response)
+        self._query_log.add(response)
 
     async def searcher(self) -> Searcher:
         """What answers searches; refused where the index cannot be opened."""
         ready = self.workspace.__dict__.get("searcher")
         if ready is not None:
             return ready  # type: ignore[no-any-return]
-        return await asyncio.wrap_future(self.opening.begin())
+        return await asyncio.wrap_future(self.warm_up.begin())
 
     def gate(self, method: str, path: str) -> Gate | None:
         """Which line a request stands in; None where it is answered at once."""
@@ -195,7 +185,7 @@ class Service:
 
     async def start(self) -> None:
         """The server is about to accept requests."""
-        self.log.info("started", home=str(self.config.home), open=self.keyring.open)
+        self.log.info("started", home=str(self.settings.home), open=self.keyring.open)
         self.jobs.start()
         self._scheduler.begin()
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
@@ -212,26 +202,22 @@ class Service:
 
     def start_scheduled(self, name: str, test_set: str) -> Job:
         """Enter the evaluation that the clock asks for; the same one again changes nothing."""
-        content = request_of_dataset(self.config.home, test_set)
-        return self.jobs.submit(
-            name,
-            "evaluation",
-            content,
-            owner="schedule",
-            total=len(content["test_set"]["queries"]),
+        request = EvaluationRequest(
+            test_set=testsets.load(self.workspace.layout, test_set, lenient=True)
         )
+        return self.jobs.submit_evaluation(name, request, owner="schedule")
 
     def _searches_wait(self) -> bool:
         return bool(self.gates["search"].waiting)
 
     def _job_ended(self, job: Job) -> None:
-        if job.kind == "evaluation":
+        if job.kind == EVALUATION:
             self.metrics.evaluated(job.state.value)
 
     def _warm_up(self) -> None:
         """Open the index before somebody asks; a bad one is named by ``/readyz``, not here."""
         try:
-            self.opening.begin().result()
+            self.metrics.know_intents(self.warm_up.begin().result().intents)
         except ProblemError as problem:
             self.log.warning("not ready", problem=problem.problem.detail)
         self.when_warm()

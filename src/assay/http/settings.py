@@ -1,57 +1,24 @@
-"""How does this service listen, whom does it answer, and how much at once?"""
+"""What follows from the settings for a service: whom it answers, and how much at once?"""
 
 from __future__ import annotations
 
 import ipaddress
 import os
-from dataclasses import dataclass
 
 from assay.errors import ConfigError
 from assay.settings import Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceSettings:
-    """The settings of the service, as values that it can use."""
-
-    host: str
-    port: int
-    allowed_hosts: frozenset[str]
-    search_slots: int
-    search_queue: int
-    evaluation_slots: int
-    rate_limit: int
-    request_seconds: float
-    shutdown_seconds: float
-    query_log: str
-    query_log_days: int
-    query_log_rows: int
-
-    @property
-    def loopback(self) -> bool:
-        """Whether only this machine can reach the service."""
-        return is_loopback(self.host)
+def allowed_hosts(settings: Settings) -> frozenset[str]:
+    """The names under which the service may be addressed, in small letters."""
+    host = settings.host
+    own = {host, f"[{host}]"} if ":" in host else {host}
+    return frozenset(name.lower() for name in {*settings.allowed_hosts.split(), *own})
 
 
-def service_settings(config: Settings) -> ServiceSettings:
-    """What the configuration says about the service."""
-    # one search asks three components at once and keeps about two cores busy
-    slots = config.search_slots or max(1, (os.cpu_count() or 1) // 2)
-    own = {config.host, f"[{config.host}]"} if ":" in config.host else {config.host}
-    return ServiceSettings(
-        host=config.host,
-        port=config.port,
-        allowed_hosts=frozenset(name.lower() for name in {*config.allowed_hosts.split(), *own}),
-        search_slots=slots,
-        search_queue=slots * config.search_queue,
-        evaluation_slots=config.evaluation_slots,
-        rate_limit=config.rate_limit,
-        request_seconds=config.request_seconds,
-        shutdown_seconds=config.shutdown_seconds,
-        query_log=config.query_log,
-        query_log_days=config.query_log_days,
-        query_log_rows=config.query_log_rows,
-    )
+def search_slots(settings: Settings) -> int:
+    """How many searches go on at once: each asks three components and keeps two cores busy."""
+    return settings.search_slots or max(1, (os.cpu_count() or 1) // 2)
 
 
 def is_loopback(host: str) -> bool:
@@ -64,9 +31,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def refuse_open_bind(settings: ServiceSettings, keys: int) -> None:
+def refuse_open_bind(settings: Settings, keys: int) -> None:
     """A service that others can reach must know who is asking."""
-    if not settings.loopback and not keys:
+    if not keys and not is_loopback(settings.host):
         raise ConfigError(
             f"{settings.host} can be reached from other machines, and there is no API key",
             hint="assay keys create NAME --scope read, or listen on 127.0.0.1",

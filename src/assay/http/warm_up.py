@@ -1,7 +1,7 @@
-"""How is the index opened once, whoever and however many ask for it meanwhile?
+"""How is the index opened just once, however many requests ask for it meanwhile?
 
-It takes seconds where models are read. One thread of its own does it; those who search wait for
-the same end without a thread each, and a failure is remembered for a moment.
+It takes seconds where models are read. One thread of its own does it; searches wait for the same
+attempt without a thread each, and a failure is remembered for a moment.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from assay.app.workspace import Workspace
     from assay.search.searcher import Searcher
 
-RETRY_OPENING_S = 2.0
+RETRY_AFTER_S = 2.0
 
 
-class Opening:
-    """The one attempt that goes on, or that has ended."""
+class WarmUp:
+    """The present attempt to open the index, or the last one."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -31,14 +31,14 @@ class Opening:
         self._again_at = 0.0
 
     def begin(self) -> Future[Searcher]:
-        """What comes of the opening: of the one that goes on, or of a new one after a failure."""
+        """The present attempt; a new one where the last one failed some time ago."""
         with self._lock:
             attempt = self._attempt
             if attempt is None or self._failed_long_ago(attempt):
                 attempt = self._attempt = Future()
                 attempt.set_running_or_notify_cancel()  # who leaves cancels it for nobody else
                 threading.Thread(
-                    target=self._open, args=(attempt,), name="opening", daemon=True
+                    target=self._open, args=(attempt,), name="warm-up", daemon=True
                 ).start()
             return attempt
 
@@ -50,7 +50,7 @@ class Opening:
         try:
             searcher = self._workspace.searcher
         except Exception as error:
-            self._again_at = time.monotonic() + RETRY_OPENING_S
+            self._again_at = time.monotonic() + RETRY_AFTER_S
             problem = _not_ready(error.message) if isinstance(error, AssayError) else error
             attempt.set_exception(problem)
         else:

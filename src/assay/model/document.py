@@ -95,6 +95,35 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as the store has it, with its chunks in order; ``seq`` numbers its last change."""
+
+    doc_id: str
+    digest: str
+    title: str
+    text: str
+    source: str
+    profile: str
+    chunker_version: str
+    seq: int
+    sections: tuple[Section, ...] = ()
+    interview_id: str = ""
+    ingestion_mode: IngestionMode = IngestionMode.OFFLINE
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document in a list, with the number of its chunks."""
+
+    doc_id: str
+    title: str
+    source: str
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkLabels:
     """What a chunk is about, without its text."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -57,6 +55,8 @@ class Qrels:
         fields: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Qrels:
         """Columns from ``{query: {document: grade}}``, already checked."""
+        import numpy as np  # not above: settings come here for ``Span``, and load nothing heavy
+
         sizes = [len(judged) for judged in grades.values()]
         return cls(
             queries=tuple(grades),

@@ -11,7 +11,7 @@ from assay.errors import EngineError
 from assay.model.document import Chunk, IngestionMode, SpeakerRole
 from assay.options import Choice, Maybe, Option, Several, Switch, Text, option, options_of
 
-_LABELS = Several(Text(r"(?s).{1,200}", "text of at most 200 characters"))
+_LABELS = Several(Text(form="text of at most 200 characters", most=200))
 
 
 @dataclass(frozen=True, slots=True)

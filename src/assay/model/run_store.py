@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
 
+BASELINE = "baseline"  # the tag that the documentation uses
 BATCH = 10  # outcomes that are committed together: what an interruption can cost
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from assay.model.answers import Answer
+from assay.model.codec import as_json
 from assay.model.judgments import Span
 
 
@@ -90,7 +91,7 @@ class RunInfo:
     engine: str = "embedded"
     name: str = ""
     part: str = "all"
-    owner: str = ""
+    owner: str = field(default="", metadata=as_json(None))
     chunker_versions: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0

@@ -1,6 +1,7 @@
-"""How does the work of an annotator read in a spreadsheet, or in Label Studio?
+"""How do samples, pools, rounds, agreement and refreshes read, here and in other tools?
 
-Nothing here says where a passage came from, or what the other annotator thinks of it.
+What is written for an annotator (a spreadsheet, Label Studio) tells neither where a passage came
+from nor what the other annotator thinks of it.
 """
 
 from __future__ import annotations
@@ -8,11 +9,26 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from assay.annotation.agreement import Agreement
+from assay.annotation.draw import Sample
+from assay.annotation.effect import PARTS, Effect
 from assay.annotation.exchange import CANNOT_JUDGE, CSV_COLUMNS
+from assay.annotation.retire import Retirement
+from assay.annotation.sample_file import sample_row
 from assay.model.annotation import Grade, ItemKey, Task
+from assay.model.testset import TestSet
+from assay.plural import counted
 from assay.render.escape import csv_cell
+from assay.render.tables import aligned
+from assay.stats.interval import Interval
+from assay.stats.kappa import Kappa
+
+SHOWN = 10
+PREVIEW = 80
 
 LABEL_STUDIO_VIEW = """<View>
   <Header value="$query"/>
@@ -100,3 +116,163 @@ def _result(said: Grade) -> list[dict[str, object]]:
             }
         )
     return parts
+
+
+def sample_json(sample: Sample) -> dict[str, Any]:
+    """A sample with everything that was left out, as values for JSON."""
+    return {
+        "strategy": sample.strategy.value,
+        "seed": sample.seed,
+        "candidates": sample.candidates,
+        "wanted": {kind.value: count for kind, count in sample.wanted.items()},
+        "missing": {kind.value: count for kind, count in sample.missing.items()},
+        "queries": [sample_row(query, sample) for query in sample.queries],
+        "left_out": [
+            {"query_text": wording.query_text, "reason": wording.reason}
+            for wording in sample.left_out
+        ],
+    }
+
+
+def sample_text(sample: Sample) -> str:
+    """The queries of a sample."""
+    rows = [
+        (
+            query.query_id,
+            str(query.query_type),
+            str(query.candidate.times),
+            _short(query.query_text),
+        )
+        for query in sample.queries
+    ]
+    return aligned([("id", "type", "asked", "query"), *rows])
+
+
+def sample_notes(sample: Sample) -> Iterator[str]:
+    """What a reader of a sample should know."""
+    yield (
+        f"note: {len(sample.queries)} of {sample.candidates} wordings, by {sample.strategy}, "
+        f"seed {sample.seed}; {len(sample.left_out)} left out"
+    )
+    for wording in sample.left_out[:SHOWN]:
+        yield f"note:   {_short(wording.query_text)}: {wording.reason}"
+    scrubbed = [query.query_id for query in sample.queries if query.scrubbed]
+    if scrubbed:
+        yield f"note: identifiers were taken out of {', '.join(scrubbed)}: read them before use"
+    for kind, count in sample.missing.items():
+        yield f"warning: {counted(count, f'more {kind} query', 'was')} wanted and not found"
+
+
+def rounds_text(rounds: Sequence[Mapping[str, Any]]) -> str:
+    """One line a round."""
+    header = ("round", "for", "purpose", "passages", "judged", "kappa", "open", "state")
+    rows = [
+        (
+            row["round_id"],
+            row["test_set"],
+            row["purpose"],
+            str(row["passages"]),
+            ", ".join(f"{name} {done}" for name, done in row["annotators"].items()),
+            _value(row["kappa"]),
+            str(row["open"]),
+            "closed" if row["closed_at"] else "open",
+        )
+        for row in rounds
+    ]
+    return aligned([header, *rows])
+
+
+def judged_text(judged: Mapping[str, float | None]) -> str:
+    """How much of each list's first ten results has a judgment."""
+    return aligned([("list", "Judged@10"), *((name, _value(n)) for name, n in judged.items())])
+
+
+def agreement_text(found: Agreement) -> str:
+    """Kappa first, then the table behind it, then who and where."""
+    measures = [("measure", "value", "95% CI", "passages")]
+    for label, kappa, interval in (
+        ("kappa", found.plain, found.plain_interval),
+        ("kappa, quadratic weights", found.quadratic, found.quadratic_interval),
+    ):
+        measures.append((label, _value(kappa.value), _between(kappa, interval), str(kappa.n)))
+    measures.append(("raw agreement", _value(found.plain.agreement), "", str(found.plain.n)))
+    first, second = found.annotators
+    grades = [str(grade) for grade in found.plain.categories]
+    confusion = [("grade", *grades)]
+    confusion += [
+        (grade, *map(str, row)) for grade, row in zip(grades, found.plain.confusion, strict=True)
+    ]
+    lines = [
+        f"{found.round_id}: {found.verdict}",
+        aligned(measures),
+        f"\n{first.name} (rows) against {second.name} (columns)",
+        aligned(confusion),
+        "",
+    ]
+    for person in found.annotators:
+        spread = ", ".join(f"{count} of grade {grade}" for grade, count in person.by_grade.items())
+        lines.append(
+            f"{person.name}: {person.done} of {person.total} judged, {person.cannot_judge} cannot "
+            f"be judged; {spread}; mean {_value(person.mean)}"
+        )
+    if found.differences:
+        lines += _most_disputed(found)
+    return "\n".join(lines)
+
+
+def _most_disputed(found: Agreement) -> list[str]:
+    counts = Counter(difference.query_id for difference in found.differences)
+    shares = {query.query_id: query.agreement for query in found.queries}
+    worst = sorted(counts, key=lambda name: (-counts[name], name))[:SHOWN]
+    return [
+        f"\n{len(found.differences)} differences; the queries with most of them",
+        aligned([(f"  {name}", str(counts[name]), _value(shares[name])) for name in worst]),
+    ]
+
+
+def swap_text(made: TestSet, retired: Sequence[Retirement], added: Sequence[str]) -> str:
+    """Which queries go and why, and which come."""
+    rows = [
+        (
+            f"- {gone.query_id}",
+            gone.stratum[0],
+            "held out" if gone.stratum[1] else "",
+            "; ".join(gone.reasons) or "drawn",
+        )
+        for gone in retired
+    ]
+    rows += [
+        (
+            f"+ {name}",
+            str(made.by_id[name].query_type or ""),
+            "held out" if name in made.held_out_ids else "",
+            _short(made.by_id[name].query_text),
+        )
+        for name in added
+    ]
+    return aligned(rows)
+
+
+def effect_text(found: Effect) -> str:
+    """What the change of version does to the figures of stored runs."""
+    header = ("run", *(f"{part} ({found.sizes[part]})" for part in PARTS))
+    rows = [
+        (run.name or run.run_id, *(_value(run.values[part]) for part in PARTS))
+        for run in found.runs
+    ]
+    head = f"\n{found.measure} of stored runs, without held-out queries"
+    return "\n".join([head, aligned([header, *rows])])
+
+
+def _between(kappa: Kappa, interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return kappa.reason or interval.reason or "—"
+    return f"[{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def _value(value: float | None) -> str:
+    return "—" if value is None else f"{value:.4f}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= PREVIEW else f"{text[: PREVIEW - 3]}..."

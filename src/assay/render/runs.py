@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
-from assay.model.runs import QueryOutcome, RankedResult, RunInfo
-from assay.model.testset import GoldenQuery
+from assay.model.runs import QueryOutcome, RunInfo
 from assay.plural import counted
 from assay.render.tables import Table
 
@@ -51,33 +49,6 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
         optional=(3, 4, 5, 8, 7, 2),
         wrapped=frozenset({1, 9}),
     )
-
-
-def run_json(info: RunInfo) -> dict[str, Any]:
-    """Everything that is known of a run, but for its outcomes."""
-    return {
-        "run_id": info.run_id,
-        "name": info.name,
-        "suite": info.suite,
-        "test_set_version": info.test_set_version,
-        "test_set_checksum": info.test_set_checksum,
-        "part": info.part,
-        "status": str(info.status),
-        "created_at": info.created_at,
-        "finished_at": info.finished_at,
-        "queries": info.queries,
-        "tags": list(info.tags),
-        "engine": info.engine,
-        "generation": info.generation,
-        "config": dict(info.config),
-        "config_hash": info.config_hash,
-        "cache_key": info.cache_key,
-        "commit_hash": info.commit_hash,
-        "models": dict(info.models),
-        "chunker_versions": list(info.chunker_versions),
-        "seed": info.seed,
-        "aggregate": dict(info.aggregate),
-    }
 
 
 def _value(value: float | None) -> str:
@@ -138,22 +109,19 @@ def history_table(suite: str, runs: Sequence[RunInfo], measures: Sequence[Measur
     )
 
 
-def query_table(query: GoldenQuery, outcome: QueryOutcome) -> Table:
-    """A query's ranking beside its judgments."""
-    grades = {judgment.id: judgment.grade for judgment in query.relevant_docs}
+def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequence[str]) -> Table:
+    """A query's ranking with the grades of what was judged, by rank; what was missed below it."""
     components = tuple(dict.fromkeys(name for r in outcome.results for name in r.ranks))
     rows = [
         (
             str(rank),
             result.chunk_id,
-            _grade(grades, result),
+            str(grades.get(rank, "")),
             "—" if result.score is None else f"{result.score:.4f}",
             *(str(result.ranks.get(name, "—")) for name in components),
         )
         for rank, result in enumerate(outcome.results[:SHOWN_RESULTS], 1)
     ]
-    found = {result.chunk_id for result in outcome.results} | {r.doc_id for r in outcome.results}
-    missed = [name for name, grade in grades.items() if grade > 0 and name not in found]
     notes = [*([f"failed: {outcome.error}"] if outcome.error else []), *outcome.warnings]
     if outcome.component_errors:
         notes.append(f"degraded: {', '.join(outcome.component_errors)}")
@@ -165,26 +133,6 @@ def query_table(query: GoldenQuery, outcome: QueryOutcome) -> Table:
         text_columns=frozenset({1}),
         notes=tuple(notes),
     )
-
-
-def query_json(query: GoldenQuery, outcome: QueryOutcome) -> dict[str, Any]:
-    """A query with its judgments and everything that is kept of its answer."""
-    return {
-        "query_id": query.query_id,
-        "query_text": query.query_text,
-        "query_type": query.query_type,
-        "relevant_docs": [{"id": j.id, "grade": j.grade} for j in query.relevant_docs],
-        **{
-            key: value
-            for key, value in asdict(outcome).items()
-            if key not in ("query_id", "known_citations")
-        },
-        "known_citations": sorted(outcome.known_citations),
-    }
-
-
-def _grade(grades: dict[str, int], result: RankedResult) -> str:
-    return str(grades.get(result.chunk_id, grades.get(result.doc_id, "")))
 
 
 def _metric(info: RunInfo, measure: Measure) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.plural import share_of
+from assay.render.snippet import stems
 from assay.search.boost.detect import TABULAR
 from assay.search.response import SearchHit, SearchResponse
 from assay.search.why import Why
@@ -44,6 +45,11 @@ def understood(response: SearchResponse) -> list[str]:
     if response.synonyms:
         lines.append(f"also looked for: {', '.join(response.synonyms)}")
     return lines
+
+
+def wanted_stems(response: SearchResponse) -> set[str]:
+    """What is highlighted in results: the words of the query and those that synonyms added."""
+    return stems(" ".join((response.query, *response.synonyms)))
 
 
 def _lifted(intent: Mapping[str, Any], response: SearchResponse) -> str:

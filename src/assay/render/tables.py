@@ -1,4 +1,4 @@
-"""How does a table read as Markdown or CSV?"""
+"""How does a table read as Markdown, as CSV, or in aligned columns?"""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ def _markdown(table: Table) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(markdown_cell(cell) for cell in cells) + " |"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns side by side; the last one is as long as it is."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    return "\n".join(lines)
 
 
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -25,8 +25,8 @@ Work: TypeAlias = Callable[[Stop], Found]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What one component is asked."""
+class ComponentRequest:
+    """What one component is asked; the same request to the same generation has the same hits."""
 
     query: str
     depth: int
@@ -52,7 +52,7 @@ class Answers:
 
 
 def gather(
-    requests: Mapping[str, Request],
+    requests: Mapping[str, ComponentRequest],
     components: Mapping[str, Component],
     absent: Mapping[str, str],
     lanes: Mapping[str, Lane],
@@ -65,7 +65,7 @@ def gather(
 
 
 async def agather(
-    requests: Mapping[str, Request],
+    requests: Mapping[str, ComponentRequest],
     components: Mapping[str, Component],
     absent: Mapping[str, str],
     lanes: Mapping[str, Lane],
@@ -79,7 +79,7 @@ async def agather(
 
 
 def _answers(
-    requests: Mapping[str, Request],
+    requests: Mapping[str, ComponentRequest],
     found: Mapping[str, CallResult[Found]],
     absent: Mapping[str, str],
 ) -> Answers:
@@ -115,7 +115,9 @@ def _outcome(
     return CallResult(hits, seconds=found.seconds)
 
 
-def _works(requests: Mapping[str, Request], components: Mapping[str, Component]) -> dict[str, Work]:
+def _works(
+    requests: Mapping[str, ComponentRequest], components: Mapping[str, Component]
+) -> dict[str, Work]:
     """What is to be done in the lane of each component that is there."""
     return {
         name: _search(components[name], request)
@@ -124,7 +126,7 @@ def _works(requests: Mapping[str, Request], components: Mapping[str, Component])
     }
 
 
-def _search(component: Component, request: Request) -> Work:
+def _search(component: Component, request: ComponentRequest) -> Work:
     """Work for a lane: the hits, and what they lack in words."""
 
     def work(stop: Stop) -> Found:

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 from assay import limits
 from assay.errors import AssayError
 from assay.model.answers import Answerer
+from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole
 from assay.model.query import Filters
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
-from assay.search.passages import passages_of
 from assay.search.pipeline import Traced
 from assay.search.ranking import Candidate
 from assay.search.request import SearchOptions, changed
@@ -92,7 +92,7 @@ class Recorder:
         assert self.answerer is not None
         started = time.perf_counter()
         try:
-            answer = self.answerer.answer(query.query_text, passages_of(response))
+            answer = self.answerer.answer(query.query_text, response.passages())
         except AssayError as problem:
             return replace(outcome, warnings=(*outcome.warnings, f"not answered: {problem}"))
         took = round(1000 * (time.perf_counter() - started), 3)
@@ -153,13 +153,17 @@ def evaluation_options(options: SearchOptions, **changes: Any) -> SearchOptions:
 
 
 def search_config(options: SearchOptions) -> dict[str, Any]:
-    """Everything that can change a ranking, as plain JSON values."""
+    """Everything that can change a ranking, as plain JSON values.
+
+    A type for all queries is named only where one was given: seldom, and older runs name none.
+    """
     plain = {
-        item.name: _plain(getattr(options, item.name))
+        item.name: encode(getattr(options, item.name))
         for item in fields(options)
         if item.name not in _NOT_KEPT
     }
-    return {**plain, "kept": options.k}
+    typed = {} if options.query_type is None else {"query_type": options.query_type.value}
+    return {**plain, **typed, "kept": options.k}
 
 
 def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOptions:
@@ -201,11 +205,3 @@ def _lists(traced: Traced, of: Callable[[Any], Any]) -> dict[str, tuple[Any, ...
 def _fused(traced: Traced) -> tuple[str, ...]:
     pool = sorted(traced.ranking.pool, key=lambda candidate: candidate.boosted.rank_fused)
     return tuple(candidate.boosted.fused.chunk_id for candidate in pool)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, str) else value

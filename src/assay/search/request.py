@@ -29,8 +29,10 @@ from assay.options import (
     Text,
     Weights,
     Whole,
+    is_switch,
     option,
     options_of,
+    several,
 )
 
 COMPONENTS = ("bm25", "splade", "dense")
@@ -216,7 +218,7 @@ def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
     return replace(options, **given) if given else options
 
 
-def read_changes(texts: Mapping[str, str | Sequence[str]]) -> dict[str, Any]:
+def read_changes(texts: Mapping[str, str | bool | Sequence[str]]) -> dict[str, Any]:
     """Options as people write them, as values for ``changed``."""
     found: dict[str, Any] = {}
     for name, text in texts.items():
@@ -224,12 +226,15 @@ def read_changes(texts: Mapping[str, str | Sequence[str]]) -> dict[str, Any]:
         if known in found:
             raise UsageError(f"{known}: given twice")
         one = SEARCH_OPTIONS[known]
-        found[known] = one.read(text) if isinstance(text, str) else one.accept(list(text))
+        found[known] = one.read(text) if isinstance(text, str) else one.accept(text)
     return found
 
 
 def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str | list[str]]:
-    """The options that differ from the usual ones, as people write them."""
+    """The options that differ from the usual ones, as people write them.
+
+    The usual ones name no type and no intent of queries, as those of settings never do.
+    """
     found: dict[str, str | list[str]] = {}
     for name, one in RETRIEVAL_OPTIONS.items():
         value = getattr(options, one.attribute)
@@ -239,7 +244,43 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
         value = getattr(options.filters, one.attribute)
         if value != getattr(usual.filters, one.attribute):
             found[name] = list(value) if isinstance(value, tuple) else one.kind.write(value)
+    if isinstance(labels := found.get("section"), list):
+        found["section"] = [  # reading adds our own word for a label that is written otherwise
+            label for at, label in enumerate(labels) if label not in map(_canonical, labels[:at])
+        ]
     return found
+
+
+def as_parameters(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Values for ``changed`` as the parameters of an address; lists repeat their name."""
+    pairs: list[tuple[str, str]] = []
+    for name, value in changes.items():
+        one = SEARCH_OPTIONS[option_name(name)]
+        pairs += address_pairs(one, one.accept(value))
+    return pairs
+
+
+def address_pairs(one: Option, value: Any) -> list[tuple[str, str]]:
+    """An option and its value as an address has them: nothing for None, a pair for each item."""
+    if value is None:
+        return []
+    if isinstance(value, bool):
+        return [(one.name, str(value).lower())]
+    if several(one.kind):
+        return [(one.name, str(item)) for item in value]
+    return [(one.name, one.kind.write(value))]
+
+
+def as_flags(changes: Mapping[str, Any]) -> list[str]:
+    """The same as words of a command line."""
+    words: list[str] = []
+    for name, text in as_parameters(changes):
+        flag = name.replace("_", "-")
+        if is_switch(SEARCH_OPTIONS[name].kind):
+            words.append(f"--{flag}" if text == "true" else f"--no-{flag}")
+        else:
+            words += ["-k" if name == "k" else f"--{flag}", text]
+    return words
 
 
 def _filters(value: object) -> Filters:

@@ -1,7 +1,7 @@
 """What did a search find, and where does every score come from?
 
-These values are the library's answer; ``to_dict`` of each is the JSON that the command line and the
-HTTP service print.
+These values are the library's answer; ``model/codec.py`` makes of them the JSON that the command
+line and the HTTP service print.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.model.answers import Passage
 from assay.model.codec import encode, flat
 from assay.model.document import Chunk
 
@@ -56,11 +57,6 @@ class SearchHit:
         """What the reranker said, between 0 and 1; None where it was not asked."""
         return self.component_scores.get(RERANKER)
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        found: dict[str, Any] = encode(self)
-        return found
-
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse:
@@ -85,6 +81,10 @@ class SearchResponse:
     reranker_error: str | None = None
     synonyms: tuple[str, ...] = ()
     cached: bool = False
+
+    def passages(self) -> list[Passage]:
+        """The results as an answerer sees them."""
+        return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in self.results]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON that the command line and the HTTP service answer with."""

@@ -12,7 +12,7 @@ import atexit
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -20,17 +20,16 @@ from typing import Any, TypeVar
 from assay import limits
 from assay.errors import AssayError, SearchUnavailableError
 from assay.model.document import Chunk
-from assay.model.query import Filters
+from assay.model.query import Filters, Hit
 from assay.model.testset import QueryType
-from assay.search.asked import Asked, LookedUp
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
 from assay.search.cache import Cache, Packed, pack
-from assay.search.coordinator import Answers, Request, agather, gather
+from assay.search.coordinator import Answers, ComponentRequest, agather, gather
 from assay.search.deadline import Failure, Lane
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
-from assay.search.question import ask
+from assay.search.question import Question, ask
 from assay.search.ranking import Ranking
 from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
@@ -61,6 +60,25 @@ class Source:
     open: Callable[[], Snapshot]
 
 
+@dataclass(frozen=True, slots=True)
+class SearchInProgress:
+    """One question on its way through a searcher.
+
+    It holds the generation that answers, so that a new one can take over in between, and
+    ``identity``, that of the options, so that it is worked out once.
+    """
+
+    question: Question
+    options: SearchOptions
+    snapshot: Snapshot
+    started: float
+    identity: str
+
+    def key(self, generation: str) -> tuple[str, str, str]:
+        """The same for questions with the same answer."""
+        return generation, self.question.written, self.identity
+
+
 class Searcher:
     """Search that stays; see the module's docstring."""
 
@@ -83,7 +101,9 @@ class Searcher:
         self._answers: Cache[tuple[str, str, str], SearchResponse] = Cache(
             limits.MAX_CACHED_ANSWERS
         )
-        self._lists: Cache[tuple[str, str, Request], Packed] = Cache(limits.MAX_CACHED_LISTS)
+        self._lists: Cache[tuple[str, str, ComponentRequest], Packed] = Cache(
+            limits.MAX_CACHED_LISTS
+        )
         self._chunks: Cache[int, Chunk] = Cache(limits.MAX_CACHED_CHUNKS)
         self._loop = BackgroundLoop()
         self._refreshing = threading.Lock()
@@ -127,39 +147,39 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` replace single options."""
-        asked = self._asked(query, options, changes)
-        if known := self._remembered(asked):
+        search = self._begin(query, options, changes)
+        if known := self._remembered(search):
             return known
-        if asked.options.rerank:
-            return self._loop.run(self._atried(self._answer, asked))
-        return self._remember(asked, _told(self._tried(self._prepare, asked), asked))
+        if search.options.rerank:
+            return self._loop.run(self._atried(self._answer, search))
+        return self._remember(search, _answered(self._tried(self._prepare, search), search))
 
     async def asearch(
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine."""
-        asked = self._asked(query, options, changes)
-        known = self._remembered(asked)
-        return known if known is not None else await self._atried(self._answer, asked)
+        search = self._begin(query, options, changes)
+        known = self._remembered(search)
+        return known if known is not None else await self._atried(self._answer, search)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
         """An answer from this snapshot with everything that led to it; none is remembered."""
         started = time.perf_counter()
         question = ask(query, self._synonyms if options.synonyms else None)
         return self._loop.run(
-            self._trace(Asked(question, options, snapshot, started, options.identity()))
+            self._trace(SearchInProgress(question, options, snapshot, started, options.identity()))
         )
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
         """The lists of every component, to be fused as often as wanted."""
-        return self._tried(self._prepare, self._asked(query, options, changes))
+        return self._tried(self._prepare, self._begin(query, options, changes))
 
     def why(
         self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
         work = partial(self._why, document)
-        return self._loop.run(self._atried(work, self._asked(query, options, changes)))
+        return self._loop.run(self._atried(work, self._begin(query, options, changes)))
 
     def refresh(self) -> bool:
         """Move on to the newest generation, if there is one; whether that happened.
@@ -204,122 +224,133 @@ class Searcher:
     def _opened(self) -> Snapshot:
         """The newest generation, asked once so that the first question does not pay for it."""
         snapshot = self._source.open()
-        request = Request(WARM_UP, 1, Filters())
+        request = ComponentRequest(WARM_UP, 1, Filters())
         requests = dict.fromkeys(snapshot.components, request)
         gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S)
         return snapshot
 
-    def _asked(self, query: str, options: SearchOptions | None, changes: dict[str, Any]) -> Asked:
+    def _begin(
+        self, query: str, options: SearchOptions | None, changes: dict[str, Any]
+    ) -> SearchInProgress:
         started = time.perf_counter()
         wanted = changed(self.defaults if options is None else options, **changes)
         question = ask(query, self._synonyms if wanted.synonyms else None)
         self.refresh_aside()
-        return Asked(question, wanted, self._snapshot, started, wanted.identity())
+        return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())
 
-    def _remembered(self, asked: Asked) -> SearchResponse | None:
-        known = self._answers.get(asked.key(asked.snapshot.generation))
+    def _remembered(self, search: SearchInProgress) -> SearchResponse | None:
+        known = self._answers.get(search.key(search.snapshot.generation))
         if known is None:
             return None
-        total = round(1000 * (time.perf_counter() - asked.started), 3)
+        total = round(1000 * (time.perf_counter() - search.started), 3)
         return replace(known, cached=True, timings_ms={"total": total})
 
-    def _tried(self, work: Callable[[Asked], T], asked: Asked) -> T:
+    def _tried(self, work: Callable[[SearchInProgress], T], search: SearchInProgress) -> T:
         """What ``work`` gives; from the newest generation where the present one went away.
 
         On a cluster a generation is removed after the next but one, also while nobody asks.
         """
         try:
-            return work(asked)
+            return work(search)
         except SearchUnavailableError as problem:
             if not _may_be_gone(problem):
                 raise
             self.refresh()
-            again = self._moved_on(asked)
+            again = self._moved_on(search)
             if again is None:
                 raise
         return work(again)
 
-    async def _atried(self, work: Callable[[Asked], Awaitable[T]], asked: Asked) -> T:
+    async def _atried(
+        self, work: Callable[[SearchInProgress], Awaitable[T]], search: SearchInProgress
+    ) -> T:
         """The same from a coroutine."""
         try:
-            return await work(asked)
+            return await work(search)
         except SearchUnavailableError as problem:
             if not _may_be_gone(problem):
                 raise
             await asyncio.to_thread(self.refresh)
-            again = self._moved_on(asked)
+            again = self._moved_on(search)
             if again is None:
                 raise
         return await work(again)
 
-    def _moved_on(self, asked: Asked) -> Asked | None:
+    def _moved_on(self, search: SearchInProgress) -> SearchInProgress | None:
         """The same question to a newer generation, if there is one."""
         snapshot = self._snapshot
-        if snapshot.generation == asked.snapshot.generation:
+        if snapshot.generation == search.snapshot.generation:
             return None
         for lane in self.lanes.values():
             lane.breaker.succeeded()  # what failed is not asked any more
-        return replace(asked, snapshot=snapshot)
+        return replace(search, snapshot=snapshot)
 
-    async def _trace(self, asked: Asked) -> Traced:
-        prepared = await self._aprepare(asked)
-        if not asked.options.rerank:
-            return await asyncio.to_thread(_told, prepared, asked)
-        ranking, reranked = await self._rank(prepared, asked.options)
-        return await asyncio.to_thread(_told, prepared, asked, ranking, reranked)
+    async def _trace(self, search: SearchInProgress) -> Traced:
+        prepared = await self._aprepare(search)
+        if not search.options.rerank:
+            return await asyncio.to_thread(_answered, prepared, search)
+        ranking, reranked = await self._rank(prepared, search.options)
+        return await asyncio.to_thread(_answered, prepared, search, ranking, reranked)
 
-    async def _answer(self, asked: Asked) -> SearchResponse:
-        return self._remember(asked, await self._trace(asked))
+    async def _answer(self, search: SearchInProgress) -> SearchResponse:
+        return self._remember(search, await self._trace(search))
 
-    def _remember(self, asked: Asked, traced: Traced) -> SearchResponse:
+    def _remember(self, search: SearchInProgress, traced: Traced) -> SearchResponse:
         response = traced.response
         if not response.degraded and not response.warnings:
-            self._answers.put(asked.key(response.generation), response)
+            self._answers.put(search.key(response.generation), response)
         return response
 
-    def _prepare(self, asked: Asked) -> Prepared:
+    def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        looked = self._looked_up(asked)
-        snapshot, timeout_s = asked.snapshot, asked.options.component_timeout_ms / 1000
-        answers = gather(
-            looked.unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
-        )
-        return self._prepared(asked, looked, answers)
+        known, unknown = self._looked_up(search)
+        snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
+        answers = gather(unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s)
+        return self._prepared(search, known, unknown, answers)
 
-    async def _aprepare(self, asked: Asked) -> Prepared:
+    async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
-        looked = self._looked_up(asked)
-        snapshot, timeout_s = asked.snapshot, asked.options.component_timeout_ms / 1000
+        known, unknown = self._looked_up(search)
+        snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(
-            looked.unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
+            unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
         )
-        return self._prepared(asked, looked, answers)
+        return self._prepared(search, known, unknown, answers)
 
-    def _looked_up(self, asked: Asked) -> LookedUp:
+    def _looked_up(
+        self, search: SearchInProgress
+    ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
+        """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
-        for name in asked.options.components:
-            text = asked.question.for_component(name)
-            request = Request(text, asked.options.depth, asked.options.filters)
-            packed = self._lists.get((asked.snapshot.generation, name, request))
+        for name in search.options.components:
+            text = search.question.for_component(name)
+            request = ComponentRequest(text, search.options.depth, search.options.filters)
+            packed = self._lists.get((search.snapshot.generation, name, request))
             if packed is None:
                 unknown[name] = request
             else:
                 known[name] = packed.hits()
-        return LookedUp(known, unknown)
+        return known, unknown
 
-    def _prepared(self, asked: Asked, looked: LookedUp, answers: Answers) -> Prepared:
+    def _prepared(
+        self,
+        search: SearchInProgress,
+        known: Mapping[str, tuple[Hit, ...]],
+        unknown: Mapping[str, ComponentRequest],
+        answers: Answers,
+    ) -> Prepared:
         """All lists in the order of their components; those that came whole are remembered."""
-        options, snapshot = asked.options, asked.snapshot
+        options, snapshot = search.options, search.snapshot
         for name, hits in answers.lists.items():
             if name not in answers.failures:
-                key = (snapshot.generation, name, looked.unknown[name])
+                key = (snapshot.generation, name, unknown[name])
                 self._lists.put(key, pack(hits))
-        lists = {**looked.known, **answers.lists}
+        lists = {**known, **answers.lists}
         if not lists:
             raise all_failed(answers)
         in_order = {name: lists[name] for name in options.components if name in lists}
         return Prepared(
-            question=asked.question,
+            question=search.question,
             options=options,
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
@@ -350,12 +381,12 @@ class Searcher:
             return ranking, reranked
         return ranking.reranked(dict(zip(keys, reranked.scores, strict=True))), reranked
 
-    async def _why(self, document: str, asked: Asked) -> Why:
-        prepared = await self._aprepare(asked)
-        before = await asyncio.to_thread(prepared.rank, asked.options)
-        after, reranked = await self._rank(prepared, asked.options)
+    async def _why(self, document: str, search: SearchInProgress) -> Why:
+        prepared = await self._aprepare(search)
+        before = await asyncio.to_thread(prepared.rank, search.options)
+        after, reranked = await self._rank(prepared, search.options)
         why = await asyncio.to_thread(
-            explain_absence, document, prepared, asked.snapshot, before, after
+            explain_absence, document, prepared, search.snapshot, before, after
         )
         lacking = [*prepared.answers.reasons.values()]
         if reranked is not None and reranked.error is not None:
@@ -372,15 +403,15 @@ def _may_be_gone(problem: SearchUnavailableError) -> bool:
     return any(error.endswith(f"_{Failure.ERROR}") for error in problem.component_errors)
 
 
-def _told(
+def _answered(
     prepared: Prepared,
-    asked: Asked,
+    search: SearchInProgress,
     ranking: Ranking | None = None,
     reranked: Reranked | None = None,
 ) -> Traced:
     """The answer; it reads chunks from the store, so an event loop leaves it to a thread."""
-    ordered = prepared.rank(asked.options) if ranking is None else ranking
-    response = respond(prepared, asked.options, ordered, reranked, asked.started)
+    ordered = prepared.rank(search.options) if ranking is None else ranking
+    response = respond(prepared, search.options, ordered, reranked, search.started)
     return Traced(response, prepared, ordered)
 
 

@@ -1,9 +1,13 @@
 """How is a workspace backed up while it is in use, and restored?
 
 A backup is one file: a gzip tar of the database (a consistent copy that SQLite makes while others
-write), the test sets, the reports and, optionally, the vectors, preceded by a manifest of
-checksums. The index is left out, because it is derived and can be rebuilt. Restoring verifies
-everything before anything is put in place, and never writes into a workspace that is not empty.
+write), the test sets, the saved configurations, the reports and, if wanted, the vectors, with a
+manifest of checksums first. The index is not in it, because it is derived and is written anew.
+Where documents, runs and judgments are kept on a PostgreSQL server, they are not in it either, and
+the manifest says so. Restoring checks everything before anything is put in place, and never writes
+into a workspace that holds something.
+
+Format 2 added the saved configurations, ``database`` and ``holds``.
 """
 
 from __future__ import annotations
@@ -20,10 +24,10 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from shutil import disk_usage
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from assay import limits
 from assay.durable import (
@@ -53,10 +57,15 @@ from assay.store.schema import APPLICATION_ID
 from assay.store.versions import refuse_newer
 from assay.version import __version__
 
+DatabaseKind: TypeAlias = Literal["sqlite", "postgresql"]
+
 DATABASE = "assay.db"
 MANIFEST = "manifest.json"
-FORMAT = 1
-FOLDERS = ("testsets", "reports")
+FORMAT = 2
+READABLE = (1, 2)
+FOLDERS = ("testsets", "configs", "reports")
+TABLES = {"keys": "api_keys", "jobs": "jobs", "queries": "query_log", "rounds": "annotation_rounds"}
+"""What ``holds`` counts, and in which table; folders count under their own names."""
 VECTORS = "vectors"
 STALE_SECONDS = 24 * 3600
 BACKING_UP, RESTORING = ".assay-backup-", ".assay-restore-"
@@ -66,7 +75,11 @@ NOBODYS = "lost+found"  # what a new volume contains
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds; ``files`` maps names to [size, SHA-256]."""
+    """What a backup holds; ``files`` maps names to [size, SHA-256].
+
+    ``database`` says where documents, runs and judgments are: in the file, or on a PostgreSQL
+    server, which is dumped by itself. ``holds`` counts what else is in the file.
+    """
 
     format: int
     assay: str
@@ -75,11 +88,19 @@ class Backup:
     documents: int
     runs: int
     files: dict[str, list[int | str]]
+    database: DatabaseKind = "sqlite"
+    holds: dict[str, int] = field(default_factory=dict)
 
 
-def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
-    """Write a backup of a workspace to one file, atomically."""
-    if not (home / DATABASE).is_file():
+def back_up(
+    home: Path, target: Path, *, vectors: bool = False, database: DatabaseKind = "sqlite"
+) -> Backup:
+    """Write a backup of a workspace to one file, which is there whole or not at all.
+
+    ``database`` says where the workspace keeps its documents, runs and judgments.
+    """
+    kept = home / DATABASE
+    if not (kept.is_file() if database == "sqlite" else home.is_dir()):
         raise MissingFileError(
             f"there is no workspace at {home}", hint="--home or ASSAY_HOME names another"
         )
@@ -88,13 +109,14 @@ def back_up(home: Path, target: Path, *, vectors: bool = False) -> Backup:
     if not target.parent.is_dir():
         raise MissingFileError(f"there is no folder {target.parent}")
     with storing(target), scratch(target.parent, BACKING_UP) as folder:
-        copy = folder / DATABASE
-        copy_database(home / DATABASE, copy)
-        _refuse_foreign(copy, home / DATABASE)
-        parts = {DATABASE: copy}
+        parts: dict[str, Path] = {}
+        if kept.is_file():
+            copy_database(kept, folder / DATABASE)
+            _refuse_foreign(folder / DATABASE, kept)
+            parts[DATABASE] = folder / DATABASE
         for name in (*FOLDERS, *((VECTORS,) if vectors else ())):
             parts |= _copied(home / name, folder / name, name)
-        backup = _describe(copy, parts)
+        backup = _describe(parts, database)
         packed = folder / "packed"
         _pack(packed, backup, parts)
         sync_files([packed])
@@ -120,8 +142,9 @@ def restore(source: Path, home: Path) -> Backup:
         inside = folder / "home"
         inside.mkdir()
         backup = _unpack(source, inside)
-        check_database(inside / DATABASE, source)
-        _refuse_foreign(inside / DATABASE, source)
+        if DATABASE in backup.files:
+            check_database(inside / DATABASE, source)
+            _refuse_foreign(inside / DATABASE, source)
         if there:
             _refuse_filled(home)  # by another process, while this was unpacked
             _filled(inside, home)
@@ -130,10 +153,19 @@ def restore(source: Path, home: Path) -> Backup:
     return backup
 
 
+def read_manifest(source: Path) -> Backup:
+    """What a backup says of itself; its files are not looked at."""
+    try:
+        with _Metered(source) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            return _manifest(archive, iter(archive), source)
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
+        raise _bad(source, f"not a whole backup: {problem}") from None
+
+
 def _filled(made: Path, home: Path) -> None:
     """Put everything in place, unless a database appeared at the last moment."""
     try:
-        move_into(made, home, last=DATABASE)
+        move_into(made, home, last=DATABASE if (made / DATABASE).exists() else None)
     except FileExistsError:
         raise UsageError(
             f"{home} was filled by another process meanwhile",
@@ -222,8 +254,32 @@ def _unreadable(path: Path, problem: OSError) -> StorageError:
     )
 
 
-def _describe(database: Path, parts: dict[str, Path]) -> Backup:
-    """The description of a backup; a database in an older format may lack a table."""
+def _describe(parts: dict[str, Path], kind: DatabaseKind) -> Backup:
+    """What is in a backup; a database of an older format may lack a table."""
+    counts = _counts(parts.get(DATABASE))
+    folders = {name: sum(file.startswith(f"{name}/") for file in parts) for name in FOLDERS}
+    return Backup(
+        format=FORMAT,
+        assay=__version__,
+        created_at=now(),
+        last_change=counts.pop("last_change"),
+        documents=counts.pop("documents"),
+        runs=counts.pop("runs"),
+        files={name: [path.stat().st_size, digest(path)] for name, path in parts.items()},
+        database=kind,
+        holds={**counts, **folders},
+    )
+
+
+def _counts(database: Path | None) -> dict[str, int]:
+    wanted = {
+        "last_change": ("max(seq)", "changes"),
+        "documents": ("count(*)", "documents"),
+        "runs": ("count(*)", "eval_runs"),
+        **{name: ("count(*)", table) for name, table in TABLES.items()},
+    }
+    if database is None:
+        return dict.fromkeys(wanted, 0)
     with closing(sqlite3.connect(database)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
 
@@ -233,15 +289,7 @@ def _describe(database: Path, parts: dict[str, Path]) -> Backup:
             query = f"SELECT {what} FROM {table}"  # noqa: S608 - words of ours
             return int(connection.execute(query).fetchone()[0] or 0)
 
-        return Backup(
-            format=FORMAT,
-            assay=__version__,
-            created_at=now(),
-            last_change=count("max(seq)", "changes"),
-            documents=count("count(*)", "documents"),
-            runs=count("count(*)", "eval_runs"),
-            files={name: [path.stat().st_size, digest(path)] for name, path in parts.items()},
-        )
+        return {name: count(*where) for name, where in wanted.items()}
 
 
 def _pack(target: Path, backup: Backup, parts: dict[str, Path]) -> None:
@@ -314,20 +362,30 @@ def _manifest(archive: tarfile.TarFile, entries: Iterator[tarfile.TarInfo], sour
         raise LimitError(f"{source}: the manifest is {first.size:,} bytes long")
     try:
         value: dict[str, Any] = json.loads(content.read())
+        if (version := value.get("format")) not in READABLE:
+            known = " and ".join(map(str, READABLE))
+            what = f"its manifest has format {version!r:.20}, and this assay reads {known}"
+            raise _bad(source, what)
         backup = Backup(**value)
-        if not (type(backup.documents) is type(backup.runs) is int):
-            raise TypeError("counts are whole numbers")
-        sound = all(
-            _is_ours(name) and isinstance(size, int) and size >= 0 and isinstance(checksum, str)
-            for name, (size, checksum) in backup.files.items()
-        )
+        sound = _is_sound(backup)
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise _bad(source, "its manifest cannot be read") from None
-    if backup.format != FORMAT:
-        raise _bad(source, f"it has format {backup.format}, and this assay reads {FORMAT}")
-    if not sound or DATABASE not in backup.files:
+    if not sound or (DATABASE not in backup.files and backup.database == "sqlite"):
         raise _bad(source, "its manifest names files that no workspace has")
     return backup
+
+
+def _is_sound(backup: Backup) -> bool:
+    """Whether every file is one of a workspace; a count that is none raises ``TypeError``."""
+    counts = (backup.documents, backup.runs, *backup.holds.values())
+    if any(type(count) is not int for count in counts):
+        raise TypeError("counts are whole numbers")
+    if backup.database not in get_args(DatabaseKind):
+        raise ValueError("no database is called so")
+    return all(
+        _is_ours(name) and isinstance(size, int) and size >= 0 and isinstance(checksum, str)
+        for name, (size, checksum) in backup.files.items()
+    )
 
 
 def _is_ours(name: str) -> bool:

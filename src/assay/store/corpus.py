@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any
 from sqlalchemy import Column, Connection, Dialect, Engine, and_, func, insert, select, update
 from sqlalchemy.engine.interfaces import DBAPICursor
 
+from assay.errors import InputError
+from assay.model.codec import decode
 from assay.model.document import (
     Chunk,
     ChunkLabels,
@@ -24,6 +26,7 @@ from assay.model.document import (
     LoggedChange,
     Section,
     SpeakerRole,
+    StoredDocument,
 )
 from assay.store.database import BUSY_SECONDS, open_database, shown, writing
 from assay.store.database_errors import translated_error
@@ -179,8 +182,15 @@ class CorpusStore:
             )
             return [KeyedChunk(row.key, _chunk(row)) for row in rows]
 
-    def document(self, doc_id: str) -> tuple[dict[str, Any], list[Chunk]] | None:
-        """A document's fields and its current chunks in order; None if it does not exist."""
+    def lacking(self, doc_ids: Iterable[str]) -> list[str]:
+        """Those of the ids that name no document, each once."""
+        wanted = list(dict.fromkeys(doc_ids))
+        with self._engine.connect() as connection:
+            known = _digests(connection, wanted)
+        return [doc_id for doc_id in wanted if doc_id not in known]
+
+    def document(self, doc_id: str) -> StoredDocument | None:
+        """A document with its present chunks in order; None where it is not there."""
         with self._engine.connect() as connection:
             row = connection.execute(
                 select(documents).where(documents.c.doc_id == doc_id)
@@ -192,13 +202,14 @@ class CorpusStore:
                 .where(chunks.c.doc_id == doc_id, chunks.c.removed.is_(None))
                 .order_by(chunks.c.key)
             )
-            found = dict(row._mapping)
-            try:
-                body = json.loads(found.pop("body"))
-                body.pop(SEAL, None)
-            except UNREADABLE as problem:
-                raise damaged(f"the document {doc_id}", problem) from None
-            return {**found, **body}, [_chunk(part) for part in parts]
+            stored = tuple(_chunk(part) for part in parts)
+        columns = dict(row._mapping)
+        try:
+            body = json.loads(columns.pop("body"))
+            document = decode(StoredDocument, {**columns, **body})
+        except (InputError, *UNREADABLE) as problem:
+            raise damaged(f"the document {doc_id}", problem) from None
+        return replace(document, chunks=stored)
 
     def has_id(self, name: str) -> bool:
         """Whether a document or chunk with this id is stored."""

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, func, or_, select
 
 from assay.errors import DuplicateError
-from assay.model.document import ChunkPlace, IngestionMode
+from assay.model.document import ChunkPlace, DocumentRow, IngestionMode
 from assay.store.schema import chunks, documents
 
 PAGE = 500
-
-
-@dataclass(frozen=True, slots=True)
-class ListedDocument:
-    """A document in a list, with the number of its chunks."""
-
-    doc_id: str
-    title: str
-    source: str
-    chunks: int
 
 
 class ChunkInventory:
@@ -90,8 +79,8 @@ class ChunkInventory:
         wanted = select(chunks.c.section_label).where(chunks.c.removed.is_(None)).distinct()
         return tuple(sorted(row.section_label for row in self._rows(wanted) if row.section_label))
 
-    def documents(self, *, limit: int, offset: int = 0) -> tuple[ListedDocument, ...]:
-        """A page of the documents, ordered by id."""
+    def documents(self, *, limit: int, offset: int = 0) -> tuple[DocumentRow, ...]:
+        """A page of the documents in the order of their ids."""
         columns = (documents.c.doc_id, documents.c.title, documents.c.source)
         wanted = select(*columns).order_by(documents.c.doc_id).limit(limit).offset(offset)
         page = self._rows(wanted)
@@ -105,8 +94,7 @@ class ChunkInventory:
             )
         }
         return tuple(
-            ListedDocument(row.doc_id, row.title, row.source, sizes.get(row.doc_id, 0))
-            for row in page
+            DocumentRow(row.doc_id, row.title, row.source, sizes.get(row.doc_id, 0)) for row in page
         )
 
     def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:

@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from sqlalchemy import func, insert, select, update
 
@@ -23,6 +24,7 @@ from assay.store.database import open_database, writing
 from assay.store.schema import api_keys
 
 SCOPES = ("read", "evaluate", "annotate", "admin")
+KeyState: TypeAlias = Literal["active", "expired", "revoked"]
 _FORM = re.compile(r"assay_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@ -]{0,63}")
 
@@ -39,8 +41,8 @@ class ApiKey:
     expires_at: str | None = None
     revoked_at: str | None = None
 
-    def state(self) -> str:
-        """active, expired or revoked."""
+    def state(self) -> KeyState:
+        """Whether it can be used, and if not, why."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now() else "active"

@@ -8,11 +8,11 @@ from sqlalchemy import Connection, select
 
 from assay.errors import InputError, UnknownRunError
 from assay.model.document import check_id
+from assay.model.run_store import BASELINE
 from assay.store.schema import eval_runs, eval_tags
 
 _LATEST = re.compile(r"latest(?:~([0-9]{1,6}))?")
 SHORTEST_BEGINNING = 6
-BASELINE = "baseline"  # the tag that the documentation uses
 
 
 def find(connection: Connection, ref: str, suite: str | None = None) -> str:

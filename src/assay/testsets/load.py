@@ -1,8 +1,8 @@
 """Where is the test set of this name, and what does it hold?
 
-A name is looked up in the workspace's ``testsets/`` first, then among the sets that ship with the
-package; anything with a slash or a suffix is a path. The form is detected from the content: our
-own, a golden list, or a workflow dataset; a folder is BEIR.
+A name is looked for in a folder first, if there is one, and then among the sets that ship with the
+package; anything with a slash or a suffix is a path. The content of a file shows its form: our own,
+a golden list, a workflow dataset. A folder is BEIR.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from assay.errors import (
 )
 from assay.model.document import ID_FORM
 from assay.model.testset import HeldOut, TestSet
-from assay.settings import configure
 from assay.strict_yaml import MappingNode, Node, SequenceNode, parse_yaml
 from assay.testsets.draft import DraftSet
 from assay.testsets.golden_list import read_golden_list
@@ -37,6 +36,7 @@ from assay.testsets.rules import KnownIds, check, drop_unjudged
 from assay.testsets.workflow import read_workflow
 
 SUFFIXES = (".yaml", ".yml", ".json")
+MOST_NAMES = 30  # that a hint lists
 LENIENT_FORMS = frozenset({"workflow"})
 _log = logging.getLogger("assay.testset")
 
@@ -86,7 +86,7 @@ def load_test_set(
 ) -> TestSet:
     """The test set of a name or path; the error lists every problem of the file.
 
-    Names are looked up in ``folder`` first; the workspace's ``testsets/`` by default.
+    ``folder`` is where names are looked for first; without one, only shipped sets have names.
     """
     path = find_test_set(name, folder)
     reading = read_test_set(path, ReadOptions(lenient=lenient, known_ids=known_ids))
@@ -103,24 +103,28 @@ def find_test_set(name: str | os.PathLike[str], folder: Path | None = None) -> P
         if not path.exists():
             raise MissingFileError(f"there is no file {text!r:.200}", hint="check the path")
         return path
+    return named_test_set(text, folder, "; a path needs a slash or a suffix")
+
+
+def named_test_set(name: str, folder: Path | None = None, more: str = "") -> Path:
+    """The file of a set with this name, which never becomes a path; ``more`` ends the hint."""
     known = list_test_sets(folder)
-    if text in known:
-        return known[text]
-    close = difflib.get_close_matches(text, known, 1)
+    if name in known:
+        return known[name]
+    close = difflib.get_close_matches(name, known, 1)
     meant = f"did you mean {close[0]}? " if close else ""
+    listed = ", ".join(list(known)[:MOST_NAMES]) + (", ..." if len(known) > MOST_NAMES else "")
     raise MissingFileError(
-        f"there is no test set {text!r:.80}",
-        hint=f"{meant}known: {', '.join(known) or 'none'}; a path needs a slash or a suffix",
+        f"there is no test set {name!r:.80}", hint=f"{meant}known: {listed or 'none'}{more}"
     )
 
 
 def list_test_sets(folder: Path | None = None) -> dict[str, Path]:
-    """Every known name with its file; a workspace's set overrides a shipped one."""
-    here = configure().home / "testsets" if folder is None else folder
+    """Every name that loads, with its file; a set in the folder hides a shipped one of its name."""
     found: dict[str, Path] = {}
-    for place in (shipped_folder(), here):
-        if place.is_dir():
-            files = sorted(path for path in place.iterdir() if path.suffix in SUFFIXES)
+    for source in (shipped_folder(), folder):
+        if source is not None and source.is_dir():
+            files = sorted(path for path in source.iterdir() if path.suffix in SUFFIXES)
             found |= {path.stem: path for path in files if ID_FORM.fullmatch(path.stem)}
     return dict(sorted(found.items()))
 

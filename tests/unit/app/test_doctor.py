@@ -51,10 +51,10 @@ def test_compiled_code_that_is_not_there_is_told(
 def test_an_index_behind_the_store_and_a_damaged_one(tmp_path: Path) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        workspace.ingest([document("d1", "a text about kidneys")])
+        workspace.store_documents([document("d1", "a text about kidneys")])
         workspace.update_index()
         assert by_name(examine(config))["index"].state is State.OK
-        workspace.ingest([document("d2", "a text about hearts")])
+        workspace.store_documents([document("d2", "a text about hearts")])
         found = by_name(examine(config))["index"]
         assert (found.state, found.hint) == (State.NOTE, "assay index update")
         workspace.update_index()
@@ -86,7 +86,7 @@ def test_the_command_tells_by_its_exit_code(
 def test_vectors_that_were_damaged_are_named(tmp_path: Path) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        workspace.ingest([document("d1", "a text about kidneys")])
+        workspace.store_documents([document("d1", "a text about kidneys")])
     with VectorCache(tmp_path / "vectors", "m") as cache:
         cache.put({b"key": b"vector"})
     assert "vectors" not in by_name(examine(config))
@@ -103,9 +103,9 @@ def test_vectors_that_were_damaged_are_named(tmp_path: Path) -> None:
 def test_an_index_that_is_damaged_and_behind_is_a_fault(tmp_path: Path) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        workspace.ingest([document("d0", "a text about kidneys")])
+        workspace.store_documents([document("d0", "a text about kidneys")])
         workspace.update_index()
-        workspace.ingest([document("d1", "a text about hearts")])
+        workspace.store_documents([document("d1", "a text about hearts")])
     found = by_name(examine(config))["index"]
     assert (found.state, found.hint) == (State.NOTE, "assay index update")
     (keys,) = tmp_path.glob("index/seg-*/keys.npy")
@@ -118,7 +118,7 @@ def test_an_index_that_is_damaged_and_behind_is_a_fault(tmp_path: Path) -> None:
 def test_a_database_that_was_cut_to_nothing(tmp_path: Path) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        workspace.ingest([document("d0", "a text about kidneys")])
+        workspace.store_documents([document("d0", "a text about kidneys")])
         workspace.update_index()
     (tmp_path / "assay.db").write_bytes(b"")
     found = by_name(examine(config))["store"]
@@ -131,10 +131,10 @@ def test_an_index_that_should_be_compacted(tmp_path: Path, monkeypatch: pytest.M
     config = configured(tmp_path)
     with Workspace(config) as workspace:
         for text in ("kidneys", "hearts"):
-            workspace.ingest([document("d0", f"a text about {text}")])
+            workspace.store_documents([document("d0", f"a text about {text}")])
             workspace.update_index()
         assert by_name(examine(config))["index"].state is State.OK
-        workspace.ingest([document("d0", "a text about lungs")])
+        workspace.store_documents([document("d0", "a text about lungs")])
         workspace.update_index()
         found = by_name(examine(config))["index"]
         assert (found.state, found.hint) == (State.NOTE, "assay index compact")
@@ -151,14 +151,16 @@ def test_a_database_that_is_gone_and_an_index_of_another_one(count: int, tmp_pat
     """Also where the new one has as many changes as the old one had."""
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        workspace.ingest([document(f"d{at}", "a text about kidneys") for at in range(count)])
+        workspace.store_documents(
+            [document(f"d{at}", "a text about kidneys") for at in range(count)]
+        )
         workspace.update_index()
     for path in tmp_path.glob("assay.db*"):
         path.unlink()
     found = by_name(examine(config))["store"]
     assert (found.state, "assay.db is missing" in found.says) == (State.FAULT, True)
     with Workspace(config) as workspace:
-        workspace.ingest([document("other", "a text about hearts")])
+        workspace.store_documents([document("other", "a text about hearts")])
         found = by_name(examine(config))["index"]
         assert (found.state, "another database" in found.says) == (State.FAULT, True)
         with pytest.raises(CorruptError, match="another database"):
@@ -184,7 +186,7 @@ def test_a_database_that_was_put_back_and_went_another_way(
 ) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        workspace.ingest([document(f"d{at}", "a text about kidneys") for at in range(3)])
+        workspace.store_documents([document(f"d{at}", "a text about kidneys") for at in range(3)])
         workspace.update_index()
     copy = (tmp_path / "assay.db").read_bytes()
     with Workspace(config) as workspace:

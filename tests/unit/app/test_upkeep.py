@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from assay.annotation.overfit import Fit
-from assay.app.held_out_log import check_overfitting, uses
-from assay.app.reminder import due_sets
+from assay.app.held_out import check_overfitting, uses
+from assay.app.testsets import due_sets
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.errors import UsageError
@@ -200,7 +200,7 @@ def test_the_quarter_is_over(workspace: Workspace, capsys: pytest.CaptureFixture
     save_test_set(
         TestSet("old_v1", "v1", split_set().queries, provenance=told), folder / "old_v1.yaml"
     )
-    found = {due.name: due for due in due_sets(workspace.home, date(2020, 3, 1))}
+    found = {due.name: due for due in due_sets(workspace.layout, date(2020, 3, 1))}
     assert not found["old_v1"].overdue
     run(["doctor"])
     assert "old_v1: refresh due since 2020-04-01" in capsys.readouterr().out
@@ -210,4 +210,4 @@ def test_the_quarter_is_over(workspace: Workspace, capsys: pytest.CaptureFixture
     save_test_set(
         TestSet("old_v2", "v2", split_set().queries, provenance=child), folder / "old_v2.yaml"
     )
-    assert {"old_v1", "old_v2"} & {due.name for due in due_sets(workspace.home)} == {"old_v2"}
+    assert {"old_v1", "old_v2"} & {due.name for due in due_sets(workspace.layout)} == {"old_v2"}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.desk import Desk, desk
-from assay.cli.annotate_screen import Keyboard, Screen, decide, judge
+from assay.app.annotation import Desk
+from assay.cli.annotate import Keyboard, Screen, decide, judge
 from assay.cli.main import run
 from assay.store.annotations import AnnotationStore
 from tests.unit.store.test_annotations import ITEMS, QUERIES, a_round
@@ -20,7 +20,7 @@ from tests.unit.store.test_annotations import ITEMS, QUERIES, a_round
 def at(tmp_path: Path) -> Iterator[Desk]:
     store = AnnotationStore(tmp_path / "assay.db")
     store.create(a_round(), QUERIES, ITEMS)
-    yield desk(store)
+    yield Desk(store, a_round())
     store.close()
 
 

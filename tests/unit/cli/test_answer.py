@@ -26,7 +26,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Workspace(configure({"home": folder, **SETTINGS})) as workspace:
         for part in sorted(CORPUS.iterdir()):
             if part.name != "README.md":
-                workspace.ingest(read_corpus(part))
+                workspace.store_documents(read_corpus(part))
         workspace.update_index()
     return folder
 
@@ -55,7 +55,7 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_refusal_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["answer", "cataract surgery lens choice"]) == 0
-    assert capsys.readouterr().out.startswith("no answer: what was found does not seem to answer")
+    assert capsys.readouterr().out.startswith("no answer: the results do not seem to answer")
 
 
 def test_a_service_answers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,17 +75,18 @@ def records(home: Path) -> list[AnswerRecord]:
     with Workspace(configure({"home": home, **SETTINGS})) as workspace:
         for name in ("test_set_v1", "test_set_v1_extras"):
             for query in assay.load_test_set(name).queries:
-                said, response = workspace.answer(query.query_text)
-                known = {one for one in said.citations if workspace.store.has_id(one)}
+                found = workspace.answer(query.query_text)
+                assert found.response is not None
+                known = workspace.present(found.answer.citations)
                 rows.append(
                     AnswerRecord(
                         query.query_id,
                         query.expect,
-                        said,
-                        len(response.results),
+                        found.answer,
+                        len(found.response.results),
                         must_contain=query.must_contain,
                         forbidden=query.forbidden,
-                        known_citations=frozenset(known),
+                        known_citations=known,
                     )
                 )
     return rows

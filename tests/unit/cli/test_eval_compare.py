@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.cli.ab_sides import parse_inline
+from assay.app.configurations import read_configuration
 from assay.cli.main import run as cli
 from assay.errors import UsageError
 from assay.evaluation.stored_run import StoredRun
@@ -121,15 +121,14 @@ def test_ab_of_a_configuration_asks_for_a_test_set(
 
 
 def test_options_in_one_line() -> None:
-    text = "fusion_method=weighted,weights=bm25:0.3 dense:.7,components=bm25 dense,rerank=on,k=20"
-    assert parse_inline(text) == {
+    text = "fusion_method=weighted,weights=bm25:0.3 dense:.7,components=bm25 dense,rerank=on"
+    assert read_configuration(text) == {
         "fusion_method": "weighted",
         "weights": {"bm25": 0.3, "dense": 0.7},
-        "components": ["bm25", "dense"],
+        "components": ("bm25", "dense"),
         "rerank": True,
-        "k": 20,
     }
-    assert parse_inline("fusion=rrf,intent=none") == {
+    assert read_configuration("fusion=rrf,intent=none") == {
         "fusion_method": "rrf",
         "query_intent": "none",
     }
@@ -137,12 +136,12 @@ def test_options_in_one_line() -> None:
         "a=1,a=2",
         "fusion=rrf,fusion_method=rrf",
         "=1",
-        "a",
+        "k=20",
         "weights=bm25",
         "weights=bm25:x",
     ):
         with pytest.raises(UsageError):
-            parse_inline(bad)
+            read_configuration(bad)
 
 
 @pytest.mark.req("E9")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app import index as indexing
-from assay.app.workspace import Workspace
+from assay.app import corpus, index
 from assay.cli.main import run
 
 
@@ -46,7 +45,7 @@ def test_documents_without_text_can_be_left_out(capsys: pytest.CaptureFixture[st
 def test_what_was_stored_before_an_error_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "BATCH_DOCUMENTS", 2)
+    monkeypatch.setattr(corpus, "BATCH_DOCUMENTS", 2)
     path = written([{"id": f"d{n}", "text": f"words {n}"} for n in range(5)] + [{"id": "x"}])
     code, _, problem = said(capsys, "ingest", path)
     assert code == 2
@@ -60,7 +59,7 @@ def test_an_interruption_while_indexing_tells_what_is_stored(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Workspace, "update_index", interrupted)
+    monkeypatch.setattr(index, "update_index", interrupted)
     code, _, problem = said(capsys, "ingest", written([{"id": "a", "text": "words"}]))
     assert code == 130
     assert "note: stopped with 1 document stored and not indexed" in problem

@@ -176,6 +176,31 @@ def test_the_traceback_is_there_for_the_asking(
     assert "break_down" in err
 
 
+@pytest.mark.usefixtures("_fake")
+@pytest.mark.parametrize(
+    ("file", "variable", "shown"),
+    [
+        ("debug: on", "", True),
+        ("debug: on", "off", False),
+        ("nonsense", "", False),  # settings that cannot be read are no second failure
+        ("nonsense", "on", True),
+    ],
+)
+def test_the_traceback_is_a_setting(
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    file: str,
+    variable: str,
+    shown: bool,
+) -> None:
+    (tmp_path / "assay.yaml").write_text(f"{file}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_DEBUG", variable)
+    assert run(["fake", "break"]) == 1
+    assert ("Traceback" in capsys.readouterr().err) is shown
+
+
 def test_module_and_script_are_the_same_command() -> None:
     assert assay("--version").stdout == f"assay {__version__}\n"
 

@@ -7,14 +7,15 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from assay.app.evaluation import EvaluationRequest
 from assay.cli.lazy import load
 from assay.cli.main import COMMANDS, run
 from assay.cli.options import WITH_SERVER
-from assay.client import Client, ServiceError
+from assay.client import Client
+from assay.testsets.load import parse_test_set
 from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.http.process import SETTINGS, ServiceProcess
 from tests.unit.http.small import TEST_SET
@@ -24,6 +25,11 @@ pytestmark = pytest.mark.slow
 Shared = tuple[Path, str]
 MOVING = re.compile(r'[0-9.]+ ms|"timings_ms": \{[^}]*\}|"cached": \w+|, "request_id": "\w+"')
 GATE = ["eval", "gate", "--baseline", "run_a", "--current", "run_b"]
+
+
+def request(run_id: str, depth: int) -> EvaluationRequest:
+    test_set = parse_test_set(json.dumps(TEST_SET).encode()).sound()
+    return EvaluationRequest(test_set=test_set, run_id=run_id, options={"depth": depth})
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +42,7 @@ def shared(
     shutil.copytree(small_home, home)
     with ServiceProcess(home) as process, Client(process.address) as client:
         for name, depth in (("run_a", 1), ("run_b", 100)):
-            client.evaluate(TEST_SET, evaluation_id=name, depth=depth)
+            client.evaluate(request(name, depth))
         yield home, process.address
 
 
@@ -128,36 +134,12 @@ def test_runs_are_tagged_and_deleted_from_afar(
     _, address = shared
     far = ["--server", address]
     with Client(address) as client:
-        client.evaluate(TEST_SET, evaluation_id="run_c", depth=2)
+        client.evaluate(request("run_c", 2))
     assert said(capsys, [*far, "eval", "tag", "run_c", "mine"])[1] == "run_c  mine\n"
     assert said(capsys, [*far, "eval", "show", "mine"])[0] == 0
     assert said(capsys, [*far, "eval", "tag", "run_c", "mine", "--remove"])[1] == "run_c  no tags\n"
     assert said(capsys, [*far, "eval", "delete", "run_c"])[1] == "deleted run_c\n"
     assert said(capsys, [*far, "eval", "show", "run_c"])[0] != 0
-
-
-def test_an_unknown_id_deletes_nothing_from_afar(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    deleted: list[str] = []
-
-    def document(self: Client, doc_id: str) -> dict[str, Any]:
-        if doc_id == "nowhere":
-            raise ServiceError(404, {"code": "not_found", "detail": "there is no nowhere"})
-        return {"doc_id": doc_id}
-
-    def delete(self: Client, doc_id: str) -> dict[str, int]:
-        deleted.append(doc_id)
-        return {"deleted": 1, "chunks": 2}
-
-    monkeypatch.setattr(Client, "document", document)
-    monkeypatch.setattr(Client, "delete_document", delete)
-    far = ["--server", "http://127.0.0.1:9", "corpus", "delete"]
-    code, shown, problem = said(capsys, [*far, "d1", "nowhere"])
-    assert (code, shown, deleted) == (1, "", [])
-    assert "there is no nowhere" in problem
-    assert said(capsys, [*far, "d1", "d1"])[1] == "1 document deleted, 2 chunks\n"
-    assert deleted == ["d1"]
 
 
 def test_a_test_set_of_this_machine_is_run_by_the_service(
@@ -171,8 +153,8 @@ def test_a_test_set_of_this_machine_is_run_by_the_service(
     assert run([*ask, "-m", "MAP", "--rrf-k", "10"]) == 0
     assert "MAP" in capsys.readouterr().out
     with Client(address) as client:
-        assert client.run("far")["name"] == "from afar"
-        client.delete_run("far")
+        assert client.runs.run("far").name == "from afar"
+        client.runs.delete("far")
     assert run(["--server", address, "eval", "run", "--testset", "no_such_set"]) == 1
     assert "no_such_set" in capsys.readouterr().err
 
@@ -180,23 +162,12 @@ def test_a_test_set_of_this_machine_is_run_by_the_service(
 @pytest.mark.parametrize(
     "options",
     [
-        ["--per-component"],
-        ["--waterfall"],
-        ["--answers"],
-        ["--answerer", "extractive"],
-        ["--keep", "5"],
         ["--retriever", "m:f"],
         ["--mapping", "m.yaml"],
         ["--run", "run.trec"],
-        ["--protocol", "all_queries"],
-        ["--match", "doc"],
-        ["--mode", "patient"],
-        ["--part", "all"],
-        ["--holdout"],
-        ["--by-group"],
         ["--resume", "run_a"],
-        ["--no-cache"],
-        ["--max-errors", "3"],
+        ["--answerer", "extractive"],
+        ["--answer-model", "m"],
         ["--publish"],
     ],
     ids=lambda options: str(options[0]),
@@ -206,9 +177,41 @@ def test_what_only_works_here_is_refused_by_name(
 ) -> None:
     ask = ["--server", "http://127.0.0.1:9", "eval", "run", "--testset", "small", *options]
     assert run(ask) == 2
-    told = capsys.readouterr().err
-    names = {"--answerer": "--answers", "--holdout": "--part"}
-    assert names.get(options[0], options[0]) in told
+    assert options[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--per-component"],
+        ["--waterfall"],
+        ["--answers"],
+        ["--keep", "5"],
+        ["--protocol", "all_queries"],
+        ["--match", "doc"],
+        ["--mode", "overall"],
+        ["--by-group"],
+        ["--max-errors", "3"],
+        ["--per-query"],
+        ["--no-boosts", "-m", "MAP"],
+        ["--confidence", "0.8", "--resamples", "50", "--seed", "7", "--ci-method", "percentile"],
+    ],
+    ids=" ".join,
+)
+def test_an_evaluation_says_the_same_from_near_and_far(
+    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str]
+) -> None:
+    home, address = shared
+    (tmp_path / "mine.json").write_text(json.dumps({**TEST_SET, "name": "mine"}))
+    ask = ["eval", "run", "-t", "mine.json", "--no-cache", *options]
+    near = said(capsys, ["--home", str(home), *ask])
+    far = said(capsys, ["--server", address, *ask])
+    assert (near[0], words(near[1])) == (far[0], words(far[1])), far[2]
+
+
+def words(text: str) -> str:
+    """A text without the ids of runs and the blanks that depend on their length."""
+    return " ".join(re.sub(r"\d{8}-\d{6}-\w+|evaluation_\w+", "RUN", text).split())
 
 
 def test_other_refusals_by_name(

@@ -104,7 +104,7 @@ def test_settings_come_from_the_environment(
     [
         (["-q", "nope", "-r", "one.run"], "'nope' cannot be read"),
         (["-q", "qrels", "-r", "."], "is a folder"),
-        (["-q", "qrels", "-r", "qrels"], "qrels:1: 4 columns where 6 belong"),
+        (["-q", "qrels", "-r", "qrels"], "qrels:1: 4 columns instead of 6"),
         (["-q", "qrels", "-r", "one.run", "-m", "nDCGG@10"], "unknown measure 'nDCGG@10'"),
         (["-q", "qrels", "-r", "one.run", "--by", "nope"], "neither a file nor a field"),
         (["-q", "-", "-r", "-"], "only one of qrels and runs"),

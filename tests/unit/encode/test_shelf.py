@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from assay import limits
+from assay.app.engine import model_shelf
 from assay.encode.cards import ModelCard
 from assay.encode.folders import DESCRIPTION, description
-from assay.encode.shelf import Shelf, checksum, faults, load, shelf, shelf_of, user_folder
+from assay.encode.shelf import Shelf, checksum, faults, load, shelf, user_folder
 from assay.errors import (
     CorruptModelError,
     LimitError,
@@ -78,9 +79,9 @@ def test_the_override_and_the_users_folder(tmp_path: Path) -> None:
 
 def test_the_setting_names_the_shared_folder(tmp_path: Path) -> None:
     plain = configure(environ={}, folder=tmp_path)
-    assert shelf_of(plain) == shelf(plain.home)
+    assert model_shelf(plain) == shelf(plain.home)
     named = configure({"models": "~/own"}, environ={}, folder=tmp_path)
-    assert shelf_of(named) == Shelf(plain.home / "models", Path.home() / "own")
+    assert model_shelf(named) == Shelf(plain.home / "models", Path.home() / "own")
 
 
 def test_a_machine_without_a_home_has_no_shared_folder(monkeypatch: pytest.MonkeyPatch) -> None:

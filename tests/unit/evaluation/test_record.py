@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.history import history
+from assay.app.runs import oldest_first
 from assay.errors import BusyError, TooManyErrorsError, UsageError
 from assay.evaluation.outcomes import outcomes_digest
 from assay.evaluation.parts import Mode, SetPart, Split, part_of
@@ -271,4 +271,4 @@ def test_the_history_goes_by_when_runs_were_made(store: SqlRunStore) -> None:
         store.begin(replace(made, run_id=f"run-{number}", created_at=f"2024-0{number}"), TEST_SET)
     store.renew("run-1")
     assert [info.run_id for info in store.runs().runs] == ["run-1", "run-2"]
-    assert [info.run_id for info in history(store, "suite").runs] == ["run-1", "run-2"]
+    assert [info.run_id for info in oldest_first(store.runs().runs)] == ["run-1", "run-2"]

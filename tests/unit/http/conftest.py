@@ -71,7 +71,7 @@ def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = home / "corpus.jsonl"
     corpus.write_text("".join(json.dumps(row) + "\n" for row in DOCUMENTS), encoding="utf-8")
     with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as workspace:
-        workspace.ingest(read_corpus(corpus))
+        workspace.store_documents(read_corpus(corpus))
         workspace.update_index()
     return home
 

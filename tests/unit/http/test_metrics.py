@@ -6,12 +6,14 @@ import os
 import random
 import re
 import string
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from assay.http.metrics import Metrics
+from assay.http.metrics import INTENTS, Metrics
 from assay.search.response import SearchResponse
+from tests.unit.http.conftest import MakeService, client_of
 
 NAMES = [
     "medicalkg_retrieval_duration_seconds_bucket",
@@ -60,6 +62,37 @@ def test_a_search_is_counted_by_what_it_says_of_itself() -> None:
         "medicalkg_reranking_duration_seconds_count 1.0",
     ):
         assert line in text
+
+
+def test_the_shipped_intents_have_their_series_from_the_start() -> None:
+    from assay.search.boost import default_lexicon, intent_names
+
+    assert set(INTENTS) == set(intent_names(default_lexicon())) - {"none"}
+
+
+OWN_LEXICON = """
+intents:
+  renal_risk:
+    base: 2.0
+    sections: [warnings]
+    phrases: {kidney danger: 0.9}
+"""
+
+
+def test_an_intent_of_ones_own_lexicon_is_counted_by_its_name(
+    make_service: MakeService, home: Path
+) -> None:
+    lexicon = home / "lexicon.yaml"
+    lexicon.write_text(OWN_LEXICON, encoding="utf-8")
+    with client_of(make_service(home=home, lexicon=lexicon)) as client:
+        assert client.get("/v1/search", params={"q": "kidney danger"}).status_code == 200
+        before = client.get("/metrics").text
+        assert 'medicalkg_query_intent_detected_total{intent="renal_risk"} 1.0' in before
+        assert 'medicalkg_query_intent_detected_total{intent="other"} 0.0' in before
+        client.get("/v1/search", params={"q": "headache", "query_intent": "invented"})
+        after = client.get("/metrics").text
+    new = {one for one in series(after) - series(before) if "query_intent" in one}
+    assert not new, "a caller makes no series"
 
 
 @pytest.mark.slow

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.workflow_runs import save_evaluation
+from assay.app.workflow import SaveRequest, save_evaluation
 from assay.cli.main import run
-from assay.http.wire.workflow import SaveRequest
 from assay.store.runs import SqlRunStore
 
 LINE = 'medicalkg_retrieval_recall_at_k{k="10"} 0.82'

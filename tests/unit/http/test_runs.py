@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from assay.cli.remote_workspace import RemoteRuns
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
-from assay.app.run_exchange import push, unpack
-from assay.client import Client
+from assay.app.runs import push, unpack
+from assay.client import Client, RemoteRuns
 from assay.errors import UsageError
 from assay.http.service import Service
 from assay.model.runs import QueryOutcome, RunStatus
@@ -209,16 +208,13 @@ def test_a_run_with_masked_queries_is_not_scored_elsewhere(
     _, client, key = guarded
 
     class Far:
-        """What the client of a service has of these two."""
+        """What the runs of a client ask it for."""
 
         def __init__(self, name: str) -> None:
             self._key = key(name)
 
-        def run(self, ref: str) -> Any:
-            return client.get(f"/v1/runs/{ref}", **self._key).json()
-
-        def run_test_set(self, ref: str) -> Any:
-            return client.get(f"/v1/runs/{ref}/testset", **self._key).json()
+        def call(self, method: str, path: str, **request: Any) -> Any:
+            return client.request(method, path, **self._key, **request).json()
 
     with pytest.raises(UsageError, match="held-out queries of the run run_h are masked"):
         RemoteRuns(cast(Client, Far("read"))).test_set("run_h")

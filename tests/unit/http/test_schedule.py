@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.cron import parse_schedule
-from assay.app.schedule import Scheduler
+from assay.app.schedule import Scheduler, parse_schedule
 from assay.errors import ConfigError
 from assay.http.edge.logs import service_log
 from tests.unit.http.conftest import MakeService, client_of

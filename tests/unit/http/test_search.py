@@ -10,7 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from assay import limits
-from assay.http.wire.search import SearchAnswer
+from assay.model.codec import decode, json_schema
+from assay.search.response import SearchResponse
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 
 
@@ -18,7 +19,8 @@ def search(client: TestClient, **parameters: Any) -> dict[str, Any]:
     response = client.get("/v1/search", params=parameters)
     assert response.status_code == 200, response.text
     body: dict[str, Any] = response.json()
-    SearchAnswer.model_validate(body)
+    assert set(body) == {*json_schema(SearchResponse)["properties"], "request_id"}
+    decode(SearchResponse, body)
     return body
 
 
@@ -26,7 +28,7 @@ def search(client: TestClient, **parameters: Any) -> dict[str, Any]:
 def test_an_answer_has_the_fields_of_the_contract(small: TestClient) -> None:
     response = small.get("/v1/search", params={"q": "headache", "fusion_method": "rrf"})
     body = response.json()
-    SearchAnswer.model_validate(body)
+    assert decode(SearchResponse, body).query == "headache"
     assert [hit["doc_id"] for hit in body["results"]] == ["d1", "d2"]
     first = body["results"][0]
     assert first["chunk_id"] == "d1:chunk_0"
@@ -157,7 +159,7 @@ def test_reranking_without_a_gpu_falls_back(small: TestClient) -> None:
 
 
 def test_stored_markup_is_made_harmless_once_more() -> None:
-    from assay.http.search_body import safe_table
+    from assay.render.markup import safe_table
 
     dirty = (
         '<table onclick="x()"><tr><td style="a">1<script>x</script></td></tr></table><img src=x>'

@@ -210,7 +210,7 @@ def test_a_run_is_scored_again_and_shown(pair: TestClient) -> None:
     assert set(shown["per_query"]) == {"q1", "q2", "q3"}
     assert "waterfall" in shown
     query = pair.get("/v1/runs/run_a/queries/q1").json()
-    assert query["relevant_docs"][0] == {"id": "d1:chunk_0", "grade": 3}
+    assert query["relevant_docs"][0] == {"id": "d1:chunk_0", "grade": 3, "rank": 1}
     assert_problem(pair.get("/v1/runs/run_a/queries/q99"), 404)
     again = pair.post("/v1/runs/run_a/rescore", json={"measures": ["P@5"]}).json()
     assert "precision_at_5" not in again["before"]

@@ -15,7 +15,7 @@ from assay.app import engine as searching
 from assay.app.workspace import Workspace
 from assay.errors import StorageError
 from assay.http.app import create_app
-from assay.http.warm_up import RETRY_OPENING_S
+from assay.http.warm_up import RETRY_AFTER_S
 from tests.unit.http.conftest import MakeService
 from tests.unit.http.raw import ask
 
@@ -91,7 +91,7 @@ def test_a_failure_is_remembered_for_a_moment(
             assert "the disk is on fire" in refused.json()["detail"]
         assert slow.times == 1
         slow.fails = False
-        now[0] += RETRY_OPENING_S
+        now[0] += RETRY_AFTER_S
         assert (await ask(app, "GET", "/readyz")).status == 200
 
     asyncio.run(scene())

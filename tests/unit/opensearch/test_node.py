@@ -15,7 +15,7 @@ import pytest
 
 from assay.errors import ConfigError, EngineError
 from assay.opensearch.node import LateError, Node
-from assay.opensearch.transport import Transport
+from assay.opensearch.transport import Credentials, Transport
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 CLOSING = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
@@ -85,7 +85,7 @@ def test_a_node_that_closes_after_every_answer() -> None:
 )
 def test_what_is_no_answer_is_refused(said: bytes, error: str) -> None:
     with listening(answers(said)) as (port, came):
-        transport = Transport(f"http://127.0.0.1:{port}", environ={})
+        transport = Transport(f"http://127.0.0.1:{port}")
         with pytest.raises(EngineError, match=error):
             transport.ask("GET", "/")
         transport.close()
@@ -128,11 +128,11 @@ def test_only_trusted_nodes_are_spoken_to(tmp_path: Path) -> None:
 
     with listening(serve) as (port, _):
         url = f"https://127.0.0.1:{port}"
-        stranger = Transport(url, environ={})
+        stranger = Transport(url)
         with pytest.raises(EngineError, match="SSLCertVerificationError"):
             stranger.ask("GET", "/")
-        friend = Transport(url, environ={"ASSAY_OPENSEARCH_CA": str(made)})
+        friend = Transport(url, Credentials(ca=made))
         assert friend.ask("GET", "/") == {}
         friend.close()
     with pytest.raises(ConfigError, match="ASSAY_OPENSEARCH_CA"):
-        Transport(url, environ={"ASSAY_OPENSEARCH_CA": str(tmp_path / "none.pem")})
+        Transport(url, Credentials(ca=tmp_path / "none.pem"))

@@ -19,7 +19,7 @@ from assay.opensearch.bulk import delete_chunks
 from assay.opensearch.cluster import Cluster, Current, Shape
 from assay.opensearch.components import Bm25, Dense, filter_clauses, inner_product
 from assay.opensearch.mapping import index_body
-from assay.opensearch.transport import NoNodeError, Transport
+from assay.opensearch.transport import Credentials, NoNodeError, Transport
 from tests.unit.index.helpers import DENSE, ENCODERS, Memory
 
 NOBODY = "http://127.0.0.1:9"  # the discard port: nothing listens
@@ -97,9 +97,8 @@ def test_no_node_at_all_and_refusals(node: str) -> None:
     transport.close()
 
 
-def test_credentials_come_from_the_environment(node: str) -> None:
-    environ = {"ASSAY_OPENSEARCH_USER": "me", "ASSAY_OPENSEARCH_PASSWORD": "secret"}
-    transport = Transport(node, environ=environ)
+def test_credentials_are_sent(node: str) -> None:
+    transport = Transport(node, Credentials(user="me", password="secret"))
     Answers.script.append((200, b"{}"))
     transport.ask("GET", "/")
     transport.close()
@@ -108,9 +107,9 @@ def test_credentials_come_from_the_environment(node: str) -> None:
 
 def test_nodes_that_would_get_credentials_unencrypted_are_known() -> None:
     urls = "http://search-1:9200 https://search-2:9200 http://localhost:9200 http://[::1]:9200"
-    transport = Transport(urls, environ={"ASSAY_OPENSEARCH_API_KEY": "secret"})
+    transport = Transport(urls, Credentials(api_key="secret"))
     assert transport.exposed == ["http://search-1:9200"]
-    assert Transport(urls, environ={}).exposed == []
+    assert Transport(urls).exposed == []
 
 
 def test_a_busy_cluster_is_asked_again(node: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,8 +252,7 @@ def test_nodes_that_are_too_old_or_lack_the_plugin_are_named(node: str) -> None:
 
 
 def test_secrets_are_never_told(node: str) -> None:
-    environ = {"ASSAY_OPENSEARCH_API_KEY": "very-secret"}
-    transport = Transport(f"{NOBODY} {node}", environ=environ)
+    transport = Transport(f"{NOBODY} {node}", Credentials(api_key="very-secret"))
     Answers.script.append((401, b'{"error": "no"}'))
     with pytest.raises(EngineError) as caught:
         transport.ask("GET", "/")
@@ -265,7 +263,7 @@ def test_secrets_are_never_told(node: str) -> None:
 
 @pytest.mark.parametrize("key", ["very-secret\n", "very-secret\r\n"])
 def test_a_key_from_a_file_ends_with_its_line(node: str, key: str) -> None:
-    transport = Transport(node, environ={"ASSAY_OPENSEARCH_API_KEY": key})
+    transport = Transport(node, Credentials(api_key=key))
     Answers.script.append((200, b"{}"))
     transport.ask("GET", "/")
     transport.close()
@@ -275,13 +273,13 @@ def test_a_key_from_a_file_ends_with_its_line(node: str, key: str) -> None:
 @pytest.mark.parametrize("key", ["very-secret\nX: y", "very-s€cret", "very\0secret"])
 def test_a_key_that_is_none_is_refused_and_not_told(key: str) -> None:
     with pytest.raises(ConfigError, match="ASSAY_OPENSEARCH_API_KEY") as caught:
-        Transport(NOBODY, environ={"ASSAY_OPENSEARCH_API_KEY": key})
+        Transport(NOBODY, Credentials(api_key=key))
     assert "very" not in str(caught.value)
 
 
 def test_a_password_without_a_user_is_refused() -> None:
     with pytest.raises(ConfigError, match="ASSAY_OPENSEARCH_USER is not"):
-        Transport(NOBODY, environ={"ASSAY_OPENSEARCH_PASSWORD": "secret"})
+        Transport(NOBODY, Credentials(password="secret"))
 
 
 def test_errors_say_which_node_and_what_to_do(node: str) -> None:

@@ -39,6 +39,6 @@ def filled(home: Path, chunks: Sequence[Chunk] | None = None, **settings: object
     """A workspace with chunks in it, indexed."""
     opened = workspace(home, **settings)
     rows = [row.chunk for row in sample()] if chunks is None else chunks
-    opened.ingest(documents(rows))
+    opened.store_documents(documents(rows))
     opened.update_index()
     return opened

@@ -99,7 +99,7 @@ def test_what_is_ingested_is_found_at_the_next_search(tmp_path: Path) -> None:
     rows = [row.chunk for row in sample()]
     with filled(tmp_path / "home", rows[:9]) as opened:
         before = opened.search("skin rash", k=30)
-        opened.ingest(documents(rows[9:]))
+        opened.store_documents(documents(rows[9:]))
         opened.update_index()
         after = opened.search("skin rash", k=30)
     assert int(after.generation) > int(before.generation)

@@ -55,7 +55,7 @@ def test_answers_during_swaps_are_whole_and_of_one_generation(tmp_path: Path) ->
         for thread in threads:
             thread.start()
         for number in range(1, ROUNDS + 1):
-            opened.ingest(documents(batch(number)))
+            opened.store_documents(documents(batch(number)))
             opened.update_index()
             searcher.refresh()
         done.set()
@@ -75,7 +75,7 @@ def test_answers_during_swaps_are_whole_and_of_one_generation(tmp_path: Path) ->
 def test_a_generation_that_cannot_be_opened_leaves_the_old_one_in_place(tmp_path: Path) -> None:
     with filled(tmp_path / "home", batch(0)) as opened:
         searcher = opened.searcher
-        opened.ingest(documents(batch(1)))
+        opened.store_documents(documents(batch(1)))
         manifest = opened.update_index()
         damaged = next((opened.layout.index / manifest.parts[0].folder).iterdir())
         damaged.write_bytes(b"rubbish")
@@ -97,7 +97,7 @@ def test_a_coroutine_sees_a_new_generation_soon(tmp_path: Path) -> None:
     with filled(tmp_path / "home", batch(0)) as opened:
         searcher = opened.searcher
         before = searcher.generation
-        opened.ingest(documents(batch(1)))
+        opened.store_documents(documents(batch(1)))
         opened.update_index()
         searcher._looked -= 10
         searcher.search("heart failure")

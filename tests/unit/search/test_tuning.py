@@ -64,14 +64,10 @@ def test_weights_lie_on_a_grid_and_sum_to_one() -> None:
         list(weight_grid(COMPONENTS, 0.5))
 
 
-def test_every_setting_of_the_grid_is_a_search_that_can_be_done() -> None:
-    from assay.search.check import check
-
+def test_every_setting_of_the_grid_is_tried_once() -> None:
     options = SearchOptions(components=("bm25", "dense"))
     tried = list(grid(options, list(FusionMethod), 0.25))
-    assert len(tried) == 3 * (6 + 3)
-    for one in tried:
-        assert check(one) == one
+    assert len(tried) == len({one.identity() for one in tried}) == 3 * (6 + 3)
 
 
 def test_a_run_without_scores_cannot_be_tuned() -> None:

@@ -50,7 +50,7 @@ def test_a_document_that_is_not_in_the_index(here: Workspace) -> None:
 
 def test_a_document_that_was_ingested_but_not_indexed(tmp_path: Path) -> None:
     with filled(tmp_path / "home", rows()[:5]) as opened:
-        opened.ingest(documents([Chunk("new:chunk_0", "new", "dose", "New")]))
+        opened.store_documents(documents([Chunk("new:chunk_0", "new", "dose", "New")]))
         assert opened.searcher.why("dose", "new").verdict is Verdict.NOT_IN_INDEX
         opened.update_index()
         opened.searcher.refresh()

@@ -18,11 +18,13 @@ from typing import Any
 
 import pytest
 
+from assay.app.layout import Layout
 from assay.errors import DiskFullError, FormatError, MissingFileError, StorageError, UsageError
 from assay.store import backup
 from assay.store import file_copy as copying
-from assay.store.backup import back_up, restore
+from assay.store.backup import back_up, read_manifest, restore
 from assay.store.corpus import CorpusStore
+from assay.store.keys import KeyStore
 from assay.store.schema import APPLICATION_ID
 from tests.unit.store.test_corpus import document
 
@@ -52,6 +54,67 @@ def test_a_backup_restores_to_the_same_documents(home: Path, tmp_path: Path) -> 
     old.close()
     new.close()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["b.tar.gz", "home", "new"]
+
+
+def test_saved_configurations_are_kept(home: Path, tmp_path: Path) -> None:
+    (home / "configs").mkdir()
+    (home / "configs/strict.yaml").write_text("rrf_k: 10\n")
+    made = back_up(home, tmp_path / "b")
+    assert made.files["configs/strict.yaml"] == [10, hashlib.sha256(b"rrf_k: 10\n").hexdigest()]
+    assert (made.holds["configs"], made.holds["testsets"], made.holds["keys"]) == (1, 1, 0)
+    restore(tmp_path / "b", tmp_path / "new")
+    assert (tmp_path / "new/configs/strict.yaml").read_text() == "rrf_k: 10\n"
+
+
+def test_what_is_counted_is_what_is_there(home: Path, tmp_path: Path) -> None:
+    keys = KeyStore(home / "assay.db")
+    keys.create("me", ["read"])
+    keys.close()
+    made = back_up(home, tmp_path / "b")
+    assert made.holds == {
+        "keys": 1, "jobs": 0, "queries": 0, "rounds": 0, "testsets": 1, "configs": 0, "reports": 0,
+    }  # fmt: skip
+    assert read_manifest(tmp_path / "b") == made
+
+
+@pytest.mark.parametrize("database", [True, False], ids=["with keys", "without a database"])
+@pytest.mark.parametrize("there", [True, False], ids=["empty folder", "new folder"])
+def test_what_a_server_keeps_is_said_to_be_there(
+    home: Path, tmp_path: Path, database: bool, there: bool
+) -> None:
+    if not database:
+        (home / "assay.db").unlink()
+    with pytest.raises(MissingFileError, match="no workspace"):
+        back_up(tmp_path / "nowhere", tmp_path / "b", database="postgresql")
+    made = back_up(home, tmp_path / "b", database="postgresql")
+    assert made.database == "postgresql"
+    assert ("assay.db" in made.files) is database
+    if there:
+        (tmp_path / "new").mkdir()
+    assert restore(tmp_path / "b", tmp_path / "new") == made
+    assert (tmp_path / "new/testsets/mine.yaml").read_text() == "name: mine\n"
+    assert (tmp_path / "new/assay.db").exists() is database
+
+
+def test_a_backup_of_the_first_format_is_restored(home: Path, tmp_path: Path) -> None:
+    """It has no configurations and does not say where the documents are."""
+    made = back_up(home, tmp_path / "b")
+    with tarfile.open(tmp_path / "b") as packed:
+        contents = {name: packed.extractfile(name).read() for name in packed.getnames()}  # type: ignore[union-attr]
+    manifest = json.loads(contents.pop("manifest.json"))
+    old = {name: manifest[name] for name in manifest if name not in ("database", "holds")}
+    text = json.dumps({**old, "format": 1}).encode()
+    _archive(tmp_path / "old", ("manifest.json", text), *contents.items())
+    restored = restore(tmp_path / "old", tmp_path / "new")
+    assert (restored.documents, restored.database, restored.holds) == (20, "sqlite", {})
+    assert restored.files == made.files
+
+
+def test_names_in_a_backup_are_those_of_a_workspace() -> None:
+    layout = Layout(Path("home"))
+    folders = (layout.test_sets, layout.configurations, layout.reports)
+    assert tuple(folder.name for folder in folders) == backup.FOLDERS
+    assert (layout.database.name, layout.vectors.name) == (backup.DATABASE, backup.VECTORS)
 
 
 def test_vectors_are_kept_if_wanted(home: Path, tmp_path: Path) -> None:
@@ -296,11 +359,16 @@ def _archive(path: Path, *entries: tuple[str, bytes], kind: bytes = tarfile.REGT
 
 
 @pytest.mark.parametrize(
-    "name", ["../../etc/passwd", "/etc/passwd", "testsets/../../x", "index/x", "assay.db-wal", "a"]
-)
-def test_names_that_no_workspace_has(tmp_path: Path, name: str) -> None:
+    "name",
+    [
+        "../../etc/passwd", "/etc/passwd", "testsets/../../x", "index/x", "assay.db-wal", "a",
+        "configs", "configs/../../x", "configs/../assay.db", "/configs/x",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("version", [1, 2])
+def test_names_that_no_workspace_has(tmp_path: Path, name: str, version: int) -> None:
     files = {"assay.db": [0, ""], name: [1, ""]}
-    manifest = {"format": 1, "assay": "1", "created_at": "", "last_change": 0, "documents": 0}
+    manifest = {"format": version, "assay": "1", "created_at": "", "last_change": 0, "documents": 0}
     text = json.dumps({**manifest, "runs": 0, "files": files}).encode()
     _archive(tmp_path / "b", ("manifest.json", text), (name, b"x"))
     with pytest.raises(FormatError, match="names files that no workspace has"):
@@ -311,6 +379,33 @@ def test_names_that_no_workspace_has(tmp_path: Path, name: str) -> None:
         restore(tmp_path / "b", tmp_path / "new")
     _archive(tmp_path / "b", ("manifest.json", text), ("assay.db", b""), kind=tarfile.SYMTYPE)
     with pytest.raises(FormatError, match="does not belong"):
+        restore(tmp_path / "b", tmp_path / "new")
+
+
+SOUND = {"format": 2, "assay": "1", "created_at": "", "last_change": 0, "documents": 0, "runs": 0}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 3}, {"format": None}, {"format": [1]}, {"documents": 1.5}, {"files": []},
+        {"database": "mysql"}, {"database": ["postgresql"]}, {"holds": 3}, {"holds": {"keys": "x"}},
+        {"unknown": 1}, {"files": {"assay.db": [0]}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_manifest_with_something_else_in_it(tmp_path: Path, change: dict[str, Any]) -> None:
+    text = json.dumps({**SOUND, "files": {"assay.db": [0, ""]}, **change}).encode()
+    _archive(tmp_path / "b", ("manifest.json", text), ("assay.db", b""))
+    with pytest.raises(FormatError, match="its manifest"):
+        restore(tmp_path / "b", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_workspace_of_its_own_needs_its_database(tmp_path: Path) -> None:
+    text = json.dumps({**SOUND, "files": {}}).encode()
+    _archive(tmp_path / "b", ("manifest.json", text))
+    with pytest.raises(FormatError, match="names files that no workspace has"):
         restore(tmp_path / "b", tmp_path / "new")
 
 

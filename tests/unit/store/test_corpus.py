@@ -49,8 +49,8 @@ def test_what_goes_in_comes_out(store: CorpusStore) -> None:
     assert [row.chunk for row in page] == list(parts)
     found = store.document("d1")
     assert found is not None
-    assert found[0]["text"] == whole.text
-    assert found[0]["sections"][0]["label"] == "results"
+    assert found.text == whole.text
+    assert found.sections[0].label == "results"
     assert store.chunks_by_key([page[0].key]) == {page[0].key: parts[0]}
 
 

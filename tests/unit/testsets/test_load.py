@@ -55,7 +55,7 @@ def test_the_workspace_hides_a_shipped_set_of_the_same_name(
     for name in ("fifty", "other"):
         save_test_set(fifty(), shipped / f"{name}.yaml")
     monkeypatch.setattr("assay.testsets.load.shipped_folder", lambda: shipped)
-    assert list_test_sets() == {
+    assert list_test_sets(home / "testsets") == {
         "fifty": home / "testsets" / "fifty.yaml",
         "other": shipped / "other.yaml",
     }

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.requests import cookie_parser
 
+from assay.app.keys import SCOPES, KeyRow, Keys
 from assay.http.edge.problems import ProblemError
-from assay.store.keys import SCOPES, ApiKey, KeyStore, matches, parse
 
 SESSION_COOKIE = "assay_session"
 SESSION_SECONDS = 12 * 3600
 MAX_SESSIONS = 1_000
-REFRESH_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +41,21 @@ class Caller:
 
 
 class Keyring:
-    """The keys in memory, looked up again every two seconds, and the sessions of browsers."""
+    """The keys, and the sessions of browsers that showed one."""
 
-    def __init__(self, store: KeyStore, *, loopback: bool) -> None:
-        self._store = store
+    def __init__(self, keys: Keys, *, loopback: bool) -> None:
+        self._keys = keys
         self._loopback = loopback
-        self._keys: dict[str, ApiKey] = {}
-        self._looked = float("-inf")
         self._sessions: dict[str, tuple[str, float]] = {}
 
     @property
     def open(self) -> bool:
         """Whether everybody may do everything: never again once there was a key."""
-        return self._loopback and not self._known()
+        return self._loopback and not self._keys.any()
 
     def active(self) -> int:
         """How many keys can be used now."""
-        return sum(key.state() == "active" for key in self._known().values())
+        return self._keys.active()
 
     def caller(self, headers: Mapping[bytes, bytes], address: str) -> Caller:
         """Who sent these headers; a key that is wrong is refused even where none is needed."""
@@ -87,28 +84,19 @@ class Keyring:
         """Forget a session."""
         self._sessions.pop(token, None)
 
-    def _known(self) -> dict[str, ApiKey]:
-        now = time.monotonic()
-        if now - self._looked > REFRESH_SECONDS:
-            self._keys = {key.key_id: key for key in self._store.all()}
-            self._looked = now
-        return self._keys
-
-    def _key(self, shown: str) -> ApiKey:
-        parts = parse(shown)
-        key = self._known().get(parts[0]) if parts else None
-        if parts is None or key is None or not matches(key, parts[1]) or key.state() != "active":
+    def _key(self, shown: str) -> KeyRow:
+        key = self._keys.shown(shown)
+        if key is None:
             raise unknown_caller("the API key is not valid")
         return key
 
-    def _session(self, headers: Mapping[bytes, bytes]) -> ApiKey | None:
+    def _session(self, headers: Mapping[bytes, bytes]) -> KeyRow | None:
         cookie = headers.get(b"cookie")
         if cookie is None:
             return None
         token = cookie_parser(cookie.decode("latin-1")).get(SESSION_COOKIE, "")
         key_id, until = self._sessions.get(token, ("", 0.0))
-        key = self._known().get(key_id)
-        return key if key and until > time.monotonic() and key.state() == "active" else None
+        return self._keys.get(key_id) if until > time.monotonic() else None
 
 
 def requires(scope: str) -> object:
@@ -130,8 +118,8 @@ def requires(scope: str) -> object:
     return check
 
 
-def _as_caller(key: ApiKey) -> Caller:
-    return Caller(f"key {key.key_id}", key.scopes, key.name)
+def _as_caller(key: KeyRow) -> Caller:
+    return Caller(f"key {key.key_id}", frozenset(key.scopes), key.name)
 
 
 def _shown(headers: Mapping[bytes, bytes]) -> str | None:

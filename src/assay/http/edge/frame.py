@@ -73,7 +73,7 @@ class Frame:
 
     async def _guarded(self, exchange: Exchange, receive: Receive) -> None:
         service, scope = self._service, exchange.scope
-        problem = refusal(exchange, service.settings.allowed_hosts)
+        problem = refusal(exchange, service.allowed_hosts)
         if problem is not None:
             await exchange.refuse(problem)
             return

@@ -9,7 +9,6 @@ per thing that is wrong. No traceback, no path and no value longer than a line e
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,13 +16,12 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from assay.errors import AssayError, PlacedError, StorageError
+from assay.errors import AssayError, PlacedError
 
 MEDIA_TYPE = "application/problem+json"
 MAX_SHOWN = 50
 """Entries in ``errors``; a body can be wrong in a million places."""
 MAX_MESSAGE = 1_000
-_FOLDERS = re.compile(r"(?<!\S)/(?:[^\s/]+/)+(?=[^\s/])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +85,12 @@ def busy(detail: str, *, status: int = 503, code: str = "overloaded", after: int
 
 
 def of_error(error: AssayError) -> Problem:
-    """An error of ours as a problem; those of storage name files, but not where they are."""
+    """An error of ours as a problem."""
     faults = _faults(error)
     headers = {"retry-after": "1"} if error.http_status in {429, 503} else {}
-    detail = error.message
-    if isinstance(error, StorageError):
-        detail = _FOLDERS.sub("", detail)
-    return Problem(error.http_status, error.code, detail, error.hint, faults, headers=headers)
+    return Problem(
+        error.http_status, error.code, error.public_message, error.hint, faults, headers=headers
+    )
 
 
 def _faults(error: AssayError) -> tuple[Fault, ...]:

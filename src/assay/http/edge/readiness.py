@@ -21,7 +21,7 @@ PATIENCE_S = 0.5
 
 async def readiness(service: Service) -> dict[str, str]:
     """The parts that are not ready, each with the reason; empty where all is well."""
-    opening = service.opening.begin()
+    opening = service.warm_up.begin()
     with suppress(Exception):  # how it ended is asked below
         await asyncio.wait_for(asyncio.wrap_future(opening), PATIENCE_S)
     return await service.work(lambda: faults(service, opening))

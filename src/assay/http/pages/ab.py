@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.http.pages.compared import compared
+from assay.http.pages.computed import ab_summary
 from assay.http.pages.pages import Reader, ServiceOf, cli, curl_post, page
 from assay.http.pages.pages import router as new_router
 from assay.http.pages.pick import pick
@@ -28,8 +28,8 @@ async def ab_page(
         return await pick(request, service, "/ab", "A/B test", (a, b))
 
     def work() -> dict[str, Any]:
-        found = compared(service, a, b)
-        result = found.ab
+        found = ab_summary(service, a, b)
+        result = found.result
         kinds = {"all queries": result.contrasts, **result.by_type}
         charts = {
             kind: forest_plot(

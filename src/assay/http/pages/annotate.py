@@ -12,15 +12,13 @@ from fastapi import Request
 from starlette.responses import Response
 
 from assay.annotation.agreement import KAPPA_FLOOR
-from assay.app.desk import Desk, desk
+from assay.app.annotation import Desk, open_desk, open_desks
 from assay.errors import InputError
 from assay.http.edge.auth import Caller
 from assay.http.edge.problems import ProblemError
 from assay.http.pages.pages import Annotator, Evaluator, Reader, ServiceOf, cli, form_of, page
 from assay.http.pages.pages import router as new_router
 from assay.http.service import Service
-from assay.ingest.table_html import clean
-from assay.model.annotation import Task
 from assay.model.document import check_id
 
 router = new_router()
@@ -38,14 +36,13 @@ COORDINATOR = "coordinator"  # who decides, where nobody is named
 async def rounds_page(request: Request, service: ServiceOf, caller: Reader) -> Response:
     """Every round of judging, and how far it is."""
 
-    def work() -> list[dict[str, Any]]:
-        store = service.workspace.annotations
-        return [_card(Desk(store, held), caller) for held in store.rounds()]
+    def cards() -> list[dict[str, Any]]:
+        return [_card(desk, caller) for desk in open_desks(service.workspace)]
 
     return page(
         request,
         "ui/rounds.html",
-        rounds=await service.work(work),
+        rounds=await service.work(cards),
         commands=[cli("testset", "rounds")],
     )
 
@@ -65,15 +62,15 @@ async def grade(name: str, request: Request, service: ServiceOf, caller: Annotat
     person = _person(caller, fields.get("as", ""))
 
     def work() -> dict[str, Any]:
-        at = desk(service.workspace.annotations, name)
-        said = ""
+        desk = open_desk(service.workspace, name)
+        message = ""
         if fields.get("undo"):
-            taken = at.undo(person)
-            said = "There is nothing to take back." if taken is None else "Taken back."
+            undone = desk.undo(person).undone
+            message = "There is nothing to take back." if undone is None else "Taken back."
         else:
             key = (fields.get("query_id", ""), fields.get("chunk_id", ""))
-            at.grade(person, key, _grade(fields), fields.get("comment", "").strip())
-        return {**_next(service, name, person), "said": said}
+            desk.grade(person, key, _grade(fields), fields.get("comment", "").strip())
+        return {**_next(service, name, person), "message": message}
 
     return page(request, "ui/annotate.html", block="task", **await service.work(work))
 
@@ -82,18 +79,16 @@ async def grade(name: str, request: Request, service: ServiceOf, caller: Annotat
 async def agreement_page(
     name: str, request: Request, service: ServiceOf, caller: Evaluator
 ) -> Response:
-    """How far the two agree so far; for whoever runs the round."""
+    """How far the two agree so far, for whoever runs the round."""
 
     def work() -> dict[str, Any]:
-        at = desk(service.workspace.annotations, name)
-        _not_an_annotator(at, caller)
-        found = at.agreement()
+        desk = open_desk(service.workspace, name)
+        _refuse_annotator(desk, caller)
         return {
-            "held": at.held,
-            "found": found,
-            "waiting": at.open_items(),
+            "round": desk.round,
+            "found": desk.agreement(),
             "floor": KAPPA_FLOOR,
-            "disputes": len(at.disputes(COORDINATOR)),
+            "disputes": len(desk.disputes(COORDINATOR)),
         }
 
     return page(
@@ -125,56 +120,48 @@ async def decide(name: str, request: Request, service: ServiceOf, caller: Evalua
     person = _person(caller, fields.get("as", ""))
 
     def work() -> dict[str, Any]:
-        at = desk(service.workspace.annotations, name)
         key = (fields.get("query_id", ""), fields.get("chunk_id", ""))
-        at.decide(person, key, _grade(fields), fields.get("comment", "").strip())
+        desk = open_desk(service.workspace, name)
+        desk.decide(person, key, _grade(fields), fields.get("comment", "").strip())
         return _dispute(service, name, person, caller)
 
     return page(request, "ui/decide.html", block="task", **await service.work(work))
 
 
-def _card(at: Desk, caller: Caller) -> dict[str, Any]:
-    done = {name: at.progress(name) for name in at.held.annotators}
+def _card(desk: Desk, caller: Caller) -> dict[str, Any]:
+    progress = {name: desk.progress(name) for name in desk.round.annotators}
     return {
-        "held": at.held,
-        "queries": len(at.queries),
-        "progress": done,
-        "mine": [name for name in done if caller.who in ("", name)],
+        "round": desk.round,
+        "queries": len(desk.queries),
+        "progress": progress,
+        "mine": [name for name in progress if caller.who in ("", name)],
     }
 
 
 def _next(service: Service, name: str, person: str) -> dict[str, Any]:
-    at = desk(service.workspace.annotations, name)
-    found = at.next(person)
+    desk = open_desk(service.workspace, name)
+    turn = desk.turn(person)
     return {
-        "held": at.held,
+        "round": desk.round,
         "person": person,
-        "task": found,
-        "table": _table(found),
-        "progress": at.progress(person),
+        "task": turn.task,
+        "progress": turn.progress,
         "grades": GRADES,
-        "said": "",
+        "message": "",
     }
 
 
 def _dispute(service: Service, name: str, person: str, caller: Caller) -> dict[str, Any]:
-    at = desk(service.workspace.annotations, name)
-    _not_an_annotator(at, caller)
-    waiting = at.disputes(person)
-    first = waiting[0] if waiting else None
+    desk = open_desk(service.workspace, name)
+    _refuse_annotator(desk, caller)
+    waiting = desk.disputes(person)
     return {
-        "held": at.held,
+        "round": desk.round,
         "person": person,
-        "dispute": first,
-        "table": _table(first.task if first else None),
+        "dispute": waiting[0] if waiting else None,
         "left": len(waiting),
         "grades": GRADES,
     }
-
-
-def _table(task: Task | None) -> str:
-    """The markup of a passage that is a table, cleaned again."""
-    return clean(task.table_html) if task is not None and task.table_html else ""
 
 
 def _person(caller: Caller, asked: str) -> str:
@@ -186,13 +173,13 @@ def _person(caller: Caller, asked: str) -> str:
     return check_id(asked, "annotator")
 
 
-def _not_an_annotator(at: Desk, caller: Caller) -> None:
-    """Whoever judges must not see what the other one says."""
-    if caller.who in at.held.annotators:
+def _refuse_annotator(desk: Desk, caller: Caller) -> None:
+    """Whoever judges must not see the other's grades."""
+    if caller.who in desk.round.annotators:
         raise ProblemError(
             403,
             "forbidden",
-            f"{caller.who} judges in {at.held.round_id} and must not see the other's grades",
+            f"{caller.who} judges in {desk.round.round_id} and must not see the other's grades",
             hint="a third person looks after the round",
         )
 

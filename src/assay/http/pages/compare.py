@@ -11,12 +11,13 @@ from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from assay.app.held_out import masked_comparison, masked_outcomes
-from assay.errors import MissingFileError, UsageError
+from assay.app.comparison import AbSummary, query_pair
+from assay.app.held_out import masked_outcomes
+from assay.errors import UsageError
 from assay.evaluation.compare import ComparisonKind, QueryComparison
 from assay.http.edge.auth import Caller
-from assay.http.pages.compared import Compared, compared, pair_of, stored_pair
-from assay.http.pages.held_out import WORDS, Veil, asks, veil
+from assay.http.pages.computed import ab_summary
+from assay.http.pages.held_out import WORDS, Masking, asks, masking
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl_post, page
 from assay.http.pages.pages import router as new_router
@@ -89,8 +90,8 @@ async def compare(request: Request, service: ServiceOf, caller: Reader) -> Respo
     number = page_number(params.get("page"))
 
     def work() -> dict[str, Any]:
-        found, over = _veiled(request, service, caller, (chosen.a, chosen.b))
-        return {"veil": over, **_values(found, chosen, number)}
+        found, mask = _masked(request, service, caller, (chosen.a, chosen.b))
+        return {"masking": mask, **_values(found, chosen, number)}
 
     return page(
         request,
@@ -113,22 +114,20 @@ async def one_query(
     """One query: both rankings with lines between them."""
 
     def work() -> dict[str, Any]:
-        found, over = _veiled(request, service, caller, (a, b), {query})
-        if query not in found.values_a:
-            raise MissingFileError(f"{query!r:.80} is not a ranked query of both runs")
-        pair = pair_of(service, found, query)
-        a_side, b_side = masked_outcomes([pair.a, pair.b], over.hidden, WORDS)
+        found, mask = _masked(request, service, caller, (a, b), {query})
+        pair = query_pair(service.workspace, found, query)
+        a_side, b_side = masked_outcomes([pair.a, pair.b], mask.hidden, WORDS)
         pair = replace(pair, a=a_side, b=b_side)
         left = lines(pair.a, pair.grades_a, pair.b)
         right = lines(pair.b, pair.grades_b, pair.a)
         return {
             "found": found,
-            "veil": over,
+            "masking": mask,
             "pair": pair,
             "left": left,
             "right": right,
             "slopes": slope_lines(left, right),
-            "why": why(pair) if query not in over.hidden else "",
+            "why": why(pair) if query not in mask.hidden else "",
         }
 
     return page(request, "ui/compare_query.html", block="detail", **await service.work(work))
@@ -141,24 +140,24 @@ async def export(
     """The comparison as a file; held-out queries are masked until somebody asks for them."""
     if form not in FORMS:
         raise UsageError(f"form: {form!r:.20} is not known", hint=f"known: {', '.join(FORMS)}")
-    found, over = await service.work(lambda: _veiled(request, service, caller, (a, b)))
+    found, mask = await service.work(lambda: _masked(request, service, caller, (a, b)))
     name = f"compare-{found.a.run_id}-{found.b.run_id}.{form}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     if form == "json":
-        return JSONResponse(found.ab.to_dict(), headers=headers)
+        return JSONResponse(found.result.to_dict(), headers=headers)
 
     def text() -> str:
         if form == "csv":
-            return compare_csv(found.ab.compared)
+            return compare_csv(found.result.compared)
         if form == "md":
-            return ab_markdown(found.ab)
+            return ab_markdown(found.result)
         queries = tuple(found.queries.values())
         one, other = (
-            replace(run, outcomes=masked_outcomes(run.outcomes, over.hidden, WORDS))
-            for run in stored_pair(service, found.a.run_id, found.b.run_id)
+            replace(run, outcomes=masked_outcomes(run.outcomes, mask.hidden, WORDS))
+            for run in map(service.workspace.stored_run, (found.a.run_id, found.b.run_id))
         )
         other = replace(other, test_set=replace(other.test_set, queries=queries))
-        return one_file(one, other, found.ab.compared, found.ab)
+        return one_file(one, other, found.result.compared, found.result)
 
     return Response(await service.work(text), media_type=FORMS[form], headers=headers)
 
@@ -187,31 +186,30 @@ def _chosen(given: Any, reveal: str) -> Chosen:
     return chosen
 
 
-def _veiled(
+def _masked(
     request: Request,
     service: Service,
     caller: Caller,
     refs: tuple[str, str],
     only: Collection[str] | None = None,
-) -> tuple[Compared, Veil]:
+) -> tuple[AbSummary, Masking]:
     """A comparison without the held-out queries that must not be seen; ``only`` these are shown."""
-    found = compared(service, *refs)
+    found = ab_summary(service, *refs)
     held = found.held_out if only is None else found.held_out.intersection(only)
-    over = veil(request, service, caller, held, found.b)
-    shown = replace(found.ab, compared=masked_comparison(found.ab.compared, over.hidden))
-    return replace(found, ab=shown, queries=over.over(found.queries)), over
+    mask = masking(request, service, caller, held, found.b)
+    return found.without(mask.hidden, WORDS), mask
 
 
-def _values(found: Compared, chosen: Chosen, number: int) -> dict[str, Any]:
+def _values(found: AbSummary, chosen: Chosen, number: int) -> dict[str, Any]:
     rows = _filtered(found, chosen)
     start = (number - 1) * PAGE
-    of_type = [row for row in found.ab.compared.per_query if _fits(found, chosen, row)]
+    of_type = [row for row in found.result.compared.per_query if _fits(found, chosen, row)]
     counts = Counter(row.kind.value for row in of_type)
-    types = Counter(query_type_of(found, row.query_id) for row in found.ab.compared.per_query)
+    types = Counter(query_type_of(found, row.query_id) for row in found.result.compared.per_query)
     return {
         "found": found,
-        "ab": found.ab,
-        "report": found.ab.compared,
+        "ab": found.result,
+        "report": found.result.compared,
         "rows": rows[start : start + PAGE],
         "counts": {kind: counts[kind] for kind in KINDS},
         "all_count": len(of_type),
@@ -219,14 +217,14 @@ def _values(found: Compared, chosen: Chosen, number: int) -> dict[str, Any]:
         "listing": listing("/compare", chosen.params(), number, len(rows)),
         "points": _points(found, chosen),
         "forms": list(FORMS),
-        "level": f"{found.ab.a.sampling.level:.0%}",
+        "level": f"{found.result.a.sampling.level:.0%}",
     }
 
 
-def _filtered(found: Compared, chosen: Chosen) -> list[QueryComparison]:
+def _filtered(found: AbSummary, chosen: Chosen) -> list[QueryComparison]:
     rows = [
         row
-        for row in found.ab.compared.per_query
+        for row in found.result.compared.per_query
         if _fits(found, chosen, row) and (not chosen.kind or row.kind.value == chosen.kind)
     ]
     if chosen.sort == "query":
@@ -241,30 +239,30 @@ def _filtered(found: Compared, chosen: Chosen) -> list[QueryComparison]:
     return sorted(rows, key=place)
 
 
-def _fits(found: Compared, chosen: Chosen, row: QueryComparison) -> bool:
+def _fits(found: AbSummary, chosen: Chosen, row: QueryComparison) -> bool:
     if chosen.query_type and query_type_of(found, row.query_id) != chosen.query_type:
         return False
     words = f"{row.query_id} {found.queries[row.query_id].query_text}".lower()
     return chosen.text.lower() in words
 
 
-def query_type_of(found: Compared, query_id: str) -> str:
+def query_type_of(found: AbSummary, query_id: str) -> str:
     """The type of a query as it is written, empty where it has none."""
     kind = found.queries[query_id].query_type
     return "" if kind is None else kind.value
 
 
-def _points(found: Compared, chosen: Chosen) -> Markup:
+def _points(found: AbSummary, chosen: Chosen) -> Markup:
     """Every query by the first measure; of very many, those that changed most."""
     rows = _filtered(found, chosen)
     if len(rows) > MOST_POINTS:
         rows = sorted(rows, key=lambda row: -abs(found.change(row.query_id) or 0.0))[:MOST_POINTS]
     points = _as_points(found, rows)
-    measure = found.ab.primary.measure
+    measure = found.result.primary.measure
     return scatter(points, x_label=f"A: {measure}", y_label=f"B: {measure}")
 
 
-def _as_points(found: Compared, rows: Sequence[QueryComparison]) -> list[Point]:
+def _as_points(found: AbSummary, rows: Sequence[QueryComparison]) -> list[Point]:
     points = []
     for row in rows:
         before, after = found.values_a[row.query_id], found.values_b[row.query_id]

@@ -8,21 +8,18 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.app.gate import gate_runs
+from assay.app.gate import GateRequest, gate, usual_baseline
 from assay.app.held_out import hidden_in, masked_gate
-from assay.errors import UnknownRunError
 from assay.evaluation.defaults import GATE_LIMIT
 from assay.evaluation.gate import GateReport
 from assay.http.edge.auth import Caller
-from assay.http.pages.compared import kept, mark_of
-from assay.http.pages.held_out import WORDS, Veil, veil
+from assay.http.pages.computed import computed, run_version
+from assay.http.pages.held_out import WORDS, Masking, masking
 from assay.http.pages.pages import Reader, ServiceOf, cli, curl_post, page
 from assay.http.pages.pages import router as new_router
 from assay.http.service import Service
-from assay.model.run_store import RunFilter, RunStore
-from assay.model.runs import RunStatus
+from assay.model.run_store import BASELINE
 from assay.render.gate import gate_markdown, gate_tables
-from assay.store.refs import BASELINE
 
 router = new_router()
 
@@ -40,18 +37,23 @@ async def gate_page(
     """The ruling, and the comment that a pull request would get."""
     by_interval = mode == "non-inferiority"
     chosen = {"baseline": baseline, "current": current, "limits": limits, "mode": mode}
-    values: dict[str, Any] = {"report": None, "tables": (), "comment": "", "veil": None}
+    values: dict[str, Any] = {"report": None, "tables": (), "comment": "", "masking": None}
     recent = await service.work(lambda: service.workspace.runs.runs(limit=100))
     if baseline and current:
-        asked = (baseline, current, limits, by_interval)
-        report, over = await service.work(lambda: _shown(request, service, caller, asked))
+        asked = GateRequest(
+            baseline=baseline,
+            current=current,
+            limits=tuple(limits.split()),
+            non_inferiority=by_interval,
+        )
+        report, mask = await service.work(lambda: _masked_ruling(request, service, caller, asked))
         values = {
             "report": report,
             "tables": gate_tables(report),
             "comment": gate_markdown(report),
-            "veil": over,
+            "masking": mask,
         }
-    usual = baseline or await service.work(lambda: _usual(service.workspace.runs, current))
+    usual = baseline or await service.work(lambda: usual_baseline(service.workspace, current))
     listed = limits.split()
     words = ["eval", "gate", "--baseline", baseline or BASELINE, "--current", current or "latest"]
     words += [word for one in listed for word in ("--limit", one)]
@@ -69,49 +71,27 @@ async def gate_page(
     )
 
 
-def _usual(runs: RunStore, current: str) -> str:
-    """What a run is held against where nobody says: the tag baseline, else the newest other run.
-
-    Only a complete run of the same test set will do; empty where there is none.
-    """
-    try:
-        now = runs.run(current or "latest")
-    except UnknownRunError:
-        return ""
-    fitting = RunFilter(suite=now.suite, status=RunStatus.COMPLETE)
-    tagged = runs.runs(replace(fitting, tag=BASELINE), limit=1).runs
-    if any(info.run_id != now.run_id for info in tagged):
-        return BASELINE
-    others = (info.run_id for info in runs.runs(fitting, limit=2).runs)
-    return next((run_id for run_id in others if run_id != now.run_id), "")
-
-
-def _shown(
-    request: Request, service: Service, caller: Caller, asked: tuple[str, str, str, bool]
-) -> tuple[GateReport, Veil]:
+def _masked_ruling(
+    request: Request, service: Service, caller: Caller, asked: GateRequest
+) -> tuple[GateReport, Masking]:
     """The ruling, without the words of held-out queries until somebody asks for them."""
-    report, held = _ruling(service, *asked)
-    over = veil(request, service, caller, held, service.workspace.runs.run(report.current))
-    return masked_gate(report, over.hidden, WORDS), over
+    report, held = _ruling(service, asked)
+    info = service.workspace.runs.run(report.current)
+    mask = masking(request, service, caller, held, info)
+    return masked_gate(report, mask.hidden, WORDS), mask
 
 
-def _ruling(
-    service: Service, baseline: str, current: str, limits: str, by_interval: bool
-) -> tuple[GateReport, frozenset[str]]:
+def _ruling(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset[str]]:
     """The ruling, and which of the queries that it names are held out."""
     store = service.workspace.runs
-    before, now = store.run(baseline), store.run(current)
-    key = ("gate", mark_of(before), mark_of(now), limits, str(by_interval))
+    before, now = store.run(str(asked.baseline)), store.run(asked.current)
+    by_interval = str(asked.non_inferiority)
+    key = ("gate", run_version(before), run_version(now), *asked.limits, by_interval)
 
     def make() -> tuple[GateReport, frozenset[str]]:
-        report = gate_runs(
-            service.workspace,
-            before.run_id,
-            now.run_id,
-            limits.split(),
-            non_inferiority=by_interval,
-        )
+        exact = replace(asked, baseline=before.run_id, current=now.run_id)
+        report = gate(service.workspace, exact)
         named = {one.query_id for one in report.failing}
         return report, hidden_in(store.test_set(now.run_id)) & named
 
-    return kept(service, key, make)
+    return computed(service, key, make)

@@ -8,12 +8,10 @@ from urllib.parse import quote
 
 from fastapi import Request
 
-from assay.app.held_out import masked_query
+from assay.app.held_out import Viewer, masked_query
 from assay.http.edge.auth import Caller
 from assay.http.pages.pages import address
 from assay.http.service import Service
-from assay.model.moments import now
-from assay.model.run_store import HeldOutUse
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
 
@@ -21,7 +19,7 @@ WORDS = "(held out)"
 
 
 @dataclass(frozen=True, slots=True)
-class Veil:
+class Masking:
     """The queries that a page masks; ``link`` shows them, and is empty for who may not see them.
 
     ``reveal`` is what stands in addresses once they are shown.
@@ -31,7 +29,7 @@ class Veil:
     link: str
     reveal: str
 
-    def over(self, queries: Mapping[str, GoldenQuery]) -> Mapping[str, GoldenQuery]:
+    def masked(self, queries: Mapping[str, GoldenQuery]) -> Mapping[str, GoldenQuery]:
         """The queries, without the words and judgments of those that are hidden."""
         masks = {
             name: masked_query(queries[name], WORDS) for name in self.hidden if name in queries
@@ -44,22 +42,40 @@ def asks(request: Request, caller: Caller) -> bool:
     return request.query_params.get("reveal") == "on" and caller.may("evaluate")
 
 
-def veil(
+def viewer_of(request: Request, service: Service, caller: Caller) -> Viewer:
+    """What a page may show to this caller."""
+    return _viewer(service, caller, may_see=asks(request, caller))
+
+
+def _viewer(service: Service, caller: Caller, *, may_see: bool) -> Viewer:
+    return Viewer(
+        may_see,
+        purpose=f"shown in the browser to {caller.name}",
+        log=service.workspace.runs.log_held_out,
+        mask=WORDS,
+    )
+
+
+def masking(
     request: Request, service: Service, caller: Caller, held: frozenset[str], info: RunInfo
-) -> Veil:
+) -> Masking:
     """What a page on a run masks of the held-out queries on it; a look at them is noted."""
+    viewer = viewer_of(request, service, caller)
+    hidden = viewer.hidden(held, info.suite, info.test_set_version, info.run_id)
+    return masking_of(request, caller, hidden)
+
+
+def masking_of(request: Request, caller: Caller, hidden: frozenset[str]) -> Masking:
+    """The same where it is known already what is hidden."""
     if asks(request, caller):
-        if held:
-            note_look(service, caller, (info.suite, info.test_set_version), info.run_id)
-        return Veil(frozenset(), "", "on")
+        return Masking(hidden, "", "on")
     link = ""
-    if held and caller.may("evaluate"):
+    if hidden and caller.may("evaluate"):
         given = [pair for pair in request.query_params.multi_items() if pair[0] != "reveal"]
         link = address(quote(request.scope["path"]), [*given, ("reveal", "on")])
-    return Veil(held, link, "")
+    return Masking(hidden, link, "")
 
 
 def note_look(service: Service, caller: Caller, suite: tuple[str, str], run_id: str = "") -> None:
-    """Log a look: who looks often at what is held out will overfit it, without wanting to."""
-    purpose = f"shown in the browser to {caller.name}"
-    service.workspace.runs.log_held_out(HeldOutUse(*suite, run_id, purpose, now()))
+    """Log a look at the held-out part of a test set, given by name and version."""
+    _viewer(service, caller, may_see=True).note(*suite, run_id)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from assay.ingest.table_html import clean
-from assay.render.search import account
-from assay.render.snippet import Snippet, snippet, stems
+from assay.render.markup import safe_table
+from assay.render.search import account, wanted_stems
+from assay.render.snippet import Snippet, snippet
 from assay.search.response import SearchHit, SearchResponse
 
 WHOLE = 20_000
@@ -43,7 +43,7 @@ class Shown:
 
 def shown_hits(response: SearchResponse, other: SearchResponse | None = None) -> list[Shown]:
     """The results of a response; beside another one, with how far each has moved."""
-    wanted = stems(response.query)
+    wanted = wanted_stems(response)
     most = max((hit.fused for hit in response.results), default=0.0)
     ranks = {hit.chunk.chunk_id: hit.rank for hit in other.results} if other else {}
     return [_shown(hit, wanted, most, ranks) for hit in response.results]
@@ -67,8 +67,7 @@ def _shown(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int])
         title=marked(snippet(chunk.title, wanted, WHOLE)),
         summary=marked(snippet(chunk.text, wanted)),
         whole=marked(snippet(chunk.text, wanted, WHOLE)),
-        # cleaned when it was stored, and again here: what is served never rests on one place
-        table=Markup(clean(chunk.table_html)) if chunk.table_html else Markup(),  # noqa: S704
+        table=Markup(safe_table(chunk.table_html)) if chunk.table_html else Markup(),  # noqa: S704
         shares=_shares(hit, most),
         account=tuple(account(hit)),
         moved=None if before is None else before - hit.rank,

@@ -1,8 +1,9 @@
 """Which search do the controls of the playground ask for, and how is it written elsewhere?
 
-One pane is one configuration. Its parameters stand in the address under short names (those of the
-second pane begin with ``b_``), only where they differ from what is configured; the same pane can be
-written as a command line, as a request, and as a file that ``assay eval ab`` reads.
+An address has the options of a search under their names, those of the second pane after ``b_``, and
+only where they differ from what is configured. The controls of the form have names of their own
+where one option takes several of them (``c``, ``weighting``, ``w_bm25``, ``tables``); an address
+may have those, too.
 """
 
 from __future__ import annotations
@@ -13,190 +14,123 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 
+from assay.app.configurations import NAMES as OF_PANE
+from assay.app.search import weights_in_force
 from assay.errors import UsageError
-from assay.search.fusion.weights import DEFAULT_WEIGHTS
-from assay.search.request import COMPONENTS, FusionMethod, SearchOptions, changed
+from assay.model.query import FILTER_OPTIONS
+from assay.options import several
+from assay.search.request import (
+    SEARCH_OPTIONS,
+    SearchOptions,
+    changed,
+    read_changes,
+    write_changes,
+)
 
 OWN, BY_TYPE, DEFAULT = "own", "type", "default"
+OF_BOTH = ("k", *FILTER_OPTIONS)
+"""What both panes share."""
+CONTROLS = frozenset({
+    "k", "is_table", "speaker", "section", "components", "fusion_method", "rrf_k", "weights",
+    "per_type_weights", "normalization", "query_intent", "query_type", "boosts", "rerank",
+})  # fmt: skip
+"""Options that the form has a control for; others are passed on as they came."""
+TABLES = {"only": "on", "none": "off"}
 Pairs = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """The choices of one pane; None and empty mean: as configured, or as detected."""
+    """One configuration of the playground, ``usual`` is that of the service."""
 
-    components: tuple[str, ...]
-    fusion: str
-    rrf_k: int
-    weighting: str
-    weights: dict[str, float]
-    normalization: str
-    intent: str
-    query_type: str
-    boosts: bool
-    rerank: bool
+    name: str
+    prefix: str
+    options: SearchOptions
+    usual: SearchOptions
+
+    @property
+    def weighting(self) -> str:
+        """Where weights come from: the user, the type of the query, or the method."""
+        return _weighting(self.options)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Where the sliders of weights stand."""
+        return weights_in_force(self.options)
 
     def changes(self) -> dict[str, Any]:
-        """The options by the names of ``SearchOptions``."""
-        given: dict[str, Any] = {
-            "components": list(self.components),
-            "fusion_method": self.fusion,
-            "rrf_k": self.rrf_k,
-            "normalization": self.normalization,
-            "boosts": self.boosts,
-            "rerank": self.rerank,
-            "per_type_weights": self.weighting == BY_TYPE,
-            "weights": {},
-        }
-        if self.weighting == OWN:
-            given["weights"] = {name: self.weights[name] for name in self.components}
-        given |= {"query_intent": self.intent} if self.intent else {}
-        given |= {"query_type": self.query_type} if self.query_type else {}
-        return given
+        """What differs from the usual, as values for ``changed``."""
+        return read_changes(write_changes(self.options, self.usual))
 
-    def options(self, defaults: SearchOptions, **more: Any) -> SearchOptions:
-        """The options of a search, checked."""
-        return changed(defaults, **self.changes(), **more)
+    def shared_pairs(self) -> Pairs:
+        """What both panes share, for an address."""
+        return _pairs(write_changes(self.options, self.usual), OF_BOTH)
 
-    def params(self, standard: Pane, prefix: str = "") -> Pairs:
-        """What has to stand in the address."""
-        pairs: Pairs = []
-        if self.components != standard.components:
-            pairs += [("c", name) for name in self.components]
-        for name in ("fusion", "rrf_k", "weighting", "normalization", "intent", "query_type"):
-            if getattr(self, name) != getattr(standard, name):
-                pairs.append((name, str(getattr(self, name))))
-        if self.weighting == OWN:
-            pairs += [(f"w_{name}", f"{self.weights[name]:g}") for name in COMPONENTS]
-        for name in ("boosts", "rerank"):
-            if getattr(self, name) != getattr(standard, name):
-                pairs.append((name, "on" if getattr(self, name) else "off"))
-        return [(prefix + name, value) for name, value in pairs]
+    def own_pairs(self) -> Pairs:
+        """What belongs to this pane, for an address."""
+        return _pairs(write_changes(self.options, self.usual), OF_PANE, self.prefix)
 
-    def api(self, standard: Pane) -> Pairs:
-        """The parameters of ``GET /v1/search``."""
-        pairs: Pairs = []
-        if self.components != standard.components:
-            pairs.append(("components", ",".join(self.components)))
-        if self.fusion != standard.fusion:
-            pairs.append(("fusion_method", self.fusion))
-        if self.rrf_k != standard.rrf_k:
-            pairs.append(("rrf_k", str(self.rrf_k)))
-        if self.weighting == OWN:
-            pairs.append(("weights", self._weights(",", "=")))
-        elif self.weighting != standard.weighting:
-            pairs.append(("per_type_weights", "true" if self.weighting == BY_TYPE else "false"))
-        if self.normalization != standard.normalization:
-            pairs.append(("normalization", self.normalization))
-        if self.intent:
-            pairs.append(("query_intent", self.intent))
-        if self.query_type:
-            pairs.append(("query_type", self.query_type))
-        pairs += [
-            (name, "true" if getattr(self, name) else "false")
-            for name in ("boosts", "rerank")
-            if getattr(self, name) != getattr(standard, name)
-        ]
-        return pairs
-
-    def _weights(self, between: str, equals: str) -> str:
-        return between.join(f"{name}{equals}{self.weights[name]:g}" for name in self.components)
+    def hidden_pairs(self) -> Pairs:
+        """What the form has no control for, and has to pass on."""
+        pairs = self.own_pairs() + ([] if self.prefix else self.shared_pairs())
+        return [pair for pair in pairs if pair[0].removeprefix(self.prefix) not in CONTROLS]
 
 
-def standard_pane(defaults: SearchOptions) -> Pane:
-    """The pane that asks for nothing but what is configured."""
-    weights = dict(defaults.weights)
-    return Pane(
-        components=defaults.components,
-        fusion=defaults.fusion_method.value,
-        rrf_k=defaults.rrf_k,
-        weighting=OWN if weights else BY_TYPE if defaults.per_type_weights else DEFAULT,
-        weights={name: weights.get(name, DEFAULT_WEIGHTS[name]) for name in COMPONENTS},
-        normalization=defaults.normalization.value,
-        intent="",
-        query_type="",
-        boosts=defaults.boosts,
-        rerank=defaults.rerank,
-    )
-
-
-def read_pane(params: QueryParams, standard: Pane, prefix: str = "") -> Pane:
+def read_pane(params: QueryParams, usual: SearchOptions, name: str = "A") -> Pane:
     """The pane that an address asks for."""
-
-    def text(name: str, usual: str) -> str:
-        return params.get(prefix + name) or usual
-
-    chosen = _chosen(params.getlist(prefix + "c"), standard.components)
-    return Pane(
-        components=chosen,
-        fusion=text("fusion", standard.fusion),
-        rrf_k=_whole("rrf_k", text("rrf_k", str(standard.rrf_k))),
-        weighting=_one_of("weighting", text("weighting", standard.weighting)),
-        weights={
-            name: _weight(name, text(f"w_{name}", str(standard.weights[name])))
-            for name in COMPONENTS
-        },
-        normalization=text("normalization", standard.normalization),
-        intent=text("intent", ""),
-        query_type=text("query_type", ""),
-        boosts=_on(params.get(prefix + "boosts"), standard.boosts),
-        rerank=_on(params.get(prefix + "rerank"), standard.rerank),
-    )
+    prefix = "" if name == "A" else "b_"
+    texts = _texts(params, OF_BOTH) | _texts(params, OF_PANE, prefix)
+    if chosen := params.getlist(f"{prefix}c"):
+        texts.setdefault("components", ",".join(dict.fromkeys(chosen)))
+    if (tables := texts.get("tables")) is not None:
+        texts["tables"] = TABLES.get(str(tables), tables)
+    changes = read_changes(texts)
+    if "weights" not in changes:
+        changes |= _weights(params, prefix, changes, usual)
+    return Pane(name, prefix, changed(usual, **changes), usual)
 
 
-def as_file(options: SearchOptions) -> str:
-    """The configuration as YAML, in the form that ``assay eval ab`` takes for a side."""
-    lines = [
-        f"components: [{', '.join(options.components)}]",
-        f"fusion_method: {options.fusion_method.value}",
+def _weights(
+    params: QueryParams, prefix: str, changes: dict[str, Any], usual: SearchOptions
+) -> dict[str, Any]:
+    """What the choice of weights and its sliders stand for."""
+    by_type = "per_type_weights" in changes
+    choice = params.get(f"{prefix}weighting") or ("" if by_type else _weighting(usual))
+    if choice not in {OWN, BY_TYPE, DEFAULT, ""}:
+        raise UsageError(f"weighting: {choice!r:.40} is not known", hint="own, type or default")
+    if choice == "":
+        return {}
+    if choice != OWN:
+        return {"per_type_weights": choice == BY_TYPE, "weights": {}}
+    shown = weights_in_force(usual)
+    read = SEARCH_OPTIONS["weights"].read
+    weights = {
+        name: read(f"{name}={text}")[name] if (text := params.get(f"{prefix}w_{name}")) else weight
+        for name, weight in shown.items()
+        if name in changes.get("components", usual.components)
+    }
+    return {"per_type_weights": False, "weights": weights}
+
+
+def _weighting(options: SearchOptions) -> str:
+    return OWN if options.weights else BY_TYPE if options.per_type_weights else DEFAULT
+
+
+def _texts(params: QueryParams, names: Iterable[str], prefix: str = "") -> dict[str, Any]:
+    """The options in an address; an empty one is not given, as a form sends it."""
+    found: dict[str, Any] = {}
+    for one in (SEARCH_OPTIONS[name] for name in names):
+        for word in (one.name, *one.aliases):
+            given = [text for text in params.getlist(prefix + word) if text.strip()]
+            if given:
+                found[word] = given if several(one.kind) else given[-1]
+    return found
+
+
+def _pairs(texts: dict[str, str | list[str]], names: Iterable[str], prefix: str = "") -> Pairs:
+    return [
+        (prefix + name, text)
+        for name in names
+        if (written := texts.get(name)) is not None
+        for text in ([written] if isinstance(written, str) else written)
     ]
-    if options.fusion_method is FusionMethod.RRF:
-        lines.append(f"rrf_k: {options.rrf_k}")
-    else:
-        lines.append(f"normalization: {options.normalization.value}")
-    if options.weights:
-        pairs = ", ".join(f"{name}: {weight:g}" for name, weight in options.weights.items())
-        lines.append(f"weights: {{{pairs}}}")
-    elif options.per_type_weights:
-        lines.append("per_type_weights: true")
-    lines += [
-        f"boosts: {'true' if options.boosts else 'false'}",
-        f"rerank: {'true' if options.rerank else 'false'}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _chosen(names: Iterable[str], usual: tuple[str, ...]) -> tuple[str, ...]:
-    """In the usual order; a name that is not known is left for the search to refuse."""
-    given = list(dict.fromkeys(names))
-    return tuple(sorted(given, key=_place)) if given else usual
-
-
-def _place(name: str) -> int:
-    return COMPONENTS.index(name) if name in COMPONENTS else len(COMPONENTS)
-
-
-def _on(text: str | None, usual: bool) -> bool:
-    return usual if text is None else text == "on"
-
-
-def _one_of(name: str, text: str) -> str:
-    if text not in {OWN, BY_TYPE, DEFAULT}:
-        raise UsageError(f"{name}: {text!r:.40} is not known", hint="own, type or default")
-    return text
-
-
-def _whole(name: str, text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise UsageError(f"{name}: must be a whole number, not {text!r:.40}")
-    return int(text)
-
-
-def _weight(name: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0.0 <= number <= 1_000.0:
-        raise UsageError(f"the weight of {name} must be a number of 0 or more, not {text!r:.40}")
-    return number

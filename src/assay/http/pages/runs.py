@@ -9,8 +9,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
-from assay.app.history import oldest_first
-from assay.errors import UsageError
+from assay.app import runs
 from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.pages import Evaluator, Reader, ServiceOf, cli, curl, form_of, page
@@ -111,11 +110,10 @@ async def tag(request: Request, service: ServiceOf, caller: Evaluator) -> Respon
     ref, name = fields.get("run", ""), fields.get("tag", "").strip()
 
     def change() -> None:
-        store = service.workspace.runs
         if fields.get("remove"):
-            store.untag(name)
+            runs.untag(service.workspace, name)
         else:
-            store.tag(ref, name)
+            runs.tag(service.workspace, ref, name)
 
     await service.work(change)
     return RedirectResponse(f"/runs/{ref}" if fields.get("to") == "run" else "/runs", 303)
@@ -123,11 +121,7 @@ async def tag(request: Request, service: ServiceOf, caller: Evaluator) -> Respon
 
 def _listed(service: Service, chosen: Chosen, number: int) -> dict[str, Any]:
     store = service.workspace.runs
-    wanted = RunFilter(
-        suite=chosen.suite or None,
-        status=_status(chosen.status),
-        tag=chosen.tag or None,
-    )
+    wanted = runs.run_filter(chosen.suite, chosen.status, chosen.tag)
     found = store.runs(wanted, limit=PAGE, offset=(number - 1) * PAGE)
     suites = store.suites()
     suite = chosen.suite or (found.runs[0].suite if found.runs else "")
@@ -164,7 +158,7 @@ def _trend(newest_first: Sequence[RunInfo], chosen: Chosen) -> Any:
     """Values over time; a break is marked where the test set or the chunker is another."""
     points: list[TrendPoint] = []
     before: RunInfo | None = None
-    for info in oldest_first(newest_first):
+    for info in runs.oldest_first(newest_first):
         value = info.aggregate.get("metrics", {}).get(chosen.measure)
         points.append(
             TrendPoint(
@@ -189,16 +183,6 @@ def _break(before: RunInfo | None, now: RunInfo) -> str:
     if before.chunker_versions != now.chunker_versions:
         return f"chunker {', '.join(now.chunker_versions)}"
     return ""
-
-
-def _status(text: str) -> RunStatus | None:
-    if not text:
-        return None
-    try:
-        return RunStatus(text)
-    except ValueError:
-        known = ", ".join(one.value for one in RunStatus)
-        raise UsageError(f"status: {text!r:.40} is not known", hint=f"known: {known}") from None
 
 
 def _threshold(text: str) -> float | None:

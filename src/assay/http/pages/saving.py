@@ -9,11 +9,13 @@ from fastapi import Request
 from starlette.datastructures import QueryParams
 from starlette.responses import PlainTextResponse, Response
 
+from assay.app.configurations import configuration_text
+from assay.app.configurations import save_configuration as save
+from assay.app.testsets import add_query
 from assay.errors import InputError
-from assay.http.pages import saved
 from assay.http.pages.pages import Evaluator, Reader, ServiceOf, form_of, page
 from assay.http.pages.pages import router as new_router
-from assay.http.pages.pane import read_pane, standard_pane
+from assay.http.pages.pane import read_pane
 from assay.model.document import check_id
 from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
@@ -31,7 +33,8 @@ async def save_query(request: Request, service: ServiceOf, caller: Evaluator) ->
     fields = await form_of(request)
     name = fields.get("set", "").strip()
     query = _query(fields)
-    found = await service.work(lambda: saved.add_query(service.config.home, name, query))
+    layout = service.workspace.layout
+    found = await service.work(lambda: add_query(layout, name, query))
     return page(
         request,
         "ui/saved.html",
@@ -50,15 +53,15 @@ async def save_configuration(request: Request, service: ServiceOf, caller: Evalu
     fields = await form_of(request)
     searcher = await service.searcher()
     params = QueryParams(urlsplit(fields.get("address", "")).query)
-    prefix = "b_" if fields.get("prefix") == "b_" else ""
-    options = read_pane(params, standard_pane(searcher.defaults), prefix).options(searcher.defaults)
+    pane = read_pane(params, searcher.defaults, "B" if fields.get("prefix") == "b_" else "A")
     name = fields.get("name", "").strip()
-    path = await service.work(lambda: saved.save_configuration(service.config.home, name, options))
+    layout = service.workspace.layout
+    path = await service.work(lambda: save(layout, name, pane.options))
     return page(
         request,
         "ui/saved.html",
         block="answer",
-        text=f"Saved as {path.name} in the workspace's folder configs. Test it against another: "
+        text=f"Saved as {path.name} in the workspace. Test it against another: "
         f"assay eval ab {path.name} OTHER.yaml --testset NAME",
         link="",
         link_text="",
@@ -70,7 +73,7 @@ async def save_configuration(request: Request, service: ServiceOf, caller: Evalu
 async def configuration(name: str, service: ServiceOf, caller: Reader) -> Response:
     """What was saved under a name."""
     del caller
-    text = await service.work(lambda: saved.configuration_text(service.config.home, name))
+    text = await service.work(lambda: configuration_text(service.workspace.layout, name))
     return PlainTextResponse(text)
 
 

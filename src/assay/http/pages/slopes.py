@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from assay.http.pages.compared import Pair
+from assay.app.comparison import QueryPair
 from assay.model.runs import QueryOutcome, RankedResult
 
 DEPTH = 10
@@ -61,7 +61,7 @@ def slope_lines(left: Sequence[Line], right: Sequence[Line]) -> Markup:
     return Markup("".join(parts) + "</svg>")  # noqa: S704 - numbers and our own words only
 
 
-def why(pair: Pair) -> str:
+def why(pair: QueryPair) -> str:
     """What happened to the relevant result that moved most, component by component."""
     before, after = _ranks(pair.a), _ranks(pair.b)
     relevant = {

@@ -13,10 +13,8 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.app import testsets as datasets
-from assay.app.held_out import masked_diff
-from assay.errors import MissingFileError
-from assay.http.pages.compared import kept
+from assay.app import testsets
+from assay.http.pages.computed import computed
 from assay.http.pages.held_out import WORDS, asks, note_look
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl, form_of, page
@@ -24,7 +22,6 @@ from assay.http.pages.pages import router as new_router
 from assay.http.service import Service
 from assay.model.testset import QueryType, TestSet
 from assay.render.svg import HistogramBar, histogram
-from assay.testsets.load import Reading, read_test_set, shipped_folder
 
 router = new_router()
 
@@ -36,15 +33,6 @@ TARGETS = {
 """The shares that a balanced set has: 20, 15 and 15 of 50."""
 LARGE_DRIFT = 0.1
 MOST_PROBLEMS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """One test set of the list."""
-
-    name: str
-    reading: Reading
-    shipped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +57,9 @@ async def sets_page(request: Request, service: ServiceOf, caller: Reader) -> Res
     return page(
         request,
         "ui/testsets.html",
-        sets=await service.work(lambda: _listed(service)),
+        sets=await service.work(
+            lambda: testsets.list_sets(service.workspace.layout, lambda path: _read(service, path))
+        ),
         commands=[cli("testset", "list"), curl(request, "/v1/testsets")],
     )
 
@@ -113,15 +103,13 @@ async def diff_page(
     """What it takes to get from one set to the other; what either holds out is masked."""
     del caller
 
-    def work() -> dict[str, Any]:
-        before, after = (_reading(service, one).sound() for one in (name, other))
-        found = masked_diff(before, after, WORDS)
-        return {"before": before, "after": after, "found": found}
-
+    found = await service.work(lambda: testsets.diff(service.workspace, name, other, words=WORDS))
     return page(
         request,
         "ui/testset_diff.html",
-        **await service.work(work),
+        before=found.before,
+        after=found.after,
+        found=found.changes,
         commands=[cli("testset", "diff", name, other)],
     )
 
@@ -131,7 +119,7 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> Resp
     """Check a test set that was pasted; every problem with its line."""
     del caller
     text = (await form_of(request)).get("text", "")
-    reading = await service.work(lambda: datasets.read_upload(text.encode()))
+    reading = await service.work(lambda: testsets.read_upload(text.encode()))
     return page(
         request,
         "ui/validated.html",
@@ -141,30 +129,16 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> Resp
     )
 
 
-def _listed(service: Service) -> list[Listed]:
-    shipped = shipped_folder()
-    return [
-        Listed(name, _read(service, path), path.is_relative_to(shipped))
-        for name, path in sorted(datasets.names(service.config.home).items())
-    ]
-
-
-def _reading(service: Service, name: str) -> Reading:
-    path = datasets.names(service.config.home).get(name)
-    if path is None:
-        raise MissingFileError(f"there is no test set {name!r:.140}", hint="see the list")
-    return _read(service, path)
-
-
-def _read(service: Service, path: Path) -> Reading:
+def _read(service: Service, path: Path) -> testsets.Reading:
     """The file as it is now; it is read again only where it has changed."""
     state = path.stat()
     key = ("test set", str(path), str(state.st_mtime_ns), str(state.st_size))
-    return kept(service, key, lambda: read_test_set(path))
+    return computed(service, key, lambda: testsets.read(path))
 
 
 def _values(service: Service, name: str, chosen: dict[str, str], number: int) -> dict[str, Any]:
-    reading = _reading(service, name)
+    layout = service.workspace.layout
+    reading = _read(service, testsets.find(layout, name))
     found = reading.test_set
     if found is None:
         return {"reading": reading, "found": None, "name": name}
@@ -192,8 +166,8 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         ),
         "judgments": sum(grades.values()),
         "expects": Counter(query.expect.value for query in found.queries),
-        "others": [other for other in datasets.names(service.config.home) if other != name],
-        "looks": service.workspace.runs.held_out_uses(found.name),
+        "others": [other for other in testsets.names(layout) if other != name],
+        "looks": testsets.looks(service.workspace, found).uses,
     }
 
 

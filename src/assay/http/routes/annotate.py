@@ -1,4 +1,4 @@
-"""How do annotators work over HTTP, each without seeing what the other says?
+"""How do annotators work over HTTP, each without seeing the other's grades?
 
 A key that is not an administrator's works under its own name: ``assay keys create ann --scope
 annotate`` makes one for ann. While the service is open to this machine only and there are no keys,
@@ -7,33 +7,26 @@ the name in the request counts.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Path, Query
 from fastapi.responses import JSONResponse
 
-from assay.app.desk import Desk, desk
+from assay.app.annotation import Decided, Desk, Graded, NextTask, Undone, open_desk, open_desks
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import ProblemError
-from assay.http.routing import Evaluator, ServiceOf, refusals
+from assay.http.routing import Evaluator, ServiceOf, answers, refusals, rendered
 from assay.http.routing import router as new_router
-from assay.http.search_body import safe_table
 from assay.http.service import Service
 from assay.http.wire.annotate import (
-    AgreementAnswer,
-    DecidedAnswer,
     DecisionRequest,
     DisputesAnswer,
-    GradedAnswer,
     GradeRequest,
-    NextAnswer,
     RoundsAnswer,
-    UndoneAnswer,
     UndoRequest,
 )
-from assay.http.wire.base import Id
-from assay.model.annotation import Round, Task
+from assay.http.wire.base import Id, Json
+from assay.model.codec import encode
 
 router = new_router("annotation", prefix="/v1")
 
@@ -42,129 +35,86 @@ RoundId = Annotated[Id, Path(description="The round, or latest.")]
 Person = Annotated[Id, Query(description="Who is asking.")]
 
 
-@router.get("/rounds", response_model=RoundsAnswer, responses=refusals())
+@router.get("/rounds", responses={**answers(RoundsAnswer), **refusals()})
 async def list_rounds(service: ServiceOf, caller: Annotator) -> JSONResponse:
     """Rounds of judging, newest first."""
     del caller
 
-    def work() -> list[dict[str, Any]]:
-        store = service.workspace.annotations
-        return [_round(Desk(store, held)) for held in store.rounds()]
+    def cards() -> RoundsAnswer:
+        return RoundsAnswer(tuple(desk.card() for desk in open_desks(service.workspace)))
 
-    return JSONResponse({"rounds": await service.work(work)})
+    return await rendered(service, lambda: encode(cards()))
 
 
-@router.get("/rounds/{round_id}/next", response_model=NextAnswer, responses=refusals(404))
+@router.get("/rounds/{round_id}/next", responses={**answers(NextTask), **refusals(404)})
 async def next_task(
     round_id: RoundId, annotator: Person, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """The next passage for an annotator, and how far they are."""
-    _same_person(caller, annotator)
-
-    def work() -> dict[str, Any]:
-        at = _desk(service, round_id)
-        task = at.next(annotator)
-        return {
-            "task": None if task is None else _task(task),
-            "progress": asdict(at.progress(annotator)),
-        }
-
-    return JSONResponse(await service.work(work))
+    _check_person(caller, annotator)
+    return await rendered(service, lambda: encode(_desk(service, round_id).turn(annotator)))
 
 
-@router.post("/rounds/{round_id}/grades", response_model=GradedAnswer, responses=refusals(404, 409))
+@router.post("/rounds/{round_id}/grades", responses={**answers(Graded), **refusals(404, 409)})
 async def grade(
-    round_id: RoundId, said: GradeRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, asked: GradeRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Enter a grade; it is on the disk when this answers, and sending it again changes nothing."""
-    _same_person(caller, said.annotator)
+    _check_person(caller, asked.annotator)
 
-    def work() -> dict[str, Any]:
-        at = _desk(service, round_id)
-        entered = at.grade(said.annotator, (said.query_id, said.chunk_id), said.grade, said.comment)
-        return {"grade": asdict(entered), "progress": asdict(at.progress(said.annotator))}
+    def enter() -> Graded:
+        key = (asked.query_id, asked.chunk_id)
+        return _desk(service, round_id).grade(asked.annotator, key, asked.grade, asked.comment)
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, lambda: encode(enter()))
 
 
-@router.post("/rounds/{round_id}/undo", response_model=UndoneAnswer, responses=refusals(404, 409))
+@router.post("/rounds/{round_id}/undo", responses={**answers(Undone), **refusals(404, 409)})
 async def undo(
     round_id: RoundId, asked: UndoRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Take back an annotator's last grade."""
-    _same_person(caller, asked.annotator)
-
-    def work() -> dict[str, Any]:
-        at = _desk(service, round_id)
-        undone = at.undo(asked.annotator)
-        return {
-            "undone": None if undone is None else asdict(undone),
-            "progress": asdict(at.progress(asked.annotator)),
-        }
-
-    return JSONResponse(await service.work(work))
+    _check_person(caller, asked.annotator)
+    return await rendered(service, lambda: encode(_desk(service, round_id).undo(asked.annotator)))
 
 
-@router.get("/rounds/{round_id}/disputes", response_model=DisputesAnswer, responses=refusals(404))
+@router.get("/rounds/{round_id}/disputes", responses={**answers(DisputesAnswer), **refusals(404)})
 async def disputes(
     round_id: RoundId, person: Person, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """What the annotators disagree about, for a third person."""
-    _same_person(caller, person)
-
-    def work() -> list[dict[str, Any]]:
-        return [
-            {
-                "task": _task(one.task),
-                "grades": list(one.grades),
-                "comments": list(one.comments),
-            }
-            for one in _desk(service, round_id).disputes(person)
-        ]
-
-    return JSONResponse({"disputes": await service.work(work)})
+    _check_person(caller, person)
+    return await rendered(
+        service, lambda: encode(DisputesAnswer(_desk(service, round_id).disputes(person)))
+    )
 
 
-@router.post(
-    "/rounds/{round_id}/decisions", response_model=DecidedAnswer, responses=refusals(404, 409)
-)
+@router.post("/rounds/{round_id}/decisions", responses={**answers(Decided), **refusals(404, 409)})
 async def decide(
-    round_id: RoundId, said: DecisionRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, asked: DecisionRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
-    """Enter what the third person says."""
-    _same_person(caller, said.person)
+    """Enter the third person's decision."""
+    _check_person(caller, asked.person)
 
-    def work() -> dict[str, Any]:
-        at = _desk(service, round_id)
-        made = at.decide(said.person, (said.query_id, said.chunk_id), said.grade, said.comment)
-        return {
-            "query_id": made.query_id,
-            "chunk_id": made.chunk_id,
-            "grade": made.grade,
-            "by": made.by,
-            "open": at.open_items(),
-        }
+    def enter() -> Decided:
+        key = (asked.query_id, asked.chunk_id)
+        return _desk(service, round_id).decide(asked.person, key, asked.grade, asked.comment)
 
-    return JSONResponse(await service.work(work))
+    return await rendered(service, lambda: encode(enter()))
 
 
-@router.get("/rounds/{round_id}/agreement", response_model=AgreementAnswer, responses=refusals(404))
+@router.get("/rounds/{round_id}/agreement", response_model=Json, responses=refusals(404))
 async def agreement(round_id: RoundId, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Kappa, confusion and differences; needs the scope evaluate, since it shows grades."""
     del caller
-
-    def work() -> dict[str, Any]:
-        at = _desk(service, round_id)
-        return {**at.agreement().to_dict(), "open": at.open_items()}
-
-    return JSONResponse(await service.work(work))
+    return await rendered(service, lambda: _desk(service, round_id).report())
 
 
 def _desk(service: Service, round_id: str) -> Desk:
-    return desk(service.workspace.annotations, round_id)
+    return open_desk(service.workspace, round_id)
 
 
-def _same_person(caller: Caller, name: str) -> None:
+def _check_person(caller: Caller, name: str) -> None:
     """A key works under its own name; an administrator's under any."""
     if caller.who and caller.who != name and "admin" not in caller.scopes:
         raise ProblemError(
@@ -173,21 +123,3 @@ def _same_person(caller: Caller, name: str) -> None:
             f"this key belongs to {caller.who}, not to {name}",
             hint=f"assay keys create {name} --scope annotate",
         )
-
-
-def _task(task: Task) -> dict[str, Any]:
-    return {**asdict(task), "table_html": safe_table(task.table_html)}
-
-
-def _round(at: Desk) -> dict[str, Any]:
-    held: Round = at.held
-    return {
-        "round_id": held.round_id,
-        "purpose": held.purpose.value,
-        "test_set": held.test_set,
-        "version": held.version,
-        "annotators": list(held.annotators),
-        "passages": len(at.items),
-        "created_at": held.created_at,
-        "closed_at": held.closed_at,
-    }

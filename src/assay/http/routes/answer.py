@@ -11,17 +11,19 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from assay.app.answers import answer_from
-from assay.http.routing import Reader, ServiceOf, refusals
+from assay.app.answers import Answered, answer_from
+from assay.app.search import options_of_caller
+from assay.http.routing import Reader, ServiceOf, answers, refusals
 from assay.http.routing import router as new_router
-from assay.http.wire.answer import AnswerAnswer, QueryAnswer
+from assay.http.wire.answer import QueryAnswer
 from assay.http.wire.base import QueryText
 from assay.http.wire.search import AnswerParameters
+from assay.model.codec import encode
 
 router = new_router("search", prefix="/v1")
 
 
-@router.get("/answer", response_model=AnswerAnswer, responses=refusals(404, 502))
+@router.get("/answer", responses={**answers(Answered, request_id=True), **refusals(404, 502)})
 async def answer(
     asked: Annotated[AnswerParameters, Query()],
     request: Request,
@@ -30,12 +32,11 @@ async def answer(
 ) -> JSONResponse:
     """Answer a question from the corpus with sources, or refuse to."""
     del caller
-    response = await service.search(asked.q, **asked.changes())
+    changes = options_of_caller(service.workspace.settings, asked.changes())
+    response = await service.search(asked.q, **changes)
     service.log_query(response)
     found = await service.work(lambda: answer_from(service.workspace, asked.q, response))
-    return JSONResponse(
-        found.to_dict() | {"request_id": request.scope["assay.exchange"].request_id}
-    )
+    return JSONResponse(encode(found) | {"request_id": request.scope["assay.exchange"].request_id})
 
 
 @router.get("/search/classify", response_model=QueryAnswer, responses=refusals())

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from assay import limits
-from assay.errors import UsageError
+from assay.app.backup import open_backup
 from assay.http.routing import Admin, ServiceOf, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.search import Switch
+from assay.http.wire.base import Switch
 from assay.model.moments import now
-from assay.store.backup import BACKING_UP, back_up, scratch
-from assay.store.file_copy import is_frozen
 
 router = new_router("documents", prefix="/v1")
 
@@ -37,14 +33,12 @@ async def backup(
     caller: Admin,
     vectors: Annotated[Switch, Query(description="Keep vectors, so nothing is encoded.")] = False,
 ) -> StreamingResponse:
-    """A checked copy of the whole workspace, made while it is in use: one file to keep."""
+    """A checked copy of the workspace, made while it is in use: one file to keep.
+
+    With PostgreSQL, documents, runs and judgments are on that server and not in the file.
+    """
     del caller
-    if service.config.database != "sqlite":
-        raise UsageError(
-            "this workspace keeps its data on a PostgreSQL server",
-            hint="pg_dump backs up a server's databases",
-        )
-    file = await service.work(lambda: _made(service.config.home, vectors=vectors))
+    file = await service.work(lambda: open_backup(service.workspace, vectors=vectors))
     return StreamingResponse(
         _parts(service, file),
         media_type="application/gzip",
@@ -53,17 +47,6 @@ async def backup(
             "content-disposition": f'attachment; filename="assay-{now()[:10]}.tar.gz"',
         },
     )
-
-
-def _made(home: Path, *, vectors: bool) -> BinaryIO:
-    """The backup, open and already without a name: nothing stays behind whatever happens."""
-    if not home.is_dir():
-        raise UsageError("there is no workspace yet", hint="POST /v1/documents makes one")
-    place = Path(tempfile.gettempdir()) if is_frozen(home) else home
-    with scratch(place, BACKING_UP) as folder:
-        target = folder / "assay.tar.gz"
-        back_up(home, target, vectors=vectors)
-        return target.open("rb")
 
 
 async def _parts(service: Service, file: BinaryIO) -> AsyncIterator[bytes]:

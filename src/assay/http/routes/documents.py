@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from assay.app.corpus import listed_documents
-from assay.app.engine import model_shelf
-from assay.encode.catalog import CARDS
-from assay.errors import MissingFileError
+from assay.app import corpus
+from assay.app.corpus import DocumentPage, DocumentsWritten
+from assay.app.index import IndexWritten
+from assay.app.models import ModelRow
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
-from assay.http.routing import Admin, Reader, ServiceOf, refusals, rendered
+from assay.http.routing import Admin, Reader, ServiceOf, answers, refusals, rendered
 from assay.http.routing import router as new_router
-from assay.http.search_body import safe_table
 from assay.http.service import Service
 from assay.http.wire.base import Id, Json
 from assay.http.wire.documents import (
     CheckAnswer,
-    DocumentsAnswer,
+    DeleteRequest,
     IndexRequest,
-    IndexWritten,
     IngestRequest,
-    ModelsAnswer,
     PlacesAnswer,
     PlacesRequest,
     PresentAnswer,
     PresentRequest,
-    WrittenAnswer,
 )
 from assay.http.wire.jobs import JobBody
 from assay.http.wire.paging import Limit, Offset
-from assay.store.jobs import Job
+from assay.model.codec import encode
+from assay.model.document import StoredDocument
+from assay.render.markup import safe_table
 
 router = new_router("documents", prefix="/v1")
 
 LATER: dict[int | str, dict[str, Any]] = {202: {"description": "It goes on", "model": JobBody}}
 
 
-@router.post("/documents", response_model=WrittenAnswer, responses={**refusals(409), **LATER})
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """Every model that is known."""
+
+    models: tuple[ModelRow, ...]
+
+
+@router.post("/documents", responses={**answers(DocumentsWritten), **refusals(409), **LATER})
 async def ingest(
     asked: IngestRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
@@ -48,41 +53,41 @@ async def ingest(
     return await _done(service, request, "ingest", asked.model_dump(), caller.name)
 
 
-@router.get("/documents", response_model=DocumentsAnswer, responses=refusals())
+@router.get("/documents", responses={**answers(DocumentPage), **refusals()})
 async def list_documents(
     service: ServiceOf, caller: Reader, limit: Limit = 50, offset: Offset = 0
 ) -> JSONResponse:
     """Documents by id, with their titles and numbers of chunks."""
     del caller
-
-    def work() -> dict[str, Any]:
-        return listed_documents(service.workspace, limit=limit, offset=offset)
-
-    return await rendered(service, work)
+    return await rendered(
+        service, lambda: encode(service.workspace.documents(limit=limit, offset=offset))
+    )
 
 
-@router.get("/documents/{doc_id}", response_model=Json, responses=refusals(404))
+@router.get("/documents/{doc_id}", responses={**answers(StoredDocument), **refusals(404)})
 async def show(doc_id: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
     """A document with its sections and chunks."""
     del caller
-    found = await service.work(lambda: service.workspace.store.document(doc_id))
-    if found is None:
-        raise MissingFileError(f"there is no document {doc_id!r:.140}")
-    fields, chunks = found
-    for section in fields["sections"]:
-        section["table_html"] = safe_table(section["table_html"])
-    rows = [{**asdict(chunk), "table_html": safe_table(chunk.table_html)} for chunk in chunks]
-    return JSONResponse({**fields, "chunks": rows})
+    return await rendered(service, lambda: encode(_harmless(service.workspace.document(doc_id))))
 
 
 @router.delete(
-    "/documents/{doc_id}", response_model=WrittenAnswer, responses={**refusals(404), **LATER}
+    "/documents/{doc_id}",
+    responses={**answers(DocumentsWritten), **refusals(404), **LATER},
 )
 async def delete(doc_id: Id, request: Request, service: ServiceOf, caller: Admin) -> JSONResponse:
     """Delete a document, and bring the index up to date."""
-    if await service.work(lambda: service.workspace.store.document(doc_id)) is None:
-        raise MissingFileError(f"there is no document {doc_id!r:.140}")
-    return await _done(service, request, "delete", {"doc_ids": [doc_id]}, caller.name)
+    return await _deleted(service, request, [doc_id], caller.name)
+
+
+@router.post(
+    "/documents/delete", responses={**answers(DocumentsWritten), **refusals(404, 409), **LATER}
+)
+async def delete_several(
+    asked: DeleteRequest, request: Request, service: ServiceOf, caller: Admin
+) -> JSONResponse:
+    """Delete documents, and bring the index up to date; with an unknown id, none is deleted."""
+    return await _deleted(service, request, asked.doc_ids, caller.name)
 
 
 @router.post("/chunks/places", response_model=PlacesAnswer, responses=refusals())
@@ -119,7 +124,7 @@ async def check_index(service: ServiceOf, caller: Admin) -> JSONResponse:
     return JSONResponse({"sound": not problems, "problems": problems})
 
 
-@router.post("/index", response_model=IndexWritten, responses={**refusals(409), **LATER})
+@router.post("/index", responses={**answers(IndexWritten), **refusals(409), **LATER})
 async def write_index(
     asked: IndexRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
@@ -127,24 +132,33 @@ async def write_index(
     return await _done(service, request, "index", asked.model_dump(), caller.name)
 
 
-@router.get("/models", response_model=ModelsAnswer, responses=refusals())
+@router.get("/models", responses={**answers(ModelList), **refusals()})
 async def models(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every model, what it is for and whether it is here."""
     del caller
-    here = model_shelf(service.config)
-    rows = [
-        {
-            "name": card.name,
-            "role": card.role,
-            "about": card.about,
-            "dimension": card.dimension,
-            "licence": card.licence,
-            "requires_gpu": card.requires_gpu,
-            "here": here.find(card) is not None,
-        }
-        for card in CARDS.values()
-    ]
-    return JSONResponse({"models": rows})
+    rows = await service.work(service.workspace.models)
+    nameless = tuple(replace(row, folder=None) for row in rows)  # where it lies is not for callers
+    return JSONResponse(encode(ModelList(nameless)))
+
+
+def _harmless(document: StoredDocument) -> StoredDocument:
+    """Markup of tables is made harmless once more on its way out, whatever the store holds."""
+    return replace(
+        document,
+        sections=tuple(
+            replace(one, table_html=safe_table(one.table_html)) for one in document.sections
+        ),
+        chunks=tuple(
+            replace(one, table_html=safe_table(one.table_html)) for one in document.chunks
+        ),
+    )
+
+
+async def _deleted(
+    service: Service, request: Request, doc_ids: list[str], owner: str
+) -> JSONResponse:
+    await service.work(lambda: corpus.require_documents(service.workspace, doc_ids))
+    return await _done(service, request, "delete", {"doc_ids": doc_ids}, owner)
 
 
 async def _done(
@@ -157,9 +171,6 @@ async def _done(
             new_job_id(kind), kind, content, owner=owner, idempotency_key=key
         )
     )
-    return await answered(service, job, wait=wants_waiting(request.headers), body=_result)
-
-
-def _result(job: Job) -> dict[str, Any]:
-    assert job.result is not None
-    return dict(job.result)
+    return await answered(
+        service, job, wait=wants_waiting(request.headers), body=lambda job: dict(job.result or {})
+    )

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 
-from assay.app.evaluation import request_of
+from assay import limits
+from assay.app import testsets, workflow
+from assay.app.evaluation import EvaluationRequest, request_fields
+from assay.app.search import options_of_caller
+from assay.errors import LimitError
+from assay.hits import strict_json
+from assay.http.edge.problems import Fault, ProblemError
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
 from assay.http.routes.testsets import EXAMPLE
 from assay.http.routing import Evaluator, ServiceOf, refusals
 from assay.http.routing import router as new_router
-from assay.http.wire.evaluate import EvaluateAnswer, EvaluateParameters
+from assay.http.wire.evaluate import (
+    CrossModeAnswer,
+    EvaluateAnswer,
+    EvaluateParameters,
+    Trigger,
+    request_options,
+)
 from assay.http.wire.jobs import JobBody
-from assay.store.jobs import Job
+from assay.model.codec import decode
+
+if TYPE_CHECKING:
+    from assay.app.jobs import Job
+    from assay.app.workspace import Workspace
 
 router = new_router("evaluation", prefix="/v1")
 
@@ -47,7 +65,7 @@ BODY: dict[str, Any] = {
 
 @router.post(
     "/evaluate",
-    response_model=EvaluateAnswer,
+    response_model=EvaluateAnswer | CrossModeAnswer,
     responses={
         **refusals(404, 409),
         202: {"description": "It goes on: follow the job", "model": JobBody},
@@ -66,21 +84,61 @@ async def evaluate(
     ``Location``). ``Prefer: respond-async`` asks for the job at once. The same ``Idempotency-Key``
     or ``evaluation_id`` with the same body finds the same evaluation again.
     """
+    options_of_caller(service.workspace.settings, asked.changes())
     body = await request.body()
-    given, content = await service.work(lambda: request_of(service.config.home, body, asked))
+    wanted = await service.work(lambda: evaluation_request(service.workspace, body, asked))
     key = idempotency_key(request.headers)
     await service.searcher()  # refused at once where nothing can be searched
     job = await service.work(
-        lambda: service.jobs.submit(
-            given or new_job_id("evaluation"),
-            "evaluation",
-            content,
+        lambda: service.jobs.submit_evaluation(
+            wanted.run_id or new_job_id("evaluation"),
+            wanted,
             owner=caller.name,
             idempotency_key=key,
-            total=len(content["test_set"]["queries"]),
         )
     )
     return await answered(service, job, wait=wants_waiting(request.headers), body=_result)
+
+
+def evaluation_request(
+    workspace: Workspace, body: bytes, asked: EvaluateParameters
+) -> EvaluationRequest:
+    """What a body and the parameters beside it ask for; parameters win."""
+    trigger = _trigger(body)
+    if trigger is None:
+        request = EvaluationRequest(test_set=testsets.read_upload(body, lenient=True).sound())
+    else:
+        request = workflow.triggered(workspace, decode(workflow.Trigger, trigger.model_dump()))
+    assert request.test_set is not None
+    count = len(request.test_set.queries)
+    if count > limits.MAX_UPLOAD_QUERIES:
+        raise LimitError(
+            f"{count:,} queries, and {limits.MAX_UPLOAD_QUERIES:,} are allowed",
+            hint="evaluate parts of the test set, or use the command line",
+        )
+    return replace(
+        request,
+        options={**request.options, **asked.changes()},
+        run_id=asked.evaluation_id or request.run_id,
+        **request_fields(request_options(asked)),
+    )
+
+
+def _trigger(body: bytes) -> Trigger | None:
+    """The request, where it names a dataset; None where it is a test set itself."""
+    if body.lstrip()[:1] != b"{":
+        return None  # YAML, or a list: the reader of test sets has its say
+    content = strict_json.values(body, "body")[0][1]
+    if "dataset_id" not in content or "test_queries" in content:
+        return None
+    try:
+        return Trigger.model_validate(content)
+    except ValidationError as error:
+        faults = [
+            Fault(".".join(["body", *map(str, one["loc"])]), one["msg"]) for one in error.errors()
+        ]
+        detail = f"{faults[0].where}: {faults[0].message}"
+        raise ProblemError(422, "invalid", detail, errors=faults) from None
 
 
 def _result(job: Job) -> dict[str, Any]:

@@ -12,15 +12,14 @@ from fastapi import Query
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from assay import limits
+from assay.app.jobs import ENDED
 from assay.http.edge.problems import ProblemError
 from assay.http.job_answers import job_body
 from assay.http.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id
+from assay.http.wire.base import Id, Whole
 from assay.http.wire.jobs import JobBody, JobsAnswer
-from assay.http.wire.search import Whole
-from assay.store.jobs import ENDED
 
 router = new_router("jobs", prefix="/v1")
 

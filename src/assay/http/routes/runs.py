@@ -5,46 +5,70 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Response
 from fastapi.responses import JSONResponse
 
-from assay.app.gate import gate_runs
-from assay.app.held_out import masked_comparison, masked_outcome, masked_outcomes
-from assay.app.run_exchange import outcome_json, pack, push, stored_run, unpack
-from assay.evaluation.ab import ab
-from assay.evaluation.compare import compare_runs
-from assay.evaluation.stored_run import StoredRun
-from assay.http.held_out import hidden_from, kept_from, run_shown_to, shown_to
-from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, refusals, rendered
+from assay.app import comparison, runs
+from assay.app.gate import GateRequest, gate
+from assay.http.held_out import viewer_of
+from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, answers, refusals, rendered
 from assay.http.routing import router as new_router
-from assay.http.service import Service
-from assay.http.wire.base import Id, Json
+from assay.http.wire.base import Id, Json, Switch, Whole
 from assay.http.wire.paging import Limit, Offset
 from assay.http.wire.runs import (
-    AbRequest,
-    CompareRequest,
+    AbBody,
+    CompareBody,
     DeletedAnswer,
-    GateRequest,
+    GateBody,
+    HistoryAnswer,
     OutcomesAnswer,
     PushAnswer,
     PushedRun,
     Ref,
-    RunBody,
-    RunsAnswer,
+    RescoreBody,
     TagAnswer,
+    query_schema,
 )
-from assay.http.wire.search import Switch
-from assay.model.run_store import RunFilter
-from assay.model.runs import RunStatus
+from assay.http.wire.statistics import MeasureParameters, SamplingParameters
+from assay.model.codec import decode, encode, json_schema
+from assay.model.ranking import MatchName
+from assay.model.run_store import RunPage
+from assay.model.runs import RunInfo
 from assay.model.testset_json import to_plain
-from assay.render.runs import run_json
+from assay.render.report_page import run_page
+from assay.render.report_text import run_csv, run_markdown
+from assay.render.run_file import trec_run
+from assay.render.runs import history_json
 
 router = new_router("runs", prefix="/v1")
 
 Run = Annotated[Ref, Path()]
+Match = Annotated[
+    MatchName, Query(description="By the ids that were judged, by document, or by span.")
+]
+Form = Literal["json", "md", "html", "csv"]
+TYPES: dict[Form, str] = {
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+}
+REPORTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/markdown": {"schema": {"type": "string"}},
+            "text/html": {"schema": {"type": "string"}},
+            "text/csv": {"schema": {"type": "string"}},
+        }
+    }
+}
+TREC: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/plain": {"schema": {"type": "string"}}}}
+}
 
 
-@router.get("/runs", response_model=RunsAnswer, responses=refusals())
+@router.get("/runs", responses={**refusals(), **answers(json_schema(RunPage))})
 async def list_runs(
     service: ServiceOf,
     caller: Reader,
@@ -53,18 +77,20 @@ async def list_runs(
         Literal["running", "interrupted", "complete", "failed"] | None, Query()
     ] = None,
     tag: Annotated[Id | None, Query(description="The run with this tag.")] = None,
+    config_hash: Annotated[
+        str | None,
+        Query(pattern="^[0-9a-f]{1,64}$", description="Runs of this configuration."),
+    ] = None,
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> JSONResponse:
     """Runs, newest first."""
     del caller
-    chosen = RunFilter(suite=suite, status=RunStatus(status) if status else None, tag=tag)
-
-    def work() -> dict[str, Any]:
-        page = service.workspace.runs.runs(chosen, limit=limit, offset=offset)
-        return {"total": page.total, "runs": [run_json(info) for info in page.runs]}
-
-    return await rendered(service, work)
+    chosen = runs.run_filter(suite, status, tag, config_hash)
+    return await rendered(
+        service,
+        lambda: encode(runs.list_runs(service.workspace, chosen, limit=limit, offset=offset)),
+    )
 
 
 @router.post("/runs", response_model=PushAnswer, status_code=201, responses=refusals(409))
@@ -73,18 +99,23 @@ async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> 
     del caller
 
     def work() -> dict[str, Any]:
-        run = unpack(pushed.model_dump())
-        return {"run_id": run.info.run_id, "new": push(service.workspace.runs, run)}
+        run = runs.unpack(pushed.model_dump())
+        return {"run_id": run.info.run_id, "new": runs.push(service.workspace.runs, run)}
 
     answer = await service.work(work)
     return JSONResponse(answer, 201, {"location": f"/v1/runs/{answer['run_id']}"})
 
 
-@router.get("/runs/{ref}", response_model=RunBody, responses=refusals(404))
-async def show_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
+@router.get("/runs/{ref}", responses={**refusals(404), **answers(json_schema(RunInfo))})
+async def show_run(
+    ref: Run,
+    service: ServiceOf,
+    caller: Reader,
+    suite: Annotated[Id | None, Query(description="Where latest looks.")] = None,
+) -> JSONResponse:
     """One run and its aggregate."""
     del caller
-    return await rendered(service, lambda: run_json(service.workspace.runs.run(ref)))
+    return await rendered(service, lambda: encode(service.workspace.runs.run(ref, suite=suite)))
 
 
 @router.get("/runs/{ref}/queries", response_model=OutcomesAnswer, responses=refusals(404))
@@ -95,22 +126,38 @@ async def run_queries(
     limit: Limit = 100,
     offset: Offset = 0,
     stages: Annotated[Switch, Query(description="What each component found, too.")] = True,
+    depth: Annotated[
+        int | None, Whole, Query(ge=1, le=100_000, description="The first results only.")
+    ] = None,
+    query: Annotated[list[Id], Query(max_length=1_000, description="These queries only.")] = [],  # noqa: B006 - the framework copies it
 ) -> JSONResponse:
     """What happened to each query of a run.
 
     Answers, errors and warnings of held-out queries are masked unless the key has the scope
     evaluate; then the look is logged.
     """
+    request = runs.OutcomesRequest(
+        run=ref, limit=limit, offset=offset, stages=stages, depth=depth, queries=tuple(query)
+    )
+    viewer = viewer_of(caller, service)
+    return await rendered(
+        service, lambda: runs.outcomes(service.workspace, request, viewer).to_dict()
+    )
 
-    def work() -> dict[str, Any]:
-        run = service.workspace.stored_run(ref, stages=stages)
-        page = run.outcomes[offset : offset + limit]
-        telling = [one.query_id for one in page if masked_outcome(one) != one]
-        hidden = hidden_from(caller, service, run.test_set, telling)
-        rows = [outcome_json(one) for one in masked_outcomes(page, hidden)]
-        return {"run_id": run.name, "total": len(run.outcomes), "outcomes": rows}
 
-    return await rendered(service, work)
+@router.get(
+    "/runs/{ref}/queries/{query_id}", responses={**refusals(404), **answers(query_schema())}
+)
+async def run_query(
+    ref: Run, query_id: Id, service: ServiceOf, caller: Reader, match: Match = "exact"
+) -> JSONResponse:
+    """One query of a run: what was judged, at which rank it was found, and what came back.
+
+    A held-out one is masked unless the key has the scope evaluate; then the look is logged.
+    """
+    request = runs.QueryRequest(run=ref, query_id=query_id, match=match)
+    viewer = viewer_of(caller, service)
+    return await rendered(service, lambda: runs.query(service.workspace, request, viewer).to_dict())
 
 
 @router.get("/runs/{ref}/testset", response_model=Json, responses=refusals(404))
@@ -119,12 +166,10 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
 
     Held-out queries are masked unless the key has the scope evaluate; then the look is logged.
     """
-
-    def work() -> dict[str, Any]:
-        runs = service.workspace.runs
-        return to_plain(shown_to(caller, service, runs.test_set(runs.run(ref).run_id)))
-
-    return await rendered(service, work)
+    viewer = viewer_of(caller, service)
+    return await rendered(
+        service, lambda: to_plain(runs.queries_of(service.workspace, ref, viewer))
+    )
 
 
 @router.get("/runs/{ref}/export", response_model=PushedRun, responses=refusals(404))
@@ -134,9 +179,134 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     A run with held-out queries needs a key with the scope evaluate, and the look is logged; with
     another key they are masked, and no service takes that.
     """
+    viewer = viewer_of(caller, service)
+    return await rendered(service, lambda: runs.packed(service.workspace, ref, viewer))
+
+
+@router.get("/runs/{ref}/trec", response_class=Response, responses={**refusals(404), **TREC})
+async def run_file(
+    ref: Run,
+    service: ServiceOf,
+    caller: Reader,
+    documents: Annotated[Switch, Query(description="Name documents, not chunks.")] = False,
+    component: Annotated[Id | None, Query(description="The list of this component.")] = None,
+) -> Response:
+    """The rankings of a run as a TREC run file."""
+    del caller
+
+    def work() -> str:
+        request = runs.ExportRequest(run=ref, component=component)
+        found = runs.export(service.workspace, request)
+        return trec_run(found.outcomes, found.tag, documents=documents) + "\n"
+
+    return Response(await service.work(work), media_type="text/plain; charset=utf-8")
+
+
+@router.get("/runs/{ref}/scores", response_model=Json, responses=refusals(404))
+async def run_scores(
+    ref: Run,
+    service: ServiceOf,
+    caller: Reader,
+    measures: MeasureParameters,
+    statistics: SamplingParameters,
+    match: Match = "exact",
+    per_component: Annotated[Switch, Query(description="Every component for itself.")] = False,
+    waterfall: Annotated[Switch, Query(description="Where documents were lost.")] = False,
+    per_query: Annotated[Switch, Query(description="The values of every query.")] = False,
+) -> JSONResponse:
+    """Score a stored run, also under other measures; nothing is searched.
+
+    A waterfall names no documents of held-out queries unless the key has the scope evaluate; then
+    the look is logged.
+    """
+    request = runs.ShowRequest(
+        run=ref,
+        measures=measures,
+        match=match,
+        per_component=per_component,
+        waterfall=waterfall,
+        statistics=statistics,
+    )
+    viewer = viewer_of(caller, service)
+    return await rendered(
+        service,
+        lambda: runs.show(service.workspace, request, viewer).to_dict(per_query=per_query),
+    )
+
+
+@router.post("/runs/{ref}/rescore", response_model=Json, responses=refusals(404))
+async def rescore(
+    ref: Run, asked: RescoreBody, service: ServiceOf, caller: Evaluator
+) -> JSONResponse:
+    """Score a run again with newer formulas or more measures, and keep the result."""
+    del caller
+    request = runs.RescoreRequest(run=ref, measures=asked.measures or (), match=asked.match)
 
     def work() -> dict[str, Any]:
-        return pack(run_shown_to(caller, service, stored_run(service.workspace.runs, ref)))
+        (rescored,) = runs.rescore(service.workspace, request)
+        return rescored.to_dict()
+
+    return await rendered(service, work)
+
+
+@router.get("/runs/{ref}/report", response_class=Response, responses={**refusals(404), **REPORTS})
+async def report(
+    ref: Run,
+    service: ServiceOf,
+    caller: Reader,
+    measures: MeasureParameters,
+    statistics: SamplingParameters,
+    form: Annotated[Form, Query(alias="format", description="How it is written.")] = "json",
+    workflow: Annotated[Switch, Query(description="P and R at 1, 3, 5, 10, MAP, nDCG@10.")] = False,
+    target: Annotated[
+        list[Annotated[str, Query(max_length=100)]],
+        Query(max_length=50, description="What to reach, as in P@5=0.65."),
+    ] = [],  # noqa: B006 - the framework copies it
+) -> Response:
+    """A report on one run: tables, breakdowns, insights, worst queries.
+
+    The page masks held-out queries unless the key has the scope evaluate; then the look is logged.
+    """
+    request = runs.ReportRequest(
+        run=ref,
+        measures=measures,
+        workflow=workflow,
+        targets=tuple(target),
+        statistics=statistics,
+    )
+
+    def work() -> Response:
+        found = runs.report(service.workspace, request)
+        if form == "json":
+            return JSONResponse(found.to_dict())
+        if form == "html":
+            found = replace(found, run=viewer_of(caller, service).seen_run(found.run))
+        write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
+        # the page has a style of its own, which the policy of this site would not let it use
+        headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}
+        return Response(
+            write(found), media_type=TYPES[form], headers=headers if form == "html" else None
+        )
+
+    return await service.work(work)
+
+
+@router.get("/history/{suite}", response_model=HistoryAnswer, responses=refusals())
+async def suite_history(
+    suite: Id,
+    service: ServiceOf,
+    caller: Reader,
+    measures: MeasureParameters,
+    part: Annotated[str, Query(max_length=80, description="Runs of this part only.")] = "",
+    limit: Limit = 20,
+) -> JSONResponse:
+    """How the measures of one test set went from run to run, the oldest first."""
+    del caller
+    request = runs.HistoryRequest(suite=suite, measures=measures, part=part, limit=limit)
+
+    def work() -> dict[str, Any]:
+        found = runs.history(service.workspace, request)
+        return history_json(suite, found.runs, found.measures)
 
     return await rendered(service, work)
 
@@ -145,7 +315,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
 async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONResponse:
     """Delete a run and everything that is stored of it."""
     del caller
-    info = await service.work(lambda: service.workspace.runs.delete(ref))
+    info = await service.work(lambda: runs.delete(service.workspace, ref))
     return JSONResponse({"deleted": info.run_id})
 
 
@@ -153,7 +323,7 @@ async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONRespons
 async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Give a run a name of its own, such as baseline."""
     del caller
-    info = await service.work(lambda: service.workspace.runs.tag(ref, tag))
+    info = await service.work(lambda: runs.tag(service.workspace, ref, tag))
     return JSONResponse({"run_id": info.run_id, "tags": list(info.tags)})
 
 
@@ -161,80 +331,43 @@ async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> J
 async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Forget a tag; the run stays."""
     del caller
-
-    def forget() -> None:
-        service.workspace.runs.run(tag)
-        service.workspace.runs.untag(tag)
-
-    await service.work(forget)
+    await service.work(lambda: runs.untag(service.workspace, tag))
     return JSONResponse({"deleted": tag})
 
 
 @router.post("/compare", response_model=Json, responses=refusals(404, 409))
-async def compare(asked: CompareRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def compare(asked: CompareBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Set two runs of one test set side by side: deltas, and wins and losses per query.
 
     Held-out queries have no ranks and no note unless the key has the scope evaluate.
     """
+    request = decode(comparison.CompareRequest, asked.model_dump(exclude_none=True))
 
     def work() -> dict[str, Any]:
-        a, b = _pair(service, asked.a, asked.b)
-        found = compare_runs(
-            a,
-            b,
-            measures=asked.measures or (),
-            archive=service.workspace.archived,
-            strict_chunker_version=asked.strict_chunker_version,
-        )
-        return masked_comparison(found, kept_from(caller, a.test_set, b.test_set)).to_dict()
+        found = comparison.compare(service.workspace, request, viewer_of(caller, service))
+        return found.report.to_dict()
 
     return await rendered(service, work)
 
 
 @router.post("/ab", response_model=Json, responses=refusals(404, 409))
-async def ab_test(asked: AbRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def ab_test(asked: AbBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Test run b against run a: differences, p-values, intervals, latency, a verdict.
 
     Held-out queries have no ranks and no note unless the key has the scope evaluate.
     """
+    request = decode(comparison.AbRequest, asked.model_dump(exclude_none=True))
 
     def work() -> dict[str, Any]:
-        a, b = _pair(service, asked.a, asked.b)
-        given: dict[str, Any] = {
-            name: value
-            for name in ("measures", "alpha", "margin")
-            if (value := getattr(asked, name)) is not None
-        }
-        found = ab(
-            a,
-            b,
-            archive=service.workspace.archived,
-            strict_chunker_version=asked.strict_chunker_version,
-            **given,
-        )
-        hidden = kept_from(caller, a.test_set, b.test_set)
-        return replace(found, compared=masked_comparison(found.compared, hidden)).to_dict()
+        found = comparison.ab(service.workspace, request, viewer_of(caller, service))
+        return found.result.to_dict()
 
     return await rendered(service, work)
 
 
 @router.post("/gate", response_model=Json, responses=refusals(404, 409))
-async def gate(asked: GateRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def hold_against(asked: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Hold a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
     del caller
-    return await rendered(
-        service,
-        lambda: gate_runs(
-            service.workspace,
-            asked.baseline,
-            asked.current,
-            asked.limits or (),
-            non_inferiority=asked.non_inferiority,
-            alpha=asked.alpha,
-            seed=asked.seed,
-        ).to_dict(),
-    )
-
-
-def _pair(service: Service, a: str, b: str) -> tuple[StoredRun, StoredRun]:
-    return service.workspace.stored_run(a), service.workspace.stored_run(b)
+    request = decode(GateRequest, asked.model_dump(exclude_none=True))
+    return await rendered(service, lambda: gate(service.workspace, request).to_dict())

@@ -5,21 +5,15 @@ Everything is in the request: nothing of the workspace is read or written.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 from fastapi.responses import JSONResponse
 
-from assay.evaluation.decisions import classify
-from assay.evaluation.defaults import DECISION_MEASURES
+from assay.app import scoring
+from assay.errors import InputError
 from assay.evaluation.sampling import Sampling
-from assay.evaluation.score import score
-from assay.evaluation.significance import compare
-from assay.hits.groups import load_groups
-from assay.hits.qrels import load_qrels
 from assay.http.routing import Reader, ServiceOf, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
+from assay.http.wire.base import Json
 from assay.http.wire.scoring import (
     ClassifyAnswer,
     ClassifyRequest,
@@ -30,6 +24,9 @@ from assay.http.wire.scoring import (
 )
 from assay.render.measures import measures_json
 from assay.render.scores import scores_json
+
+MOST_DRAWN = 300_000_000
+"""Rows times resamples: what a few seconds of a core draw."""
 
 router = new_router("measures", prefix="/v1")
 
@@ -54,52 +51,57 @@ async def classify_decisions(
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
     del caller
+    sampling = _sampling(service, asked, len(asked.labels))
     found = await service.work(
-        lambda: classify(
+        lambda: scoring.classify_rows(
+            service.config,
             asked.labels,
             asked.scores,
-            asked.measures or DECISION_MEASURES,
-            sampling=_sampling(service, asked),
+            asked.measures,
             clusters=asked.clusters,
+            sampling=sampling,
         )
     )
     return JSONResponse(found.to_dict())
 
 
-def _scored(service: Service, asked: ScoreRequest) -> dict[str, Any]:
-    qrels = load_qrels(asked.qrels)
-    runs = [
-        score(
-            qrels,
-            run,
-            asked.measures or service.config.measures,
-            name=name,
-            protocol=asked.protocol,
-            undefined=asked.undefined,
-            match=asked.match,
-            depth=asked.depth,
-            score_dtype=asked.score_dtype,
-            sampling=_sampling(service, asked),
-            clusters=asked.clusters,
-        )
-        for name, run in asked.runs.items()
-    ]
-    labels = None if asked.by is None else load_groups(asked.by, qrels)
-    groups = {} if labels is None else {scores.name: scores.by(labels) for scores in runs}
-    comparison = None
-    if len(runs) > 1:
-        alpha = service.config.alpha if asked.alpha is None else asked.alpha
-        margin = service.config.margin if asked.margin is None else asked.margin
-        comparison = compare(*runs, alpha=alpha, margin=margin)
-    plain = scores_json(runs, comparison, ci=asked.ci, per_query=asked.per_query, groups=groups)
-    return plain if comparison is not None else {"runs": [plain], "comparison": None}
-
-
-def _sampling(service: Service, asked: SamplingRequest) -> Sampling:
-    usual = service.config.sampling
-    return replace(
-        usual,
-        level=usual.level if asked.confidence is None else asked.confidence,
-        resamples=usual.resamples if asked.resamples is None else asked.resamples,
-        seed=usual.seed if asked.seed is None else asked.seed,
+def _scored(service: Service, asked: ScoreRequest) -> Json:
+    request = scoring.ScoreRequest(
+        qrels=asked.qrels,
+        runs=asked.runs,
+        measures=asked.measures,
+        match=asked.match,
+        protocol=asked.protocol,
+        undefined=asked.undefined,
+        depth=asked.depth,
+        score_dtype=asked.score_dtype,
+        chunk_separator=asked.chunk_separator,
+        by=asked.by,
+        clusters=asked.clusters,
+        sampling=_sampling(service, asked, len(asked.qrels) * len(asked.runs)),
+        alpha=asked.alpha,
+        margin=asked.margin,
     )
+    scored = scoring.score_runs(service.config, request)
+    body = scores_json(
+        scored.runs,
+        scored.comparison,
+        ci=asked.ci,
+        per_query=asked.per_query,
+        groups=scored.groups,
+    )
+    return body if scored.comparison is not None else {"runs": [body], "comparison": None}
+
+
+def _sampling(service: Service, asked: SamplingRequest, rows: int) -> Sampling:
+    """How intervals are drawn; refused where that would take minutes."""
+    sampling = scoring.changed_sampling(
+        service.config,
+        confidence=asked.confidence,
+        resamples=asked.resamples,
+        seed=asked.seed,
+        ci_method=asked.ci_method,
+    )
+    if rows * sampling.resamples > MOST_DRAWN:
+        raise InputError(f"{rows} rows with so many resamples take too long: lower resamples")
+    return sampling

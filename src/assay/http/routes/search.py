@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic_core import to_json
 
+from assay.app.search import Freshness, options_of_caller
 from assay.http.edge.problems import ProblemError
-from assay.http.routing import Reader, ServiceOf, refusals
+from assay.http.routing import Reader, ServiceOf, answers, refusals, rendered
 from assay.http.routing import router as new_router
-from assay.http.search_body import search_body, server_timing
-from assay.http.wire.search import SearchAnswer, SearchParameters, WhyAnswer, WhyParameters
+from assay.http.wire.base import Answer, Json
+from assay.http.wire.search import SearchParameters, WhyParameters
+from assay.model.codec import encode
+from assay.render.markup import safe_table
 from assay.search.response import SearchResponse
+from assay.search.why import Why
 
 router = new_router("search", prefix="/v1")
 
 
-@router.get("/search", response_model=SearchAnswer, responses=refusals(404, 409))
+class SectionsAnswer(Answer):
+    """The labels of sections that there are; ``section`` filters by them."""
+
+    sections: list[str]
+
+
+@router.get("/search", responses={**answers(SearchResponse, request_id=True), **refusals(404, 409)})
 async def search(
     asked: Annotated[SearchParameters, Query()],
     request: Request,
@@ -27,31 +37,52 @@ async def search(
 ) -> Response:
     """Search documents, with every score explained."""
     del caller
-    response = await service.search(asked.q, **asked.changes())
+    changes = options_of_caller(service.workspace.settings, asked.changes())
+    response = await service.search(asked.q, **changes)
     _same_generation(asked, response)
     service.log_query(response)
-    exchange = request.scope["assay.exchange"]
-    body = search_body(response) | {"request_id": exchange.request_id}
-    return (
-        Response(  # ten results with their texts: the encoder of pydantic takes a fifth of the time
-            to_json(body),
-            media_type="application/json",
-            headers={"server-timing": server_timing(response)},
-        )
+    body = _body(response) | {"request_id": request.scope["assay.exchange"].request_id}
+    stages = (f"{name};dur={value:.2f}" for name, value in response.timings_ms.items())
+    # ten results with their texts: the encoder of pydantic takes a fifth of the time
+    return Response(
+        to_json(body),
+        media_type="application/json",
+        headers={"server-timing": ", ".join(stages)},
     )
 
 
-@router.get("/search/why", response_model=WhyAnswer, responses=refusals(404))
+@router.get("/search/why", responses={**answers(Why), **refusals(404)})
 async def why(
     asked: Annotated[WhyParameters, Query()], service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Why a document or chunk is not among the results, or where it is."""
     del caller
+    changes = options_of_caller(service.workspace.settings, asked.changes())
     searcher = await service.searcher()
-    found: Any = await service.work(
-        lambda: searcher.why(asked.q, asked.document, **asked.changes())
-    )
-    return JSONResponse(found.to_dict())
+    return await rendered(service, lambda: encode(searcher.why(asked.q, asked.document, **changes)))
+
+
+@router.get("/sections", response_model=SectionsAnswer, responses=refusals())
+async def sections(service: ServiceOf, caller: Reader) -> JSONResponse:
+    """The labels of sections that documents have."""
+    del caller
+    return await rendered(service, lambda: {"sections": service.workspace.sections()})
+
+
+@router.get("/index/freshness", responses={**answers(Freshness), **refusals()})
+async def freshness(service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Whether there are documents, and how many changes of them the index does not have."""
+    del caller
+    return await rendered(service, lambda: encode(service.workspace.freshness()))
+
+
+def _body(response: SearchResponse) -> Json:
+    """The answer; markup of tables is made harmless once more on its way out."""
+    body: Json = encode(response)
+    for hit in body["results"]:
+        if hit["table_html"]:
+            hit["table_html"] = safe_table(hit["table_html"])
+    return body
 
 
 def _same_generation(asked: SearchParameters, response: SearchResponse) -> None:

@@ -1,35 +1,41 @@
-"""Which test sets are there, and is this one sound?"""
+"""Which test sets are there, is this one sound, and how does it change and go elsewhere?
+
+A name is looked up among the names that there are and never becomes a path.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from assay.app import testsets as datasets
-from assay.app.held_out import masked, noted
+from assay.app import testsets
+from assay.app.held_out import noted
 from assay.errors import Problem
 from assay.http.edge.auth import Caller
 from assay.http.edge.problems import ProblemError
-from assay.http.routing import Evaluator, Reader, ServiceOf, refusals
+from assay.http.routing import Evaluator, Reader, ServiceOf, answers, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id
-from assay.http.wire.search import Switch
+from assay.http.wire.base import Id, Json, Switch
 from assay.http.wire.testsets import (
-    StoredAnswer,
+    DiffAnswer,
+    SplitAnswer,
+    SplitRequest,
     TestSetAnswer,
     TestSetsAnswer,
     ValidationAnswer,
 )
+from assay.model.codec import encode
 from assay.model.testset import TestSet
 from assay.model.testset_json import to_plain
 
 router = new_router("test sets", prefix="/v1")
 
 HeldOut = Annotated[Switch, Query(description="Show held-out queries, too; the look is logged.")]
+Form = Literal["yaml", "json", "trec", "beir", "golden-list", "workflow"]
 
 EXAMPLE = {
     "name": "headaches",
@@ -47,41 +53,39 @@ UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            kind: {"schema": {"type": ["object", "array"]}, "example": EXAMPLE}
-            for kind in ("application/json",)
+            "application/json": {"schema": {"type": ["object", "array"]}, "example": EXAMPLE}
         },
     }
 }
 
 
-@router.get("/testsets", response_model=TestSetsAnswer, responses=refusals())
+@router.get("/testset-schema", response_model=Json, responses=refusals())
+async def testset_schema(service: ServiceOf, caller: Reader) -> JSONResponse:
+    """The JSON schema of test sets, for editors."""
+    del service, caller
+    return JSONResponse(testsets.schema())
+
+
+@router.get("/testsets", responses={**answers(TestSetsAnswer), **refusals()})
 async def list_sets(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every test set that loads by name."""
     del caller
-    rows = await service.work(lambda: datasets.listing(service.config.home))
-    return JSONResponse({"test_sets": rows})
+    entries = await service.work(service.workspace.test_sets)
+    return JSONResponse(encode(TestSetsAnswer(entries)))
 
 
 @router.post(
     "/testsets",
-    response_model=StoredAnswer,
     status_code=201,
-    responses=refusals(409),
+    responses={201: answers(testsets.StoredSet)[200], **refusals(409)},
     openapi_extra=UPLOAD,
 )
 async def store_set(request: Request, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Store a test set under its own name: YAML or JSON, in any form that assay reads."""
     del caller
     body = await request.body()
-    found, new = await service.work(lambda: datasets.upload(service.config.home, body))
-    answer = {
-        "name": found.name,
-        "version": found.version,
-        "checksum": found.checksum,
-        "queries": len(found.queries),
-        "new": new,
-    }
-    return JSONResponse(answer, 201, {"location": f"/v1/testsets/{found.name}"})
+    stored = await service.work(lambda: testsets.upload(service.workspace.layout, body))
+    return JSONResponse(encode(stored), 201, {"location": f"/v1/testsets/{stored.name}"})
 
 
 @router.post(
@@ -97,13 +101,13 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
     is_json = "json" in request.headers.get("content-type", "")
     if is_json and not isinstance(await request.json(), (dict, list)):
         raise ProblemError(422, "invalid", "a test set is an object or a list")
-    reading = await service.work(lambda: datasets.read_upload(body))
-    found = reading.test_set
+    reading = await service.work(lambda: testsets.read_upload(body))
+    test_set = reading.test_set
     return JSONResponse(
         {
-            "sound": found is not None,
+            "sound": test_set is not None,
             "form": reading.form,
-            "queries": len(found.queries) if found else None,
+            "queries": len(test_set.queries) if test_set else None,
             "problems": _faults(reading.problems),
             "warnings": _faults(reading.warnings),
         }
@@ -112,29 +116,87 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
 
 @router.get("/testsets/{name}", response_model=TestSetAnswer, responses=refusals(404))
 async def show_set(
-    name: Id,
-    service: ServiceOf,
-    caller: Reader,
-    held_out: HeldOut = False,
+    name: Id, service: ServiceOf, caller: Reader, held_out: HeldOut = False
 ) -> JSONResponse:
     """One test set with its queries and judgments; held-out ones are masked."""
-    found = await service.work(lambda: datasets.load(service.config.home, name))
-    shown = await revealed(service, caller, found) if held_out else masked(found)
-    return JSONResponse({**to_plain(shown), "checksum": found.checksum})
+    if held_out:
+        _check_may_reveal(caller)
+    shown = await service.work(lambda: testsets.show(service.workspace, name, held_out=held_out))
+    return JSONResponse({**to_plain(shown.test_set), "checksum": shown.whole.checksum})
+
+
+@router.post("/testsets/{name}/split", response_model=SplitAnswer, responses=refusals(404, 409))
+async def split(
+    name: Id, asked: SplitRequest, service: ServiceOf, caller: Evaluator
+) -> JSONResponse:
+    """Hold out a part of the queries, or write three sets that share no group of queries.
+
+    A set that has a held-out part keeps it: another draw would let what was held out be seen. A set
+    that ships with assay is not split: a changed copy would hide it.
+    """
+    del caller
+    done = await service.work(
+        lambda: testsets.split(
+            service.workspace.layout,
+            name,
+            share=asked.share,
+            seed=asked.seed,
+            by_group=asked.by_group,
+        )
+    )
+    return JSONResponse(
+        {
+            "test_sets": [path.stem for path in done.written],
+            "seed": done.seed,
+            "parts": encode(done.parts),
+        }
+    )
+
+
+@router.get("/testsets/{name}/diff/{other}", response_model=DiffAnswer, responses=refusals(404))
+async def difference(name: Id, other: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """What changed from one test set to another.
+
+    Of a query that either of them holds out it says what kind of thing changed: its words are
+    masked, and one entry stands for all its judgments.
+    """
+    del caller
+    found = await service.work(lambda: testsets.diff(service.workspace, name, other))
+    return JSONResponse(found.to_dict())
+
+
+@router.get("/testsets/{name}/export", responses={**answers(testsets.Exported), **refusals(404)})
+async def export(
+    name: Id,
+    service: ServiceOf,
+    caller: Evaluator,
+    form: Annotated[Form, Query(description="Which tool it is for.")] = "yaml",
+) -> JSONResponse:
+    """A test set in the form of another tool, and what that form has no place for.
+
+    All of it, so a look at a held-out part is logged.
+    """
+    del caller
+    exported = await service.work(lambda: testsets.export(service.workspace, name, form))
+    return JSONResponse(encode(exported))
 
 
 async def revealed(service: Service, caller: Caller, found: TestSet) -> TestSet:
     """All of a test set, for those who may evaluate; the look is logged."""
-    if not caller.may("evaluate"):
-        raise ProblemError(
-            403, "forbidden", "held-out queries are for keys with the scope evaluate"
-        )
+    _check_may_reveal(caller)
     await service.work(lambda: noted(service.workspace, found))
     return found
 
 
+def _check_may_reveal(caller: Caller) -> None:
+    if not caller.may("evaluate"):
+        raise ProblemError(
+            403, "forbidden", "held-out queries are for keys with the scope evaluate"
+        )
+
+
 def _faults(problems: Iterable[Problem]) -> list[dict[str, str]]:
     return [
-        {"where": str(one.query_id or one.line or "input"), "message": one.message}
-        for one in problems
+        {"where": str(problem.query_id or problem.line or "input"), "message": problem.message}
+        for problem in problems
     ]

@@ -8,11 +8,8 @@ from fastapi import Response
 from fastapi.responses import JSONResponse
 
 from assay.app import testsets as datasets
-from assay.app.workflow import aggregate, query_metrics, speaker_breakdown
-from assay.app.workflow_report import workflow_report
-from assay.app.workflow_runs import save_evaluation
+from assay.app import workflow
 from assay.evaluation.parts import part_of
-from assay.http.batch import retrieve
 from assay.http.routes.testsets import HeldOut, revealed
 from assay.http.routing import Evaluator, Reader, ServiceOf, refusals
 from assay.http.routing import router as new_router
@@ -30,6 +27,7 @@ from assay.http.wire.workflow import (
     SaveAnswer,
     SaveRequest,
 )
+from assay.model.codec import decode, encode
 from assay.model.testset import GoldenQuery, TestSet
 
 router = new_router("workflow", prefix="/api")
@@ -46,7 +44,7 @@ async def dataset(
     dataset_id: Id, service: ServiceOf, caller: Reader, held_out: HeldOut = False
 ) -> JSONResponse:
     """Step 1: the queries of a dataset and what answers them, but for a held-out part."""
-    found = await service.work(lambda: datasets.load(service.config.home, dataset_id))
+    found = await service.work(lambda: datasets.load(service.workspace.layout, dataset_id))
     shown = await revealed(service, caller, found) if held_out else part_of(found).test_set
     interviews = found.provenance.get("interview_ids", ())
     return JSONResponse(
@@ -64,7 +62,9 @@ async def dataset(
 async def batch(asked: BatchRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Step 2: search for several queries; none of this reaches the query log."""
     del caller
-    return JSONResponse(await retrieve(service, asked))
+    await service.searcher()  # refused at once where nothing can be searched
+    request = decode(workflow.BatchRequest, asked.model_dump())
+    return JSONResponse(await workflow.retrieve(service.workspace, request))
 
 
 @router.post("/evaluation/compute_metrics", response_model=MetricsAnswer, responses=refusals())
@@ -73,21 +73,22 @@ async def compute_metrics(
 ) -> JSONResponse:
     """Step 3: the metrics of one query."""
     del caller
-    return JSONResponse(await service.work(lambda: query_metrics(asked)))
+    request = decode(workflow.MetricsRequest, asked.model_dump())
+    return JSONResponse(encode(await service.work(lambda: workflow.query_metrics(request))))
 
 
 @router.post("/evaluation/aggregate", response_model=AggregateAnswer, responses=refusals())
 async def aggregate_metrics(asked: PerQuery, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Step 4: means over all queries."""
     del caller
-    return JSONResponse(await service.work(lambda: aggregate(asked)))
+    return JSONResponse(await service.work(lambda: workflow.aggregate(_rows(asked))))
 
 
 @router.post("/evaluation/speaker_breakdown", response_model=BreakdownAnswer, responses=refusals())
 async def breakdown(asked: PerQuery, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Step 5: means for each speaker filter."""
     del caller
-    return JSONResponse(await service.work(lambda: speaker_breakdown(asked)))
+    return JSONResponse(await service.work(lambda: workflow.speaker_breakdown(_rows(asked))))
 
 
 @router.post(
@@ -98,14 +99,21 @@ async def breakdown(asked: PerQuery, service: ServiceOf, caller: Reader) -> JSON
 async def report(asked: ReportRequest, service: ServiceOf, caller: Reader) -> Response:
     """Step 6: a report in Markdown, with insights that follow from the numbers."""
     del service, caller
-    return Response(workflow_report(asked), media_type="text/markdown; charset=utf-8")
+    text = workflow.workflow_report(decode(workflow.ReportRequest, asked.model_dump()))
+    return Response(text, media_type="text/markdown; charset=utf-8")
 
 
 @router.post("/evaluation/save", response_model=SaveAnswer, responses=refusals(409))
 async def save(asked: SaveRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Step 7: keep the result; the same one again changes nothing."""
     del caller
-    return JSONResponse(await service.work(lambda: save_evaluation(service.workspace.runs, asked)))
+    request = decode(workflow.SaveRequest, asked.model_dump())
+    runs = service.workspace.runs
+    return JSONResponse(await service.work(lambda: workflow.save_evaluation(runs, request)))
+
+
+def _rows(asked: PerQuery) -> list[workflow.QueryMetrics]:
+    return [decode(workflow.QueryMetrics, row.model_dump()) for row in asked]
 
 
 def _groups(found: TestSet) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay import limits
 from assay.model.document import ID_FORM
@@ -28,6 +29,22 @@ def _no_nul(text: str) -> str:
     return text
 
 
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+
+
+def _whole(value: object) -> object:
+    """Plain digits only: no blanks, underscores, exponents or digits of other scripts."""
+    if isinstance(value, str) and not _WHOLE.fullmatch(value):
+        raise ValueError("must be a whole number in plain digits")
+    return value
+
+
+def _switch(value: object) -> object:
+    if isinstance(value, str) and value not in {"true", "false"}:
+        raise ValueError("must be true or false")
+    return value
+
+
 Plain = AfterValidator(_no_nul)
 Id = Annotated[
     str, Field(pattern=rf"^{ID_FORM.pattern}$", max_length=128, examples=["PMC123:chunk_5"])
@@ -36,4 +53,6 @@ QueryText = Annotated[
     str, Field(min_length=1, max_length=limits.MAX_QUERY_CHARS, examples=["heart attack"]), Plain
 ]
 Text = Annotated[str, Field(max_length=limits.MAX_TEXT_CHARS), Plain]
+Whole = BeforeValidator(_whole)
+Switch = Annotated[bool, BeforeValidator(_switch)]
 Json = dict[str, Any]

@@ -26,33 +26,6 @@ class IngestRequest(Wire):
     profile: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,40}$")] = "auto"
 
 
-class DocumentRow(Answer):
-    """One document in a list."""
-
-    doc_id: str
-    title: str
-    source: str
-    chunks: int
-
-
-class DocumentsAnswer(Answer):
-    """A page of the documents in the order of their ids."""
-
-    total: int
-    documents: list[DocumentRow]
-
-
-class WrittenAnswer(Answer):
-    """What was written; the index has it already."""
-
-    added: int
-    replaced: int
-    unchanged: int
-    deleted: int
-    chunks: int
-    generation: int
-
-
 Ids = Annotated[list[Id], Field(min_length=1, max_length=limits.MAX_BATCH_IDS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -77,6 +50,12 @@ class PlacesAnswer(Answer):
     places: dict[str, PlaceBody]
 
 
+class DeleteRequest(Wire):
+    """Documents to delete."""
+
+    doc_ids: Ids
+
+
 class PresentRequest(Wire):
     """Chunks and documents."""
 
@@ -95,34 +74,8 @@ class IndexRequest(Wire):
     action: Literal["update", "compact", "rebuild"] = "update"
 
 
-class IndexWritten(Answer):
-    """The generation that was written."""
-
-    generation: int
-    rows: int
-    segments: int
-
-
 class CheckAnswer(Answer):
     """What is wrong with the index."""
 
     sound: bool
     problems: list[str]
-
-
-class ModelRow(Answer):
-    """One model."""
-
-    name: str
-    role: str
-    about: str
-    dimension: int
-    licence: str
-    requires_gpu: bool
-    here: bool
-
-
-class ModelsAnswer(Answer):
-    """Every model that is known."""
-
-    models: list[ModelRow]

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
+from assay.app.evaluation import REQUEST_OPTIONS
+from assay.app.workflow import Speaker
 from assay.http.wire.base import Answer, Id, Json, Wire
-from assay.http.wire.search import RetrievalParameters
-from assay.http.wire.workflow import BatchConfig, Cutoff, Speaker
+from assay.http.wire.search import RetrievalParameters, parameters
+from assay.http.wire.workflow import Cutoff, SearchConfig
 
+if TYPE_CHECKING:
 
-class EvaluateParameters(RetrievalParameters):
-    """The parameters of ``POST /v1/evaluate``."""
+    class EvaluateParameters(RetrievalParameters):
+        """The parameters of ``POST /v1/evaluate``: the options of ``assay eval run``."""
 
-    evaluation_id: Id | None = Field(
-        None, description="Names the evaluation; the same id with another body is refused."
+        evaluation_id: str | None
+
+else:
+    EvaluateParameters = create_model(
+        "EvaluateParameters",
+        __base__=RetrievalParameters,
+        evaluation_id=(
+            Id | None,
+            Field(
+                None, description="Names the evaluation; the same id with another body is refused."
+            ),
+        ),
+        **parameters(REQUEST_OPTIONS.values()),
     )
-    name: str | None = Field(
-        None, pattern=r"^[\w .:+-]{1,80}$", description="What the run is called in listings."
-    )
-    measures: str | None = Field(
-        None,
-        max_length=500,
-        description="Which measures.",
-        examples=["Recall@{5,10,20} nDCG@10 MRR"],
-    )
-    per_query: bool = Field(False, description="Answer with the values of every query, too.")
 
 
-class RunConfig(BatchConfig):
-    """How the queries of a dataset are searched and scored."""
+def request_options(asked: EvaluateParameters) -> Json:
+    """The options of the evaluation that were given, beside those of the search."""
+    given = ((name, getattr(asked, name)) for name in REQUEST_OPTIONS)
+    return {name: value for name, value in given if value not in (None, [])}
 
+
+class RunConfig(SearchConfig):
+    """How the queries of a dataset are searched and scored; reranked as configured by default."""
+
+    rerank: bool | None = None
     top_k: Annotated[list[Cutoff], Field(min_length=1, max_length=50)] | None = None
 
 
@@ -68,3 +79,11 @@ class EvaluateAnswer(Answer):
     warnings: list[str]
     aggregates: Json
     latency_ms: dict[str, Any]
+
+
+class CrossModeAnswer(Answer):
+    """The same queries on what came from files and on what came live: ``mode=cross-mode``."""
+
+    evaluation_id: str
+    modes: dict[str, Json] = Field(description="OFFLINE and LIVE, each as a single evaluation.")
+    warnings: list[str]

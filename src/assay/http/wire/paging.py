@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from fastapi import Query
 
-from assay.http.wire.search import Whole
+from assay.http.wire.base import Whole
 
 Limit: TypeAlias = Annotated[int, Whole, Query(ge=1, le=1_000, description="How many.")]
 Offset: TypeAlias = Annotated[

@@ -1,14 +1,17 @@
-"""What do routes about runs take and answer?"""
+"""What do routes about runs take and answer, where that is not a value of ours?"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from assay import limits
 from assay.http.wire.base import Answer, Json, Wire
+from assay.http.wire.statistics import Alpha, CiMethod, Measures, Resamples, Seed, StatisticsRequest
+from assay.model.codec import json_schema
 from assay.model.ranking import MatchName
+from assay.model.runs import QueryOutcome
 
 Ref = Annotated[
     str,
@@ -18,44 +21,6 @@ Ref = Annotated[
         examples=["latest"],
     ),
 ]
-MeasureText = Annotated[str, Field(min_length=1, max_length=200, examples=["nDCG@10"])]
-Measures = Annotated[list[MeasureText], Field(min_length=1, max_length=limits.MAX_MEASURES)]
-
-Alpha = Annotated[float, Field(gt=0, lt=1, description="Level of the tests.", examples=[0.05])]
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Decides every random choice.")]
-
-
-class RunBody(Answer):
-    """Everything that is known of a run, but for its outcomes."""
-
-    run_id: str
-    name: str
-    suite: str
-    test_set_version: str
-    test_set_checksum: str
-    part: str
-    status: Literal["running", "interrupted", "complete", "failed"]
-    created_at: str
-    finished_at: str | None
-    queries: int
-    tags: list[str]
-    engine: str
-    generation: str
-    config: Json
-    config_hash: str
-    cache_key: str
-    commit_hash: str
-    models: dict[str, str]
-    chunker_versions: list[str]
-    seed: int
-    aggregate: Json
-
-
-class RunsAnswer(Answer):
-    """Some runs, newest first, and how many there are in all."""
-
-    total: int
-    runs: list[RunBody]
 
 
 class OutcomesAnswer(Answer):
@@ -79,7 +44,7 @@ class DeletedAnswer(Answer):
     deleted: str
 
 
-class CompareRequest(Wire):
+class CompareBody(Wire):
     """Two runs of one test set."""
 
     a: Ref
@@ -88,14 +53,17 @@ class CompareRequest(Wire):
     strict_chunker_version: bool = False
 
 
-class AbRequest(CompareRequest):
+class AbBody(StatisticsRequest):
     """Two runs, and how sure one wants to be."""
 
-    alpha: Alpha | None = None
-    margin: Annotated[float, Field(ge=0, le=1)] | None = None
+    a: Ref
+    b: Ref
+    measures: Measures | None = None
+    strict_chunker_version: bool = False
+    by_group: bool = Field(False, description="Draw queries of one group together.")
 
 
-class GateRequest(Wire):
+class GateBody(Wire):
     """A run held against a baseline."""
 
     baseline: Ref
@@ -110,6 +78,8 @@ class GateRequest(Wire):
     non_inferiority: bool = False
     alpha: Alpha | None = None
     seed: Seed | None = None
+    resamples: Resamples | None = None
+    ci_method: CiMethod | None = None
 
 
 class PushedRun(Wire):
@@ -128,7 +98,7 @@ class PushAnswer(Answer):
     new: bool
 
 
-class RescoreRequest(Wire):
+class RescoreBody(Wire):
     """Which measures are added to those that the run has."""
 
     measures: Measures | None = None
@@ -155,13 +125,16 @@ class HistoryAnswer(Answer):
     trend: dict[str, Json | None]
 
 
-class QueryOutcomeAnswer(Answer):
-    """One query with its judgments and everything that is kept of its answer."""
-
-    model_config = ConfigDict(extra="allow")
-
-    query_id: str
-    query_text: str
-    query_type: str | None
-    relevant_docs: list[Json]
-    results: list[Json]
+def query_schema() -> Json:
+    """One query of a run: its judgments with ranks, beside everything that is kept of it."""
+    outcome = json_schema(QueryOutcome)
+    own = {
+        "query_text": {"type": "string"},
+        "query_type": {"type": ["string", "null"]},
+        "relevant_docs": {"type": "array", "items": {"type": "object"}},
+    }
+    return {
+        "type": "object",
+        "properties": {**outcome["properties"], **own},
+        "required": [*outcome["required"], *own],
+    }

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from assay import limits
 from assay.http.wire.base import Answer, Json, Wire
-from assay.http.wire.runs import Alpha, Measures, Seed
-from assay.stats.defaults import DEFAULT_RESAMPLES
+from assay.http.wire.statistics import Alpha, Measures, Seed
 
 MAX_ROWS = 50_000
 MOST_RESAMPLES = 20_000
-MOST_DRAWN = 300_000_000
-"""Rows times resamples: what a few seconds of a core draw."""
 
 Name = Annotated[str, Field(min_length=1, max_length=limits.MAX_ID_BYTES)]
 Grades = Annotated[
@@ -36,11 +33,7 @@ class SamplingRequest(Wire):
     confidence: Level | None = None
     resamples: Resamples | None = None
     seed: Seed | None = None
-
-
-def _drawn(rows: int, resamples: int | None) -> None:
-    if rows * (resamples or DEFAULT_RESAMPLES) > MOST_DRAWN:
-        raise ValueError(f"{rows} rows with so many resamples take too long: lower resamples")
+    ci_method: Literal["bca", "percentile"] | None = None
 
 
 class ScoreRequest(SamplingRequest):
@@ -68,17 +61,13 @@ class ScoreRequest(SamplingRequest):
     undefined: Literal["skip", "zero"] = "skip"
     score_dtype: Literal["float64", "float32"] = "float64"
     depth: Annotated[int, Field(ge=1, le=limits.MAX_BATCH_IDS)] | None = None
+    chunk_separator: Annotated[str, Field(min_length=1, max_length=40)] = ":chunk_"
     by: Groups | None = Field(None, description="Break down by these groups of queries.")
     clusters: Groups | None = Field(None, description="Resample queries of one group together.")
     ci: bool = False
     per_query: bool = False
     alpha: Alpha | None = None
     margin: Annotated[float, Field(ge=0, le=1)] | None = None
-
-    @model_validator(mode="after")
-    def _affordable(self) -> ScoreRequest:
-        _drawn(len(self.qrels) * len(self.runs), self.resamples)
-        return self
 
 
 class ScoreAnswer(Answer):
@@ -102,11 +91,6 @@ class ClassifyRequest(SamplingRequest):
         None, description="Rows of one cluster (a post, an interview) are resampled together."
     )
     measures: Measures | None = Field(None, examples=[["AUROC", "Sensitivity(t=0.5)"]])
-
-    @model_validator(mode="after")
-    def _affordable(self) -> ClassifyRequest:
-        _drawn(len(self.labels), self.resamples)
-        return self
 
 
 class ClassifyAnswer(Answer):

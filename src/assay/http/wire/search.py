@@ -1,15 +1,14 @@
-"""What does a search take, and what does it answer?"""
+"""What does a search take? The parameters of an address, made from the options of a search."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -18,40 +17,28 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from assay.http.wire.base import Answer, Json, QueryText
-from assay.options import Option, several
-from assay.options import Switch as SwitchKind
+from assay.http.wire.base import Json, QueryText
+from assay.options import Option, is_switch, several
 from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, SEARCH_OPTIONS
 
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 
 
-def _switch(value: object) -> object:
-    if isinstance(value, str) and value not in {"true", "false"}:
-        raise ValueError("must be true or false")
-    return value
-
-
-Switch = Annotated[bool, BeforeValidator(_switch)]
-SpeakerName = Literal["PATIENT", "CLINICIAN", "UNKNOWN"]
-ModeName = Literal["OFFLINE", "LIVE"]
-
-
 def _read(one: Option, value: Any) -> Any:
     """A parameter of an address, by the rule that holds on every surface."""
-    is_switch = isinstance(getattr(one.kind, "of", one.kind), SwitchKind)
+    switch = is_switch(one.kind)
     try:
-        if is_switch and value not in ("true", "false"):
+        if switch and value not in ("true", "false"):
             raise ValueError(value)
         if one.name == "reranker" and not MODEL_NAME.fullmatch(value):
-            raise ValueError(value)  # a path of this machine is not for callers to name
+            raise ValueError(value)  # a name, never the path of a folder
         return one.kind.read(value) if isinstance(value, str) else one.kind.accept(value)
     except ValueError:
-        form = "true or false" if is_switch else one.kind.form
+        form = "true or false" if switch else one.kind.form
         raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
 
 
-def _parameters(names: Sequence[str]) -> Any:
+def parameters(options: Iterable[Option]) -> Any:
     """The fields of a model, one for each option."""
     return {
         one.name: (
@@ -62,8 +49,12 @@ def _parameters(names: Sequence[str]) -> Any:
             ],
             Field([] if several(one.kind) else None, description=one.help),
         )
-        for one in (SEARCH_OPTIONS[name] for name in names)
+        for one in options
     }
+
+
+def _named(names: Sequence[str]) -> Any:
+    return parameters(SEARCH_OPTIONS[name] for name in names)
 
 
 class Parameters(BaseModel):
@@ -113,7 +104,7 @@ else:
                 description="Generation of the first page; refused where the index has moved on.",
             ),
         ),
-        **_parameters(SEARCH_NAMES),
+        **_named(SEARCH_NAMES),
     )
     WhyParameters = create_model(
         "WhyParameters",
@@ -127,99 +118,8 @@ else:
         "AnswerParameters",
         __base__=Parameters,
         q=(QueryText, Field(description="A question, in plain words.")),
-        **_parameters(ANSWER_NAMES),
+        **_named(ANSWER_NAMES),
     )
     RetrievalParameters = create_model(
-        "RetrievalParameters", __base__=Parameters, **_parameters(EVALUATION_NAMES)
+        "RetrievalParameters", __base__=Parameters, **_named(EVALUATION_NAMES)
     )
-
-
-class BoostBody(Answer):
-    """One rule that matched a result; only the largest factor of a result is applied."""
-
-    rule: str
-    intent: str
-    confidence: float
-    factor: float
-    matched: str
-    applied: bool
-
-
-class HitBody(Answer):
-    """One result with the whole account of its score."""
-
-    doc_id: str = Field(examples=["PMC123"])
-    chunk_id: str = Field(examples=["PMC123:chunk_5"])
-    score: float
-    component_scores: dict[str, float | None] = Field(
-        examples=[{"bm25": 12.5, "splade": 8.3, "dense": 0.89}]
-    )
-    rank: int
-    ranks: dict[str, int | None]
-    normalized: dict[str, float | None]
-    contributions: dict[str, float | None] = Field(description="They sum to fused.")
-    fused: float
-    rank_fused: int
-    boosts: list[BoostBody]
-    boosted: float
-    rank_boosted: int
-    title: str
-    section_label: str
-    intent_hint: str
-    is_table: bool
-    text: str
-    table_html: str = Field(description="Sanitised: table markup only.")
-    speaker_role: SpeakerName
-    ingestion_mode: ModeName
-    interview_id: str
-    start_time: float | None
-    end_time: float | None
-    source: str
-    chunker_version: str
-    spans: list[tuple[int, int]]
-    metadata: dict[str, str]
-
-
-class FusionBody(Answer):
-    """How lists became one list."""
-
-    method: Literal["rrf", "weighted"]
-    weights: dict[str, float]
-    k: int | None = Field(None, description="The constant of rrf.")
-    normalization: str | None = None
-    reranked: bool
-    reranker_model: str | None
-    reranker_error: str | None
-
-
-class SearchAnswer(Answer):
-    """The answer to one query; a degraded one says so and names what is missing."""
-
-    query: str
-    results: list[HitBody]
-    fusion_metadata: FusionBody
-    components_used: list[str]
-    component_errors: list[str] = Field(examples=[["splade_timeout"]])
-    degraded: bool
-    reranked: bool
-    reranker_model: str | None
-    reranker_error: str | None
-    query_type: str
-    intents: list[dict[str, Any]]
-    synonyms: list[str]
-    offset: int
-    next_offset: int | None = Field(description="Where the next page begins; null on the last.")
-    total_candidates: int
-    generation: str
-    cached: bool
-    timings_ms: dict[str, float]
-    warnings: list[str]
-    request_id: str
-
-
-class WhyAnswer(BaseModel):
-    """Where on its way a document fell out; see ``assay search --why``."""
-
-    document: str
-    verdict: str
-    sentence: str

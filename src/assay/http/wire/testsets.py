@@ -1,28 +1,22 @@
-"""What do routes about test sets answer?"""
+"""What do routes about test sets take and answer?"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
+from assay.app.testsets import TestSetEntry
 from assay.http.wire.base import Answer, Json, Wire
 from assay.http.wire.problem import FaultBody
 
 
-class TestSetRow(Answer):
-    """One test set; version and number of queries are null where it is not sound."""
-
-    name: str
-    version: str | None
-    queries: int | None
-    sound: bool
-
-
-class TestSetsAnswer(Answer):
+@dataclass(frozen=True, slots=True)
+class TestSetsAnswer:
     """Every test set that loads by name."""
 
-    test_sets: list[TestSetRow]
+    test_sets: tuple[TestSetEntry, ...]
 
 
 class TestSetAnswer(Answer):
@@ -34,17 +28,8 @@ class TestSetAnswer(Answer):
     checksum: str
     held_out: Json | None
     provenance: Json
+    skipped: list[str]
     queries: list[Json]
-
-
-class StoredAnswer(Answer):
-    """The test set is on the disk; ``new`` is false where it was there before."""
-
-    name: str
-    version: str
-    checksum: str
-    queries: int
-    new: bool
 
 
 class ValidationAnswer(Answer):
@@ -84,11 +69,3 @@ class DiffAnswer(Answer):
     held_out_in: list[str]
     held_out_out: list[str]
     reordered: bool
-
-
-class ExportAnswer(Answer):
-    """The files of a form, by their names, and what of the set they cannot say."""
-
-    form: str
-    files: dict[str, str]
-    lost: list[str]

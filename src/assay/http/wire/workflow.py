@@ -7,16 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay import limits
+from assay.app.workflow import DEFAULT_CUTOFFS, Speaker
 from assay.http.wire.base import Answer, Id, Json, QueryText, Text, Wire
 
-Speaker = Literal["ALL", "PATIENT", "CLINICIAN"]
 SegmentIds = Annotated[list[Id], Field(max_length=limits.MAX_BATCH_IDS)]
 Cutoff = Annotated[int, Field(ge=1, le=limits.MAX_RESULTS)]
 MetricName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$", examples=["precision_at_5"])]
 Value = Annotated[float, Field(ge=0, le=1)]
 Metrics = Annotated[dict[MetricName, Value | None], Field(max_length=200)]
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
-DEFAULT_CUTOFFS = [1, 3, 5, 10]
 
 
 class DatasetQuery(Answer):
@@ -51,12 +50,17 @@ class BatchQuery(Wire):
     top_k: Cutoff = 10
 
 
-class BatchConfig(Wire):
-    """How a batch is searched; ``search_mode`` names one component, or ``hybrid`` for all."""
+class SearchConfig(Wire):
+    """How queries are searched; ``search_mode`` names one component, or ``hybrid`` for all."""
 
-    rerank: bool = False
     search_mode: Literal["hybrid", "bm25", "splade", "dense"] = "hybrid"
     fusion_method: Literal["rrf", "weighted"] | None = None
+
+
+class BatchConfig(SearchConfig):
+    """How a batch is searched."""
+
+    rerank: bool = False
 
 
 class BatchRequest(Wire):
@@ -98,7 +102,9 @@ class MetricsRequest(Wire):
     query_id: Id
     retrieved_segment_ids: SegmentIds
     relevant_segment_ids: SegmentIds
-    k_values: Annotated[list[Cutoff], Field(min_length=1, max_length=50)] = DEFAULT_CUTOFFS
+    k_values: Annotated[list[Cutoff], Field(min_length=1, max_length=50)] = Field(
+        default=list(DEFAULT_CUTOFFS)
+    )
     speaker_filter: Speaker | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,14 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from assay.model.annotation import Item, Purpose, Round, RoundQuery
-from assay.store.annotations import AnnotationStore
+from assay.app.pool import pool
+from assay.app.testsets import load, upload
+from assay.app.workspace import Workspace
+from assay.settings import configure
 from assay.store.keys import KeyStore
-from tests.unit.http.conftest import MakeService, client_of
+from tests.unit.http.conftest import SETTINGS, MakeService, client_of
 from tests.unit.http.pages.conftest import FORM, PERSON
+from tests.unit.http.small import TEST_SET
 
 pytestmark = pytest.mark.slow
 
@@ -22,12 +26,20 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def round_of_two(home: Path) -> Path:
     """A workspace with a round of two passages for ann and bob."""
-    store = AnnotationStore(home / "assay.db")
-    held = Round("round-1", Purpose.REFRESH, "small", "v1", "0" * 64, ("ann", "bob"), 13,
-                 "2026-01-01T00:00:00Z")  # fmt: skip
-    items = [Item("q1", f"d{at}:chunk_0", f"d{at}", f"passage {at}") for at in (1, 2)]
-    store.create(held, [RoundQuery("q1", "headache")], items)
-    store.close()
+    drawn = home / "drawn.jsonl"
+    query = {"query_id": "q1", "query_text": "headache", "query_type": "exact_term"}
+    drawn.write_text(json.dumps(query))
+    with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as workspace:
+        upload(workspace.layout, json.dumps(TEST_SET).encode())
+        made = pool(
+            workspace,
+            load(workspace.layout, "small"),
+            drawn,
+            annotators=("ann", "bob"),
+            round_id="round-1",
+            depth=2,
+        )
+    assert [item.chunk_id for item in made.items] == ["d1:chunk_0", "d2:chunk_0"]
     return home
 
 
@@ -54,7 +66,7 @@ def test_two_judge_and_a_third_decides(desk: TestClient) -> None:
     agreement = desk.get("/annotate/round-1/agreement").text
     assert "judged by both</span><b>2</b>" in agreement
     dispute = desk.get("/annotate/round-1/decide?as=carol").text
-    assert "passage 2" in dispute
+    assert "Triptans end a migraine" in dispute
     assert not re.search(r"\b(ann|bob)\b", dispute)  # both grades, no names
     assert _grade(desk, "ann", "d2", "1", "decide") == 400  # who judged cannot decide
     assert _grade(desk, "carol", "d2", "1", "decide") == 200

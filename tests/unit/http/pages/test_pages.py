@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from assay.app.run_exchange import push, unpack
+from assay.app.runs import push, unpack
 from assay.model.runs import RunStatus
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.pages.conftest import FORM, PERSON
@@ -70,7 +70,12 @@ def test_the_first_page_is_search(reading: TestClient) -> None:
         pytest.param("/search?q=x&k=00000000" + "1" * 5_000, 400, "whole number", id="many digits"),
         ("/search?q=x&rrf_k=many", 400, "whole number"),
         ("/search?q=x&c=bm25&c=telepathy", 400, "telepathy"),
-        ("/search?q=x&weighting=own&w_bm25=-1", 400, "weight of bm25"),
+        ("/search?q=x&weighting=own&w_bm25=-1", 400, "bm25=-1"),
+        ("/search?q=x&weighting=magic", 400, "magic"),
+        ("/search?q=x&fusion=RRF", 400, "rrf or weighted"),
+        ("/search?q=x&speaker=NOBODY", 400, "PATIENT, CLINICIAN or UNKNOWN"),
+        ("/search?q=x&fusion=rrf&fusion_method=rrf", 400, "given twice"),
+        ("/search?q=x&reranker=/etc", 400, "not a model of this service"),
         ("/testsets/nothing", 404, "no test set"),
         ("/compare?a=run_a&b=run_b&kind=Triumph", 400, "Triumph"),
         ("/gate?baseline=run_a&current=run_b&limits=much", 400, "is not a limit"),
@@ -106,9 +111,45 @@ def test_a_part_of_a_page_is_only_that_part(reading: TestClient) -> None:
 @pytest.mark.slow
 @pytest.mark.req("R15")
 def test_commands_to_copy_ask_for_the_same(reading: TestClient) -> None:
-    text = reading.get("/search?q=don't+panic&rrf_k=5&boosts=off&k=5").text
-    assert "--rrf-k 5 --no-boosts -k 5 --explain" in text
-    assert "/v1/search?q=don%27t+panic&amp;rrf_k=5&amp;boosts=false&amp;k=5" in text
+    text = reading.get("/search?q=don't+panic&rrf_k=5&boosts=off&k=5&doc=d1&tables=none").text
+    assert "-k 5 --rrf-k 5 --no-boosts --doc-id d1 --no-is-table --explain" in text
+    wanted = "k=5&amp;rrf_k=5&amp;boosts=false&amp;doc_id=d1&amp;is_table=false"
+    assert f"/v1/search?q=don%27t+panic&amp;{wanted}" in text
+
+
+def test_older_addresses_ask_for_the_same_and_become_those_of_today(reading: TestClient) -> None:
+    old = (
+        "/search?q=headache&c=bm25&fusion=weighted&weighting=own&w_bm25=0.7&intent=tabular"
+        "&tables=only&speaker=PATIENT&k=5&two=on&b_boosts=off&b_weighting=type&b_query_type=paraphrase"
+    )
+    part = {"hx-request": "true"}
+    place = reading.get(old, headers=part).headers["hx-push-url"]
+    assert place == (
+        "/search?q=headache&k=5&speaker=PATIENT&is_table=on&two=on"
+        "&fusion_method=weighted&weights=bm25%3D0.7&query_intent=tabular"
+        "&b_per_type_weights=on&b_boosts=off&b_query_type=paraphrase"
+    )
+    assert reading.get(place, headers=part).headers["hx-push-url"] == place
+    form = reading.get(place).text
+    assert '<option value="weighted" selected>' in form
+    assert 'name="w_bm25" min="0" max="1" step="0.05" value="0.7"' in form
+    assert '<option value="own" selected>' in form
+    assert '<option value="only" selected>' in form
+
+
+def test_what_the_form_has_no_control_for_is_passed_on(reading: TestClient) -> None:
+    text = reading.get("/search?q=headache&depth=7&doc_id=d1&two=on&b_depth=9").text
+    for name, value in (("depth", "7"), ("doc_id", "d1"), ("b_depth", "9")):
+        assert text.count(f'<input type="hidden" name="{name}" value="{value}">') == 1
+
+
+def test_synonyms_are_highlighted_on_the_page(make_service: MakeService, home: Path) -> None:
+    words = home / "words.txt"
+    words.write_text("cephalgia, headache\n", encoding="utf-8")
+    with client_of(make_service(home=home, synonyms=words), headers=PERSON) as client:
+        text = client.get("/search?q=cephalgia").text
+    assert "also looked for: headache" in text
+    assert "<mark>headache</mark>" in text
 
 
 def test_a_tag_is_pinned_from_the_list(pages: TestClient) -> None:

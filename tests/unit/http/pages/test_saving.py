@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from assay.cli.ab_sides import _from_file
+from assay.app.configurations import read_configuration
 from assay.testsets.load import read_test_set
 from tests.unit.http.pages.conftest import FORM
 
@@ -75,14 +75,21 @@ def test_a_configuration_becomes_a_side_of_an_ab_test(pages: TestClient, home: P
     body = urlencode({"address": address, "name": "words"})
     answer = pages.post("/ui/save-configuration", content=body, headers=FORM)
     assert answer.status_code == 200, answer.text
-    assert _from_file(home / "configs" / "words.yaml") == {
-        "components": ["bm25"],
+    assert read_configuration(str(home / "configs" / "words.yaml")) == {
+        "depth": 100,
+        "components": ("bm25",),
         "fusion_method": "weighted",
-        "normalization": "min-max",
+        "rrf_k": 60,
         "weights": {"bm25": 0.7},
+        "per_type_weights": False,
+        "normalization": "min-max",
         "boosts": False,
         "rerank": False,
+        "reranker": "BAAI/bge-reranker-base",
     }
+    assert pages.post("/ui/save-configuration", content=body, headers=FORM).status_code == 200
     other = urlencode({"address": "/search?rrf_k=5", "name": "words"})
     assert pages.post("/ui/save-configuration", content=other, headers=FORM).status_code == 409
-    assert "bm25: 0.7" in pages.get("/search/configuration/words").text
+    assert "weights: bm25=0.7" in pages.get("/search/configuration/words").text
+    assert pages.get("/search/configuration/nothing").status_code == 404
+    assert '<a href="/search/configuration/words">words</a>' in pages.get("/search?q=x").text

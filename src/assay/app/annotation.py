@@ -1,0 +1,342 @@
+"""How do people judge passages: two without seeing each other, and a third where they differ?
+
+One ``Desk`` serves the terminal, HTTP, pages and other tools. An annotator gets one passage at a
+time; the third person gets what the two disagree about, with both grades but without names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay import limits
+from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
+from assay.annotation.agreement import Agreement, agreement
+from assay.annotation.exchange import read_grades
+from assay.annotation.tasks import next_task, ordered, task
+from assay.errors import MissingFileError, UsageError
+from assay.evaluation.scores import rounded
+from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round, RoundQuery, Task
+from assay.model.document import check_id
+from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
+from assay.render.markup import safe_table
+from assay.store.annotations import AnnotationStore
+from assay.testsets.save import write_text
+
+if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
+
+TASK_FORMS = {"csv": tasks_csv, "label-studio": tasks_label_studio}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an annotator is."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class NextTask:
+    """The next passage; None where everything is judged."""
+
+    task: Task | None
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A grade that is on the disk, and how far the annotator is now."""
+
+    grade: Grade
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The grade that was taken back; None where there was none."""
+
+    undone: Grade | None
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A passage about which the annotators differ; the order of the grades tells no names."""
+
+    task: Task
+    grades: tuple[int | None, int | None]
+    comments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision that is on the disk, and how many passages still wait for one or for a grade."""
+
+    query_id: str
+    chunk_id: str
+    grade: int | None
+    by: str
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCard:
+    """One round, without anything that could sway an annotator."""
+
+    round_id: str
+    purpose: Purpose
+    test_set: str
+    version: str
+    annotators: tuple[str, str]
+    passages: int
+    created_at: str
+    closed_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStatus:
+    """One round as whoever runs it sees it; ``annotators`` says how many passages each judged."""
+
+    round_id: str
+    purpose: Purpose
+    test_set: str
+    version: str
+    created_at: str
+    closed_at: str | None
+    passages: int
+    annotators: dict[str, int]
+    kappa: float | None
+    open: int
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One round, as people work on it. What is to be judged never changes, and is read once."""
+
+    store: AnnotationStore
+    round: Round
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """Everything that is to be judged."""
+        return self.store.items(self.round.round_id)
+
+    @cached_property
+    def queries(self) -> tuple[RoundQuery, ...]:
+        """The queries of the round."""
+        return self.store.queries(self.round.round_id)
+
+    def card(self) -> RoundCard:
+        """What anybody may know of the round."""
+        about = self.round
+        return RoundCard(
+            about.round_id,
+            about.purpose,
+            about.test_set,
+            about.version,
+            about.annotators,
+            len(self.items),
+            about.created_at,
+            about.closed_at,
+        )
+
+    def status(self) -> RoundStatus:
+        """How far the round is, and how well the two agree."""
+        about, agreed = self.round, self.agreement()
+        return RoundStatus(
+            about.round_id,
+            about.purpose,
+            about.test_set,
+            about.version,
+            about.created_at,
+            about.closed_at,
+            agreed.items,
+            {person.name: person.done for person in agreed.annotators},
+            rounded(agreed.plain.value),
+            self.open_items(),
+        )
+
+    # Two people judge
+
+    def grades(self, annotator: str | None = None) -> tuple[Grade, ...]:
+        """The grades that hold now."""
+        return self.store.grades(self.round.round_id, annotator)
+
+    def next(self, annotator: str, later: Collection[ItemKey] = ()) -> Task | None:
+        """The next passage for this annotator; None where everything is graded.
+
+        What they put off (``later``) comes once nothing else is left.
+        """
+        self._check_annotator(annotator)
+        done = {grade.key for grade in self.grades(annotator)}
+        found = next_task(self.round, self.queries, self.items, done, annotator, later=later)
+        return None if found is None else _harmless(found)
+
+    def turn(self, annotator: str) -> NextTask:
+        """The next passage for this annotator, and how far they are."""
+        return NextTask(self.next(annotator), self.progress(annotator))
+
+    def tasks(self, annotator: str) -> tuple[Task, ...]:
+        """Everything this annotator is asked, in their order."""
+        self._check_annotator(annotator)
+        texts = {query.query_id: query.query_text for query in self.queries}
+        mine = ordered(self.round, self.items, annotator)
+        return tuple(
+            task(self.round, item, texts[item.query_id], number, len(mine))
+            for number, item in enumerate(mine, 1)
+        )
+
+    def grade(self, annotator: str, key: ItemKey, grade: int | None, comment: str = "") -> Graded:
+        """Enter a grade; it is on the disk when this returns. The same again changes nothing."""
+        entered = self.store.grade(self.round.round_id, annotator, key, grade, comment)
+        return Graded(entered, self.progress(annotator))
+
+    def undo(self, annotator: str) -> Undone:
+        """Take back this annotator's last grade."""
+        undone = self.store.undo(self.round.round_id, annotator)
+        return Undone(undone, self.progress(annotator))
+
+    def progress(self, annotator: str) -> Progress:
+        """How far this annotator is."""
+        self._check_annotator(annotator)
+        return Progress(len(self.grades(annotator)), len(self.items))
+
+    # Where they differ
+
+    def agreement(self) -> Agreement:
+        """How far the two agree."""
+        return agreement(self.round, self.items, self.grades())
+
+    def report(self) -> dict[str, Any]:
+        """The agreement, and what is still open, as JSON."""
+        return {**self.agreement().to_dict(), "open": self.open_items()}
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided."""
+        return self.store.decisions(self.round.round_id)
+
+    def disputes(self, person: str | None = None) -> tuple[Dispute, ...]:
+        """What waits for the third person, who is none of the two.
+
+        None: the caller has made sure of that, or only counts.
+        """
+        if person is not None and person.casefold() in map(str.casefold, self.round.annotators):
+            raise UsageError(
+                f"{person} judges in {self.round.round_id} and must not see the other's grades",
+                hint="a third person decides, or a rule: "
+                "assay testset adjudicate --rule mean-down --as NAME",
+            )
+        items = {item.key: item for item in self.items}
+        texts = {query.query_id: query.query_text for query in self.queries}
+        comments: dict[ItemKey, list[str]] = {}
+        for grade in self.grades():
+            if grade.comment:
+                comments.setdefault(grade.key, []).append(grade.comment)
+        waiting = undecided(self.agreement().differences, self.decisions())
+        return tuple(
+            Dispute(
+                _harmless(
+                    task(
+                        self.round,
+                        items[difference.key],
+                        texts[difference.query_id],
+                        number,
+                        len(waiting),
+                    )
+                ),
+                _nameless(difference.grades),
+                tuple(sorted(comments.get(difference.key, ()))),
+            )
+            for number, difference in enumerate(waiting, 1)
+        )
+
+    def decide(self, person: str, key: ItemKey, grade: int | None, comment: str = "") -> Decided:
+        """Enter the third person's decision about a difference."""
+        check_id(person, "name")
+        if key not in {difference.key for difference in self.agreement().differences}:
+            raise UsageError(
+                f"the annotators do not differ about {key[1]!r:.80} for {key[0]!r:.80}"
+            )
+        decision = Decision(*key, grade, by=person, comment=comment)
+        self.store.decide(self.round.round_id, [decision])
+        return Decided(*key, grade, person, self.open_items())
+
+    def decide_by_rule(self, rule: str, person: str) -> tuple[Decision, ...]:
+        """Let a rule decide what no person has decided; ``person`` answers for the choice."""
+        check_id(person, "name")
+        by_people = [decision for decision in self.decisions() if not decision.rule]
+        decisions = by_rule(undecided(self.agreement().differences, by_people), rule, person)
+        self.store.decide(self.round.round_id, decisions)
+        return decisions
+
+    def open_items(self) -> int:
+        """How many passages wait for a grade or a decision."""
+        return len(self.settled().open)
+
+    def settled(self) -> Settled:
+        """The grades that count, and what is still open."""
+        return settle(self.round, self.items, self.grades(), self.decisions())
+
+    def _check_annotator(self, annotator: str) -> None:
+        if annotator not in self.round.annotators:
+            raise UsageError(
+                f"{annotator!r:.80} does not judge in {self.round.round_id}",
+                hint=f"its annotators are {' and '.join(self.round.annotators)}",
+            )
+
+    # Grades come from another tool
+
+    def export_tasks(self, annotator: str, form: str, output: Path) -> list[Path]:
+        """Write an annotator's tasks, with their grades so far; Label Studio gets its view, too."""
+        if form not in TASK_FORMS:
+            raise UsageError(f"there is no form {form!r:.40}", hint=", ".join(TASK_FORMS))
+        grades = {grade.key: grade for grade in self.grades(annotator)}
+        write_text(output, TASK_FORMS[form](self.tasks(annotator), grades))
+        if form == "csv":
+            return [output]
+        view = output.with_suffix(".view.xml")
+        write_text(view, LABEL_STUDIO_VIEW)
+        return [output, view]
+
+    def import_grades(self, annotator: str, path: Path) -> int:
+        """Enter the grades of a file, all or none; how many there were."""
+        rows = read_grades(read_limited(path), str(path))
+        grades = [((row.query_id, row.chunk_id), row.grade, row.comment) for row in rows]
+        return len(self.store.enter(self.round.round_id, annotator, grades))
+
+
+def open_desk(workspace: Workspace, ref: str = "latest") -> Desk:
+    """The desk of a round."""
+    workspace.require()
+    return Desk(workspace.annotations, workspace.annotations.round(ref))
+
+
+def open_desks(workspace: Workspace) -> list[Desk]:
+    """The desks of all rounds, newest first."""
+    workspace.require()
+    store = workspace.annotations
+    return [Desk(store, about) for about in store.rounds()]
+
+
+def read_limited(path: Path) -> bytes:
+    """A file of a person, as far as one may be read."""
+    if not path.is_file():
+        raise MissingFileError(f"there is no file {str(path)!r:.200}", hint="check the path")
+    with path.open("rb") as file:
+        return file.read(limits.MAX_YAML_BYTES + 1)
+
+
+def _harmless(shown: Task) -> Task:
+    """The task with markup that can be shown anywhere."""
+    return replace(shown, table_html=safe_table(shown.table_html)) if shown.table_html else shown
+
+
+def _nameless(grades: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    """Both grades, the lower first and what cannot be judged last."""
+    low, high = sorted(grades, key=lambda grade: (grade is None, grade or 0))
+    return low, high

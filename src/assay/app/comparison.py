@@ -1,0 +1,252 @@
+"""What changed between two runs, and is it real?
+
+``compare`` sets two stored runs side by side, query by query; ``ab`` tests one against the other.
+A side of an A/B test may also be a configuration, which ``side`` runs first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.app.configurations import read_configuration
+from assay.app.evaluation import EvaluationRequest
+from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
+from assay.app.statistics import USUAL, Measures, Statistics, as_text
+from assay.errors import MissingFileError, UsageError
+from assay.evaluation.ab import ABResult
+from assay.evaluation.ab import ab as test_difference
+from assay.evaluation.compare import (
+    CompareReport,
+    QueryComparison,
+    compare_runs,
+    depth_for,
+)
+from assay.evaluation.defaults import AB_MEASURES
+from assay.evaluation.match import graded_ranks, scored_order
+from assay.evaluation.stored_run import StoredRun
+from assay.model.codec import flat
+from assay.model.ranking import Match
+from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.testset import GoldenQuery
+
+if TYPE_CHECKING:
+    from assay.app.interface import Assay
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRequest:
+    """Two runs of one test set; ``strict_chunker_version`` refuses those of different chunkers."""
+
+    a: str
+    b: str
+    measures: Measures = ()
+    strict_chunker_version: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AbRequest:
+    """Two runs of one test set, and how sure one wants to be which is better.
+
+    ``by_group`` draws queries of one group (a post, an interview) together.
+    """
+
+    a: str
+    b: str
+    measures: Measures = ()
+    strict_chunker_version: bool = False
+    by_group: bool = False
+    statistics: Statistics = field(default=USUAL, metadata=flat)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Two runs as deep as the comparison looks at them, and what it says."""
+
+    a: StoredRun
+    b: StoredRun
+    report: CompareReport
+
+
+@dataclass(frozen=True, eq=False)
+class AbTest:
+    """Two runs as deep as the test looks at them, and what it says."""
+
+    a: StoredRun
+    b: StoredRun
+    result: ABResult
+
+    @property
+    def held_out(self) -> frozenset[str]:
+        """The held-out queries that either run was made with."""
+        return hidden_in(self.a.test_set) | hidden_in(self.b.test_set)
+
+
+def compare(assay: Assay, request: CompareRequest, viewer: Viewer = OWNER) -> Compared:
+    """Set run b beside run a: deltas, and wins and losses per query."""
+    assay.require()
+    a, b = _pair(assay, request, request.measures)
+    report = compare_runs(
+        a,
+        b,
+        measures=request.measures,
+        archive=assay.archived,
+        strict_chunker_version=request.strict_chunker_version,
+    )
+    hidden = viewer.figures_only(a.test_set, b.test_set)
+    return Compared(a, b, masked_comparison(report, hidden))
+
+
+def ab(assay: Assay, request: AbRequest, viewer: Viewer = OWNER) -> AbTest:
+    """Test run b against run a: differences, p-values, intervals, latency, a verdict."""
+    assay.require()
+    settings = request.statistics.applied_to(assay.settings)
+    measures = request.measures or AB_MEASURES
+    a, b = _pair(assay, request, measures)
+    result = test_difference(
+        a,
+        b,
+        measures,
+        alpha=settings.alpha,
+        margin=settings.margin,
+        sampling=settings.sampling,
+        clustered=request.by_group,
+        archive=assay.archived,
+        strict_chunker_version=request.strict_chunker_version,
+    )
+    hidden = viewer.figures_only(a.test_set, b.test_set)
+    return AbTest(a, b, replace(result, compared=masked_comparison(result.compared, hidden)))
+
+
+def _pair(
+    assay: Assay, request: CompareRequest | AbRequest, measures: Measures
+) -> tuple[StoredRun, StoredRun]:
+    depth = depth_for(as_text(measures))
+    return assay.stored_run(request.a, depth=depth), assay.stored_run(request.b, depth=depth)
+
+
+# One query in both runs
+
+
+@dataclass(frozen=True, eq=False)
+class AbSummary:
+    """What is kept of an A/B test: the statistics, and what every query came to."""
+
+    a: RunInfo
+    b: RunInfo
+    result: ABResult
+    queries: Mapping[str, GoldenQuery]
+    values_a: Mapping[str, float | None]
+    values_b: Mapping[str, float | None]
+    held_out: frozenset[str]
+
+    def change(self, query_id: str) -> float | None:
+        """How much the first measure of a query changed."""
+        before, after = self.values_a.get(query_id), self.values_b.get(query_id)
+        return None if before is None or after is None else after - before
+
+    def without(self, hidden: frozenset[str], mask: str) -> AbSummary:
+        """The same without the words, judgments and ranks of these queries."""
+        masks = {
+            name: masked_query(self.queries[name], mask) for name in hidden if name in self.queries
+        }
+        compared = masked_comparison(self.result.compared, hidden)
+        return replace(
+            self,
+            result=replace(self.result, compared=compared),
+            queries={**self.queries, **masks},
+        )
+
+
+def summary(test: AbTest) -> AbSummary:
+    """An A/B test without the rankings of its runs."""
+    measure = test.result.primary.measure
+    return AbSummary(
+        test.a.info,
+        test.b.info,
+        test.result,
+        test.b.test_set.by_id,
+        test.result.a.per_query(measure),
+        test.result.b.per_query(measure),
+        test.held_out,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPair:
+    """One query in both runs, with the grades of what came back, by rank."""
+
+    query: GoldenQuery
+    compared: QueryComparison
+    a: QueryOutcome
+    b: QueryOutcome
+    grades_a: Mapping[int, int]
+    grades_b: Mapping[int, int]
+
+
+def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
+    """One query of an A/B test, read from the store and matched as the test matched it."""
+    if query_id not in tested.values_a:
+        raise MissingFileError(f"{query_id!r:.80} is not a ranked query of both runs")
+    one, other = (
+        assay.runs.outcomes(info.run_id, queries=[query_id])[0] for info in (tested.a, tested.b)
+    )
+    query = tested.queries[query_id]
+    compared = tested.result.compared
+    rule, places = (
+        (compared.matching.rule, compared.matching.places)
+        if compared.matching
+        else (Match.EXACT, {})
+    )
+    return QueryPair(
+        query,
+        next(row for row in compared.per_query if row.query_id == query_id),
+        replace(one, results=scored_order(one)),
+        replace(other, results=scored_order(other)),
+        graded_ranks(query, one, rule, places),
+        graded_ranks(query, other, rule, places),
+    )
+
+
+# A configuration as a side
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The run that stands for one side of an A/B test.
+
+    ``made`` says whether it was run now; None where the text names a stored run.
+    """
+
+    run_id: str
+    name: str
+    made: bool | None = None
+
+
+def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool = False) -> Side:
+    """The run that a text names: a stored one, or a configuration, which is run unless it was.
+
+    A configuration is a YAML file of search options, or options in one line:
+    ``fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5``.
+    """
+    path = Path(text)
+    is_file = path.suffix in (".yaml", ".yml")
+    if not is_file and "=" not in text:
+        return Side(assay.runs.run(text).run_id, text)
+    changes = read_configuration(text)
+    name = path.stem if is_file else text
+    if test_set is None:
+        raise UsageError(
+            f"{name:.60} is a configuration, and there is no test set to run it on",
+            hint="add --testset NAME",
+        )
+    request = EvaluationRequest(
+        test_sets=(test_set,),
+        options=changes,
+        name=name[:80],
+        part="holdout" if holdout else None,
+    )
+    (made,) = assay.evaluate(request).runs
+    return Side(made.info.run_id, name, made=not made.cached)

@@ -1,0 +1,150 @@
+"""Which configurations of the search are saved, and how is one written down and read back?
+
+A configuration is what a run may name: the options of a search without filters and limits, and
+where wanted one type or intent for all queries. It is a YAML file of their names and values, as
+``assay.yaml`` has them, or one line: ``fusion_method=weighted,weights=bm25:0.3 dense:0.7``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from assay import limits
+from assay.app.layout import Layout
+from assay.durable import write_atomically
+from assay.errors import ConflictError, MissingFileError, UsageError
+from assay.model.document import check_id
+from assay.search.request import (
+    EVALUATION_NAMES,
+    SEARCH_OPTIONS,
+    SearchOptions,
+    changed,
+    option_name,
+    read_changes,
+)
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
+from assay.testsets.write import quoted
+
+NAMES = (*EVALUATION_NAMES, "query_type", "query_intent")
+"""What a configuration may hold."""
+SUFFIXES = (".yaml", ".yml")
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,=/-]*")  # what no reader of YAML takes for structure
+
+
+def list_configurations(layout: Layout) -> list[str]:
+    """The names of the saved configurations."""
+    return sorted(path.stem for path in layout.configurations.glob("*.yaml"))
+
+
+def save_configuration(layout: Layout, name: str, options: SearchOptions) -> Path:
+    """Save a configuration under a name; another one of that name is never replaced."""
+    path = layout.configuration(check_id(name, "configuration"))
+    if path.exists():
+        if _chosen(options) == _chosen(changed(SearchOptions(), **read_configuration(str(path)))):
+            return path
+        raise ConflictError(
+            f"there is another configuration {name}", hint="choose another name for this one"
+        )
+    write_atomically(path, as_yaml(options).encode())
+    return path
+
+
+def configuration_text(layout: Layout, name: str) -> str:
+    """A saved configuration as it was written."""
+    path = layout.configuration(check_id(name, "configuration"))
+    if not path.is_file():
+        raise MissingFileError(f"there is no configuration {name!r:.80}")
+    return path.read_text(encoding="utf-8")
+
+
+def as_yaml(options: SearchOptions) -> str:
+    """The options as a file: all of them, so that no setting of another machine changes them."""
+    texts = {
+        name: SEARCH_OPTIONS[name].kind.write(value)
+        for name, value in _chosen(options).items()
+        if value is not None
+    }
+    return "".join(
+        f"{name}: {text if _PLAIN.fullmatch(text) else quoted(text)}\n"
+        for name, text in texts.items()
+    )
+
+
+def is_configuration(text: str) -> bool:
+    """Whether a text is meant as a configuration, and not as the name of a run."""
+    return "=" in text or Path(text).suffix in SUFFIXES
+
+
+def read_configuration(text: str, layout: Layout | None = None) -> dict[str, Any]:
+    """A file or a line of options, as values for ``changed``.
+
+    A file that is not in the working folder may be a saved one of the workspace.
+    """
+    path = Path(text)
+    if path.suffix not in SUFFIXES:
+        return read_changes(_from_line(text))
+    if layout is not None and not path.exists() and path.name == text:
+        path = layout.configurations / path.name
+    return _from_file(path)
+
+
+def option_text(name: str, node: Node) -> str:
+    """A value as ``assay.yaml`` would have it, also from the lists and mappings of older files."""
+    if isinstance(node, ScalarNode):
+        if node.quoted and SEARCH_OPTIONS[option_name(name)].kind.numeric:
+            raise UsageError(f'{name}: is text, "{node.text:.40}"', hint="leave the quotes out")
+        return node.text
+    if isinstance(node, SequenceNode):
+        return ",".join(option_text(name, item) for item in node.items)
+    return ",".join(f"{key.text}={option_text(name, value)}" for key, value in node.entries)
+
+
+def _chosen(options: SearchOptions) -> dict[str, Any]:
+    return {name: getattr(options, SEARCH_OPTIONS[name].attribute) for name in NAMES}
+
+
+def _from_line(text: str) -> dict[str, str]:
+    """``name=value`` pairs between commas; lists and weights have blanks between their items."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name:
+            raise UsageError(
+                f"{part!r:.60} is not an option and its value",
+                hint="as in fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5",
+            )
+        known = _allowed(name)
+        if known in found:
+            raise UsageError(f"{known}: given twice")
+        found[known] = value
+    return found
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    content = load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES)
+    if not isinstance(content, MappingNode):
+        raise UsageError(
+            f"{path} is not a mapping of search options", hint=f"known: {', '.join(NAMES)}"
+        )
+    found: dict[str, Any] = {}
+    for key, node in content.entries:
+        try:
+            read = read_changes({_allowed(key.text): option_text(key.text, node)})
+        except UsageError as problem:
+            raise UsageError(f"{path}:{key.line}: {problem.message}", hint=problem.hint) from None
+        if twice := found.keys() & read.keys():
+            raise UsageError(f"{path}:{key.line}: {', '.join(twice)}: given twice")
+        found |= read
+    return found
+
+
+def _allowed(name: str) -> str:
+    """The name of an option that a configuration may hold."""
+    known = option_name(name)
+    if known not in NAMES:
+        raise UsageError(
+            f"{name:.60}: not part of a configuration", hint=f"known: {', '.join(NAMES)}"
+        )
+    return known

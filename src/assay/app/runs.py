@@ -1,0 +1,863 @@
+"""What can be done with stored runs: list, show, score again, tag, delete, export, report, bundle?
+
+Verbs take an ``Assay``: a workspace here, or a service whose runs are read and computed on here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.app.held_out import (
+    OWNER,
+    Viewer,
+    hidden_in,
+    masked_fates,
+    masked_outcome,
+    masked_outcomes,
+    masked_query,
+)
+from assay.app.statistics import USUAL, Measures, Statistics, as_text
+from assay.durable import write_atomically
+from assay.errors import (
+    AssayError,
+    ConflictError,
+    FormatError,
+    InputError,
+    MissingFileError,
+    UnknownRunError,
+    UsageError,
+)
+from assay.evaluation import bundle as bundles
+from assay.evaluation.components import (
+    ComponentReport,
+    component_names,
+    component_outcomes,
+    component_report,
+)
+from assay.evaluation.defaults import (
+    EVALUATION_MEASURES,
+    HISTORY_MEASURES,
+    PAGE_MEASURES,
+    REPORT_MEASURES,
+    WORKFLOW_MEASURES,
+    WORKFLOW_TARGETS,
+)
+from assay.evaluation.match import graded_ranks, judgment_ranks, places_of, scored_order
+from assay.evaluation.outcomes import query_field, score_run
+from assay.evaluation.report import RunReport, parse_targets, run_report
+from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.evaluation.scores import Scores
+from assay.evaluation.stored_run import StoredRun
+from assay.evaluation.waterfall import Waterfall
+from assay.evaluation.waterfall import waterfall as find_fates
+from assay.measures.base import Measure
+from assay.measures.parse import parse_measures
+from assay.model.codec import decode, encode, flat
+from assay.model.document import check_id
+from assay.model.ranking import Match, MatchName
+from assay.model.run_store import RunFilter, RunPage, RunStore
+from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset_json import from_plain, to_plain
+from assay.render import evaluation as tables
+from assay.render.report_text import run_markdown
+from assay.render.tables import Table
+from assay.search.fuse_again import fuser_of
+from assay.store import run_rows
+from assay.testsets.load import load_test_set
+
+if TYPE_CHECKING:
+    from assay.app.interface import Assay
+    from assay.app.workspace import Workspace
+
+MOST_RUNS = 10_000
+STAGE_RESAMPLES = 1_000
+LOOKED_AT = 1_000
+"""Runs of a suite that are looked through for those of a part."""
+FORMAT = "assay-run-1"
+BATCH = 500
+_ENDED = (RunStatus.COMPLETE, RunStatus.FAILED)
+
+
+# List, tag, delete
+
+
+def run_filter(
+    suite: str | None = None,
+    status: str | None = None,
+    tag: str | None = None,
+    config_hash: str | None = None,
+) -> RunFilter:
+    """Which runs are meant, as people write it; empty allows everything."""
+    known = [str(one) for one in RunStatus]
+    if status and status not in known:
+        raise UsageError(f"there is no status {status!r:.40}", hint=f"known: {', '.join(known)}")
+    return RunFilter(
+        suite=suite or None,
+        status=RunStatus(status) if status else None,
+        tag=tag or None,
+        config_hash=config_hash or None,
+    )
+
+
+def list_runs(
+    assay: Assay, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0
+) -> RunPage:
+    """Runs, newest first."""
+    assay.require()
+    return assay.runs.runs(chosen, limit=limit, offset=offset)
+
+
+def tag(assay: Assay, run: str, name: str) -> RunInfo:
+    """Give a run a name of its own, such as baseline; no other run has it any longer."""
+    assay.require()
+    return assay.runs.tag(run, name)
+
+
+def untag(assay: Assay, name: str, run: str | None = None) -> RunInfo:
+    """Take a tag away from the run that has it; the run stays."""
+    assay.require()
+    info = assay.runs.run(run or name)
+    if name not in info.tags:
+        raise UnknownRunError(
+            f"{run or 'no run'} has {'no' if run else 'the'} tag {name!r:.80}",
+            hint="assay eval list shows tags",
+        )
+    assay.runs.untag(name)
+    return assay.runs.run(info.run_id)
+
+
+def delete(assay: Assay, run: str) -> RunInfo:
+    """Remove a run and everything that is stored of it."""
+    assay.require()
+    return assay.runs.delete(run)
+
+
+# Show
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowRequest:
+    """Which run to score, by which measures, and whether to say what its components did."""
+
+    run: str = "latest"
+    measures: Measures = ()
+    match: MatchName = "exact"
+    per_component: bool = False
+    waterfall: bool = False
+    statistics: Statistics = field(default=USUAL, metadata=flat)
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run and its scores, and on request what its components did."""
+
+    info: RunInfo
+    result: EvaluationResult
+    components: ComponentReport | None = None
+    fates: Waterfall | None = None
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """JSON-ready, with everything that is known of the run."""
+        return {**encode(self.info), **self.scores(per_query=per_query)}
+
+    def scores(self, *, per_query: bool = False) -> dict[str, Any]:
+        """What came out of it only."""
+        plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
+        if self.components is not None:
+            plain |= self.components.to_dict(per_query=per_query)
+        if self.fates is not None:
+            plain["waterfall"] = self.fates.to_dict()
+        return plain
+
+    def tables(self, *, per_query: bool = False) -> list[Table]:
+        """The same for a terminal."""
+        shown = tables.result_tables(self.result, self.info, per_query=per_query)
+        if self.components is not None:
+            shown = [tables.component_table(self.components), *shown[1:]]
+        if self.fates is not None:
+            shown += tables.waterfall_tables(self.fates)
+        return shown
+
+
+def show(assay: Assay, request: ShowRequest, viewer: Viewer = OWNER) -> RunView:
+    """Score a stored run; nothing is searched and nothing is written."""
+    assay.require()
+    info = assay.runs.run(request.run)
+    scoring = _scoring(assay, request.measures, request.match, request.statistics)
+    staged = request.per_component or request.waterfall
+    result = _scored(assay, info, scoring, stages=staged)
+    view = view_of(
+        assay,
+        info,
+        result,
+        scoring,
+        per_component=request.per_component,
+        waterfall=request.waterfall,
+    )
+    return _seen(view, viewer)
+
+
+def stages(assay: Assay, run: str) -> RunView | None:
+    """What components brought and where documents were lost; None where a run keeps no lists."""
+    info = assay.runs.run(run)
+    statistics = Statistics(resamples=STAGE_RESAMPLES)
+    scoring = _scoring(assay, HISTORY_MEASURES, "exact", statistics)
+    result = _scored(assay, info, scoring, stages=True)
+    if not component_names(result.outcomes):
+        return None
+    return view_of(assay, info, result, scoring, per_component=True, waterfall=True)
+
+
+def view_of(
+    assay: Assay,
+    info: RunInfo,
+    result: EvaluationResult,
+    scoring: ScoringOptions,
+    *,
+    per_component: bool,
+    waterfall: bool,
+) -> RunView:
+    """A run that was scored already, with what its components did where that is asked for."""
+    components = fates = None
+    look_up = assay.places_of(info)
+    if per_component:
+        components = component_report(
+            result.test_set,
+            result.outcomes,
+            scoring,
+            fuse_again=fuser_of(info.config) if info.ours else None,
+            hybrid=result,
+            look_up=look_up,
+        )
+    if waterfall:
+        fates = find_fates(result.test_set, result.outcomes, present=assay.present, look_up=look_up)
+    return RunView(info, result, components, fates)
+
+
+def _seen(view: RunView, viewer: Viewer) -> RunView:
+    if view.fates is None:
+        return view
+    hidden = viewer.hidden_in(view.result.test_set)
+    return replace(view, fates=masked_fates(view.fates, hidden, viewer.mask))
+
+
+def _scoring(
+    assay: Assay, measures: Measures, match: MatchName, statistics: Statistics
+) -> ScoringOptions:
+    sampling = statistics.applied_to(assay.settings).sampling
+    return ScoringOptions(measures=measures or None, match=match, sampling=sampling)
+
+
+def _scored(
+    assay: Assay,
+    info: RunInfo,
+    scoring: ScoringOptions,
+    *,
+    stages: bool = False,
+    test_set: TestSet | None = None,
+) -> EvaluationResult:
+    return result_of(
+        test_set or assay.runs.test_set(info.run_id),
+        assay.runs.outcomes(info.run_id, stages=stages),
+        scoring,
+        name=info.name or info.run_id,
+        run_id=info.run_id,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class QueryScores:
+    """The queries of a run with their values, and how they came out by type.
+
+    ``unjudged`` is the share of the first ten results that nobody judged; ``sets`` are the test
+    sets that can be named in a command: of one that was joined, its parts.
+    """
+
+    scores: Scores
+    queries: Mapping[str, GoldenQuery]
+    by_type: Mapping[str, Scores]
+    values: Mapping[str, float | None]
+    unjudged: float | None
+    held_out: frozenset[str]
+    sets: tuple[str, ...]
+
+    @property
+    def primary(self) -> Measure:
+        """The measure by which queries are ordered."""
+        return self.scores.measures[0]
+
+
+def query_scores(assay: Assay, run: str) -> QueryScores:
+    """Every query of a run, scored."""
+    stored = assay.stored_run(run)
+    scores = score_run(stored, PAGE_MEASURES, sampling=assay.settings.sampling)
+    joined = stored.test_set.provenance.get("joined")
+    parts = joined if isinstance(joined, (list, tuple)) else ()
+    names = tuple(str(one[0]) for one in parts if isinstance(one, (list, tuple)) and one)
+    return QueryScores(
+        scores=scores,
+        queries=stored.test_set.by_id,
+        by_type=scores.by(query_field(stored.queries, "query_type")),
+        values=scores.per_query(scores.measures[0]),
+        unjudged=scores.summary.unjudged(10),
+        held_out=hidden_in(stored.test_set),
+        sets=names or (stored.info.suite,),
+    )
+
+
+# One query, and all of them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRequest:
+    """One query of a run, matched as the run is scored."""
+
+    run: str = "latest"
+    query_id: str
+    match: MatchName = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundJudgment:
+    """A judgment, and the rank of the first result that brings it; None where none does."""
+
+    id: str
+    grade: int
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuery:
+    """One query of a run: what was judged, where it was found, and what came back.
+
+    The results of ``outcome`` stand in the order in which they are scored; ``grades`` has the grade
+    of each rank at which something judged was found.
+    """
+
+    info: RunInfo
+    query: GoldenQuery
+    outcome: QueryOutcome
+    judgments: tuple[FoundJudgment, ...]
+    grades: Mapping[int, int]
+    hidden: bool = False
+
+    @property
+    def relevant(self) -> tuple[FoundJudgment, ...]:
+        """The judgments of what should have been found."""
+        return tuple(one for one in self.judgments if one.grade > 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: the query with its judgments and everything that is kept of its answer."""
+        return {
+            **encode(self.outcome),
+            "query_id": self.query.query_id,
+            "query_text": self.query.query_text,
+            "query_type": encode(self.query.query_type),
+            "relevant_docs": encode(self.judgments),
+        }
+
+
+def query(assay: Assay, request: QueryRequest, viewer: Viewer = OWNER) -> RunQuery:
+    """One query of a run, with the rank at which each judgment was found."""
+    assay.require()
+    info = assay.runs.run(request.run)
+    test_set = assay.runs.test_set(info.run_id)
+    golden = test_set.by_id.get(request.query_id)
+    outcomes = assay.runs.outcomes(info.run_id, queries=[request.query_id])
+    if golden is None or not outcomes:
+        raise _no_such_query(info, request.query_id, held_out=test_set.held_out_ids)
+    outcome = outcomes[0]
+    hidden = bool(viewer.hidden_in(test_set, {request.query_id}, info.run_id))
+    if hidden:
+        golden, outcome = masked_query(golden, viewer.mask), masked_outcome(outcome, viewer.mask)
+    rule = Match(request.match)
+    ranks = judgment_ranks(golden, outcome, rule, {})
+    return RunQuery(
+        info=info,
+        query=golden,
+        outcome=replace(outcome, results=scored_order(outcome)),
+        judgments=tuple(
+            FoundJudgment(one.id, one.grade, rank)
+            for one, rank in zip(golden.relevant_docs, ranks, strict=True)
+        ),
+        grades=graded_ranks(golden, outcome, rule, {}),
+        hidden=hidden,
+    )
+
+
+def _no_such_query(info: RunInfo, query_id: str, held_out: frozenset[str]) -> MissingFileError:
+    if query_id in held_out:
+        return MissingFileError(
+            f"{query_id} is held out of {info.suite}, and the run {info.run_id} was made without "
+            "the held-out part",
+            hint=f"assay eval run -t {info.suite} --part all asks every query; the look is logged",
+        )
+    part = "" if info.part == "all" else f" (it ran the part: {info.part})"
+    return MissingFileError(
+        f"the run {info.run_id}{part} has no query {query_id!r:.80}",
+        hint="assay eval show RUN --per-query lists them, as does GET /v1/runs/RUN/queries",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomesRequest:
+    """Some outcomes of a run: a page of them, or those of ``queries``.
+
+    ``depth`` keeps the first results of each; ``stages`` adds what components found.
+    """
+
+    run: str = "latest"
+    limit: int = 100
+    offset: int = 0
+    stages: bool = True
+    depth: int | None = None
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomePage:
+    """Some outcomes of a run, in the order run, and how many there are in all."""
+
+    run_id: str
+    total: int
+    outcomes: tuple[QueryOutcome, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        rows = [outcome_json(one) for one in self.outcomes]
+        return {"run_id": self.run_id, "total": self.total, "outcomes": rows}
+
+
+def outcomes(assay: Assay, request: OutcomesRequest, viewer: Viewer = OWNER) -> OutcomePage:
+    """What happened to the queries of a run."""
+    info = assay.runs.run(request.run)
+    found = assay.runs.outcomes(
+        info.run_id,
+        stages=request.stages,
+        depth=request.depth,
+        queries=request.queries or None,
+    )
+    page = found[request.offset : request.offset + request.limit]
+    quoting = [one.query_id for one in page if masked_outcome(one) != one]
+    hidden = viewer.hidden_in(assay.runs.test_set(info.run_id), quoting) if quoting else frozenset()
+    return OutcomePage(info.run_id, len(found), masked_outcomes(page, hidden, viewer.mask))
+
+
+def queries_of(assay: Assay, run: str, viewer: Viewer = OWNER) -> TestSet:
+    """The queries and judgments that a run was made with."""
+    return viewer.seen_set(assay.runs.test_set(assay.runs.run(run).run_id))
+
+
+# Score again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescoreRequest:
+    """Which runs to score again: one, or every complete one of a test set.
+
+    ``measures`` are added to those that a run has. With ``test_set`` the judgments are those of
+    another version of the set, and nothing is kept.
+    """
+
+    run: str | None = None
+    suite: str | None = None
+    measures: Measures = ()
+    match: MatchName = "exact"
+    test_set: str | None = None
+    statistics: Statistics = field(default=USUAL, metadata=flat)
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """A run as it was stored, and what it scores now."""
+
+    info: RunInfo
+    result: EvaluationResult
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        before = self.info.aggregate.get("metrics")
+        return {**self.result.to_dict(), "run_id": self.info.run_id, "before": before}
+
+
+def rescore(workspace: Workspace, request: RescoreRequest) -> tuple[Rescored, ...]:
+    """Score runs again, under more measures or newer formulas; nothing is searched."""
+    if (request.run is None) == (request.suite is None):
+        raise UsageError("name a run, or with --suite a test set")
+    workspace.require()
+    judged_by = None
+    if request.test_set is not None:
+        judged_by = load_test_set(request.test_set, folder=workspace.layout.test_sets)
+    scoring = _scoring(workspace, request.measures, request.match, request.statistics)
+    if request.run is not None:
+        chosen: tuple[RunInfo, ...] = (workspace.runs.run(request.run),)
+    else:
+        assert request.suite is not None
+        chosen = _complete_runs(workspace, request.suite)
+    return tuple(Rescored(info, _rescore(workspace, info, scoring, judged_by)) for info in chosen)
+
+
+def _rescore(
+    workspace: Workspace, info: RunInfo, scoring: ScoringOptions, judged_by: TestSet | None
+) -> EvaluationResult:
+    if info.status is not RunStatus.COMPLETE:
+        raise UsageError(
+            f"the run {info.run_id} is {info.status}", hint="assay eval run --resume goes on"
+        )
+    result = _scored(workspace, info, _with_stored(info, scoring), test_set=judged_by)
+    if judged_by is None:
+        workspace.runs.finish(info.run_id, result.to_dict())
+    return result
+
+
+def _complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
+    chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
+    page = workspace.runs.runs(chosen, limit=MOST_RUNS)
+    if not page.runs:
+        raise UsageError(f"there is no complete run of {suite}", hint="assay eval list")
+    return page.runs
+
+
+def _with_stored(info: RunInfo, scoring: ScoringOptions) -> ScoringOptions:
+    entries = info.aggregate.get("aggregates", {}).values()
+    stored = [entry["measure"] for entry in entries]
+    asked = EVALUATION_MEASURES if scoring.measures is None else scoring.measures
+    return replace(scoring, measures=parse_measures([*stored, *parse_measures(asked)]))
+
+
+# History
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRequest:
+    """The newest complete runs of a test set; ``part`` keeps those of one part of it."""
+
+    suite: str
+    measures: Measures = ()
+    part: str = ""
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Complete runs of a test set, the oldest first, and what to read of them."""
+
+    suite: str
+    runs: tuple[RunInfo, ...]
+    measures: tuple[Measure, ...]
+
+
+def history(assay: Assay, request: HistoryRequest) -> History:
+    """How the measures of one test set went from run to run."""
+    assay.require()
+    measures = parse_measures(request.measures or HISTORY_MEASURES)
+    chosen = RunFilter(suite=request.suite, status=RunStatus.COMPLETE)
+    limit = max(request.limit, LOOKED_AT) if request.part else request.limit
+    page = assay.runs.runs(chosen, limit=limit)
+    runs = [info for info in page.runs if not request.part or info.part == request.part]
+    return History(request.suite, oldest_first(runs[: request.limit]), measures)
+
+
+def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
+    """By when they were made, whichever has answered again since."""
+    found = list(reversed(newest_first))
+    found.sort(key=lambda info: info.created_at)
+    return tuple(found)
+
+
+# Export, and the way from one workspace to another
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """The rankings of a run, or the lists of one of its components."""
+
+    run: str = "latest"
+    component: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rankings:
+    """What came back for each query of a run."""
+
+    info: RunInfo
+    outcomes: Sequence[QueryOutcome]
+
+    @property
+    def tag(self) -> str:
+        """The name of the run in a run file."""
+        return self.info.name or self.info.run_id
+
+
+def export(assay: Assay, request: ExportRequest) -> Rankings:
+    """The rankings of a run, for a run file."""
+    assay.require()
+    info = assay.runs.run(request.run)
+    found = assay.runs.outcomes(info.run_id, stages=request.component is not None)
+    if request.component is None:
+        return Rankings(info, found)
+    if request.component not in (known := component_names(found)):
+        raise UsageError(
+            f"the run has no list of {request.component!r:.40}", hint=f"known: {', '.join(known)}"
+        )
+    places = places_of(assay.runs.test_set(info.run_id), found, assay.places_of(info))
+    return Rankings(info, component_outcomes(found, request.component, places))
+
+
+def pack(run: StoredRun) -> dict[str, Any]:
+    """A whole run as JSON values: what is known of it, its test set, an entry per query."""
+    return {
+        "format": FORMAT,
+        "info": encode(run.info),
+        "test_set": to_plain(run.test_set),
+        "outcomes": [outcome_json(one) for one in run.outcomes],
+    }
+
+
+def packed(assay: Assay, run: str, viewer: Viewer = OWNER) -> dict[str, Any]:
+    """A stored run as ``pack`` writes it, as far as the viewer may see it."""
+    assay.require()
+    return pack(viewer.seen_run(assay.stored_run(run, stages=True)))
+
+
+def outcome_json(one: QueryOutcome) -> dict[str, Any]:
+    """What happened to one query, as the store keeps it."""
+    staged = run_rows.stages_json(one)
+    return {
+        "query_id": one.query_id,
+        "result": json.loads(run_rows.result_json(one)),
+        "stages": None if staged is None else json.loads(staged),
+    }
+
+
+def outcome_of(content: Mapping[str, Any], depth: int | None = None) -> QueryOutcome:
+    """The outcome that ``outcome_json`` wrote; ``depth`` builds the first results only."""
+    staged = None if content["stages"] is None else json.dumps(content["stages"])
+    return run_rows.outcome(
+        check_id(content["query_id"], "query id"),
+        json.dumps(content["result"]),
+        staged,
+        depth=depth,
+    )
+
+
+def unpack(content: Mapping[str, Any]) -> StoredRun:
+    """The run that ``pack`` made, checked by reading it into our own values."""
+    try:
+        test_set = from_plain(content["test_set"])
+        info = replace(decode(RunInfo, content["info"], "info"), tags=())  # tags stay at home
+        outcomes = tuple(outcome_of(one) for one in content["outcomes"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, InputError) as problem:
+        said = problem.message if isinstance(problem, InputError) else str(problem)
+        raise InputError(
+            f"this is not a run: {type(problem).__name__}: {said[:100]}",
+            hint="send what GET /v1/runs/{ref}/export answers",
+        ) from None
+    _check(info, test_set, outcomes)
+    return StoredRun(info, test_set, outcomes)
+
+
+def push(store: RunStore, run: StoredRun) -> bool:
+    """Store a run that was made elsewhere; False where the same one is there already.
+
+    What an interrupted push of the same run has left behind is completed.
+    """
+    begun = replace(run.info, status=RunStatus.RUNNING, aggregate={}, finished_at=None)
+    try:
+        store.begin(begun, run.test_set)
+    except ConflictError:
+        info = store.run(run.info.run_id)
+        known = StoredRun(info, store.test_set(info.run_id), store.outcomes(info.run_id))
+        if not _left_behind(known, run):
+            if pack(known)["outcomes"] == pack(run)["outcomes"]:
+                return False
+            raise
+    for start in range(0, len(run.outcomes), BATCH):
+        store.append(run.info.run_id, run.outcomes[start : start + BATCH])
+    store.finish(
+        run.info.run_id,
+        run.info.aggregate,
+        status=run.info.status,
+        finished_at=run.info.finished_at,
+    )
+    return True
+
+
+def _left_behind(known: StoredRun, run: StoredRun) -> bool:
+    """Whether the stored run is the beginning of this one, and nobody else's work."""
+    same = all(
+        getattr(known.info, name) == getattr(run.info, name)
+        for name in ("test_set_checksum", "config_hash", "cache_key", "created_at", "owner")
+    )
+    if known.info.status is not RunStatus.RUNNING or not same:
+        return False
+    coming = {one.query_id: outcome_json(one) for one in run.outcomes}
+    return all(outcome_json(one) == coming.get(one.query_id) for one in known.outcomes)
+
+
+def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...]) -> None:
+    check_id(info.run_id, "run id")
+    if info.status not in _ENDED:
+        raise InputError(
+            f"the run {info.run_id} is {info.status}", hint="push it when it has ended"
+        )
+    if info.test_set_checksum != test_set.checksum or info.suite != test_set.name:
+        raise InputError("the run was made with another test set than the one that came along")
+    known = {query.query_id for query in test_set.queries}
+    for one in outcomes:
+        if one.query_id not in known:
+            raise InputError(f"the query {one.query_id} is not in the test set")
+
+
+# Reports and bundles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRequest:
+    """A report on one run; ``workflow`` chooses the measures of the workflow report.
+
+    ``targets`` such as ``P@5=0.65`` are held against the run beside the usual ones.
+    """
+
+    run: str = "latest"
+    measures: Measures = ()
+    workflow: bool = False
+    targets: tuple[str, ...] = ()
+    statistics: Statistics = field(default=USUAL, metadata=flat)
+
+
+def report(assay: Assay, request: ReportRequest) -> RunReport:
+    """Tables, breakdowns, insights and worst queries of one run."""
+    assay.require()
+    usual = WORKFLOW_MEASURES if request.workflow else REPORT_MEASURES
+    return run_report(
+        assay.stored_run(request.run),
+        request.measures or usual,
+        targets=parse_targets((*WORKFLOW_TARGETS, *request.targets)),
+        sampling=request.statistics.applied_to(assay.settings).sampling,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleRequest:
+    """The runs whose numbers are reported, and the folder to write."""
+
+    runs: tuple[str, ...]
+    folder: Path
+    measures: Measures = ()
+    statistics: Statistics = field(default=USUAL, metadata=flat)
+
+
+def bundle(assay: Assay, request: BundleRequest) -> tuple[str, ...]:
+    """Write the master file, a report on each run, and the manifest; the names of the files."""
+    assay.require()
+    runs = [assay.stored_run(ref) for ref in dict.fromkeys(request.runs)]
+    sampling = request.statistics.applied_to(assay.settings).sampling
+    recipe = bundles.usual_recipe(runs, sampling)
+    if request.measures:
+        recipe = bundles.Recipe(as_text(request.measures), sampling)
+    files = {bundles.MASTER: bundles.as_text(bundles.master(runs, recipe)).encode()}
+    for run in runs:
+        found = run_report(run, targets=parse_targets(), sampling=recipe.sampling)
+        files[f"report-{run.name}.md"] = run_markdown(found).encode()
+    files[bundles.MANIFEST] = bundles.manifest(files).encode()
+    for name, content in files.items():
+        write_atomically(request.folder / name, content)
+    return tuple(files)
+
+
+@dataclass(frozen=True, slots=True)
+class BundleCheck:
+    """How many numbers of a bundle were computed again, and what is wrong with it."""
+
+    metrics: int
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is as the bundle says."""
+        return not self.problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"ok": self.ok, "metrics": self.metrics, "problems": list(self.problems)}
+
+
+def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
+    """Check the files against the manifest, and the numbers against the runs."""
+    assay.require()
+    problems = _damaged(folder)
+    stated = _master(folder)
+    try:
+        recipe = bundles.Recipe.from_dict(stated["recipe"])
+        names = list(stated["runs"])
+        form = stated["form"]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise FormatError(
+            f"not a bundle of ours: {error}", source=str(folder / bundles.MASTER)
+        ) from None
+    if form not in bundles.FORMS:
+        raise FormatError(
+            f"a bundle of form {form!r:.40}, and this version knows {bundles.FORMS}",
+            source=str(folder / bundles.MASTER),
+            hint="check it with the version that wrote it, or a newer one",
+        )
+    runs = []
+    for name in names:
+        try:
+            runs.append(assay.stored_run(name))
+        except AssayError as error:
+            problems.append(f"the run {name} cannot be read: {error.message}")
+    if len(runs) < len(names):
+        return BundleCheck(0, tuple(problems))
+    computed = json.loads(bundles.as_text(bundles.master(runs, recipe, form)))
+    problems += bundles.differences(stated, computed)
+    return BundleCheck(len(computed["metrics"]), tuple(problems))
+
+
+def _damaged(folder: Path) -> list[str]:
+    stated = bundles.read_manifest(_text(folder / bundles.MANIFEST))
+    there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    found = [
+        f"{name} is not in the manifest" for name in sorted(there - {bundles.MANIFEST, *stated})
+    ]
+    for name, checksum in stated.items():
+        if "/" in name or name.startswith("."):
+            found.append(f"the manifest names {name!r:.80}, which is not a file of a bundle")
+            continue
+        try:
+            content = (folder / name).read_bytes()
+        except OSError as error:
+            found.append(f"{name}: {error.strerror}")
+            continue
+        if hashlib.sha256(content).hexdigest() != checksum:
+            found.append(f"{name} is not the file that the manifest was written for")
+    return found
+
+
+def _master(folder: Path) -> dict[str, Any]:
+    place = folder / bundles.MASTER
+    try:
+        content = json.loads(_text(place))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"not JSON: {error}", source=str(place)) from None
+    if not isinstance(content, dict):
+        raise FormatError("not a JSON object", source=str(place))
+    return content
+
+
+def _text(place: Path) -> str:
+    try:
+        return place.read_text(encoding="utf-8")
+    except OSError as error:
+        raise MissingFileError(
+            f"{place}: {error.strerror}", hint="assay eval bundle writes one"
+        ) from None
+    except UnicodeDecodeError:
+        raise FormatError("not UTF-8 text", source=str(place)) from None

@@ -1,0 +1,172 @@
+"""How good are these runs or decisions, whether they come from files or with a request?
+
+Nothing of a workspace is read or written: only the settings say what is not asked for otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from assay import limits
+from assay.errors import UsageError
+from assay.evaluation.decisions import Decisions, classify
+from assay.evaluation.defaults import DECISION_MEASURES
+from assay.evaluation.sampling import Sampling
+from assay.evaluation.score import score
+from assay.evaluation.scores import Scores
+from assay.evaluation.significance import Comparison, compare
+from assay.hits.groups import load_groups
+from assay.hits.labels import read_labels
+from assay.hits.qrels import load_qrels
+from assay.model.ranking import CHUNK_SEPARATOR, MatchName
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from assay.hits.qrels import QrelsInput
+    from assay.hits.run import RunInput
+    from assay.settings import Settings
+
+STDIN = "-"
+Measures: TypeAlias = str | Sequence[str]
+Groups: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
+ReadProgress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with (run, bytes read, bytes in all)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRequest:
+    """Judgments, runs by name, and how to score them; what is None goes by the settings.
+
+    ``qrels`` and ``runs`` are paths or values, as ``assay.score`` takes them. ``by`` breaks scores
+    down, ``clusters`` are resampled together: a field of the judgments, a file, or a mapping of
+    queries.
+    """
+
+    qrels: QrelsInput
+    runs: Mapping[str, RunInput]
+    measures: Measures | None = None
+    match: MatchName = "exact"
+    protocol: Literal["positives_only", "all_queries"] | None = None
+    undefined: Literal["skip", "zero"] = "skip"
+    depth: int | None = None
+    score_dtype: Literal["float64", "float32"] = "float64"
+    extra_columns: bool = False
+    chunk_separator: str = CHUNK_SEPARATOR
+    by: Groups | None = None
+    clusters: Groups | None = None
+    sampling: Sampling | None = None
+    alpha: float | None = None
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.runs) > limits.MAX_RUNS:
+            raise UsageError(f"more than {limits.MAX_RUNS} runs")
+        if (
+            sum(isinstance(one, str) and one == STDIN for one in (self.qrels, *self.runs.values()))
+            > 1
+        ):
+            raise UsageError("only one of qrels and runs can come from standard input")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Each run's scores, by group where that was asked for, and each run against the first."""
+
+    runs: tuple[Scores, ...]
+    groups: Mapping[str, Mapping[str, Scores]]
+    comparison: Comparison | None
+
+
+def score_runs(
+    settings: Settings, request: ScoreRequest, progress: ReadProgress | None = None
+) -> Scored:
+    """Score runs against judgments; with several, each is compared with the first."""
+    qrels = load_qrels(request.qrels)
+    clusters = None if request.clusters is None else load_groups(request.clusters, qrels)
+    runs = tuple(
+        score(
+            qrels,
+            run,
+            request.measures or settings.measures,
+            name=name,
+            protocol=request.protocol,
+            undefined=request.undefined,
+            match=request.match,
+            chunk_separator=request.chunk_separator,
+            depth=request.depth,
+            score_dtype=request.score_dtype,
+            extra_columns=request.extra_columns,
+            sampling=request.sampling or settings.sampling,
+            clusters=clusters,
+            progress=None if progress is None else partial(progress, name),
+        )
+        for name, run in request.runs.items()
+    )
+    labels = None if request.by is None else load_groups(request.by, qrels)
+    groups = {} if labels is None else {scores.name: scores.by(labels) for scores in runs}
+    comparison = None
+    if len(runs) > 1:
+        alpha = settings.alpha if request.alpha is None else request.alpha
+        margin = settings.margin if request.margin is None else request.margin
+        comparison = compare(*runs, alpha=alpha, margin=margin)
+    return Scored(runs, groups, comparison)
+
+
+def classify_rows(
+    settings: Settings,
+    labels: ArrayLike,
+    scores: ArrayLike,
+    measures: Measures | None = None,
+    *,
+    clusters: Sequence[str] | None = None,
+    sampling: Sampling | None = None,
+) -> Decisions:
+    """Measure yes/no decisions from labels and scores, row by row."""
+    return classify(
+        labels,
+        scores,
+        measures or DECISION_MEASURES,
+        sampling=sampling or settings.sampling,
+        clusters=clusters,
+    )
+
+
+def classify_file(
+    settings: Settings, file: str, measures: Measures | None = None, *, cluster: str | None = None
+) -> Decisions:
+    """The same for a file; rows that agree in the column ``cluster`` are resampled together."""
+    rows = read_labels(file, cluster)
+    return classify_rows(settings, rows.labels, rows.scores, measures, clusters=rows.clusters)
+
+
+def changed_sampling(
+    settings: Settings,
+    *,
+    confidence: float | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+    ci_method: Literal["bca", "percentile"] | None = None,
+) -> Sampling:
+    """The configured sampling with what was asked for."""
+    asked = {"level": confidence, "resamples": resamples, "seed": seed, "method": ci_method}
+    given = {name: value for name, value in asked.items() if value is not None}
+    return replace(settings.sampling, **given)  # type: ignore[arg-type]
+
+
+def named_files(files: Sequence[str]) -> dict[str, str]:
+    """Files by their names: whole paths where two are alike, numbers where one comes twice."""
+    names = [os.path.basename(file) or file for file in files]
+    if len(set(names)) < len(set(files)):
+        names = list(files)
+    seen: Counter[str] = Counter()
+    named: dict[str, str] = {}
+    for name, file in zip(names, files, strict=True):
+        seen[name] += 1
+        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = file
+    return named

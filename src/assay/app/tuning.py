@@ -1,0 +1,145 @@
+"""Which settings of fusion suit these documents and questions best?
+
+Each part of the test set is searched once; then its candidates are fused again under every setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from assay.app.evaluation import (
+    EvaluationProgress,
+    EvaluationRequest,
+    commit_hash,
+    evaluate,
+    named_test_set,
+    unwatched,
+)
+from assay.errors import UsageError
+from assay.evaluation.match import places_of
+from assay.evaluation.tuning import Judged, Rank, Tuning, judged
+from assay.evaluation.tuning import tune as try_settings
+from assay.measures.parse import parse_measure
+from assay.model.arrays import FloatArray, IntArray
+from assay.model.testset import TestSet
+from assay.search.recorded import evaluation_options
+from assay.search.request import FusionMethod, Normalization, SearchOptions
+from assay.search.tuning import Pool, grid, pool, weights_of
+
+if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
+
+BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuneRequest:
+    """What to maximise on which test set, and which settings to try.
+
+    ``fusion`` is rrf, weighted or both, ``step`` the distance between weights. ``options`` are
+    changes of the search by name. ``holdout`` reports on the held-out part, and that is logged.
+    """
+
+    test_set: str
+    measure: str = "nDCG@10"
+    fusion: str = BOTH
+    step: float = 0.1
+    options: Mapping[str, Any] = field(default_factory=dict)
+    holdout: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What was found, and the options that are in force now."""
+
+    tuning: Tuning
+    present: SearchOptions
+
+
+def tune(
+    workspace: Workspace, request: TuneRequest, progress: EvaluationProgress = unwatched
+) -> Tuned:
+    """Search for better settings of fusion, and see what is left of the gain on unseen queries."""
+    measure = parse_measure(request.measure)
+    test_set = named_test_set([request.test_set], workspace.layout.test_sets)
+    if request.holdout and test_set.held_out is None:
+        raise UsageError(
+            f"{test_set.name} has no held-out part to check the gain on",
+            hint="assay testset split makes one; --no-holdout goes without",
+        )
+    present = evaluation_options(workspace.searcher.defaults, **request.options)
+    if len(present.components) < 2:
+        raise UsageError("one component alone needs no fusion", hint="--components")
+    methods = list(FusionMethod) if request.fusion == BOTH else [FusionMethod(request.fusion)]
+
+    def searched(part: str | None) -> tuple[Judged, Rank]:
+        return _searched(
+            workspace,
+            request,
+            test_set,
+            part,
+            components=present.components,
+            progress=progress,
+        )
+
+    found = try_settings(
+        grid(present, methods, request.step),
+        present,
+        measure,
+        evaluation=searched(None),
+        held_out=searched("holdout") if request.holdout else None,
+        sampling=workspace.settings.sampling,
+    )
+    return Tuned(found, present)
+
+
+def _searched(
+    workspace: Workspace,
+    request: TuneRequest,
+    test_set: TestSet,
+    part: Any,
+    *,
+    components: Sequence[str],
+    progress: EvaluationProgress,
+) -> tuple[Judged, Rank]:
+    """The judged candidates of one part, and how any setting would rank them."""
+    made = evaluate(
+        workspace,
+        EvaluationRequest(
+            test_set=test_set,
+            part=part,
+            options=request.options,
+            name="tune",
+            purpose="tune",
+            commit_hash=commit_hash(),
+        ),
+        progress,
+    ).runs[0]
+    asked, outcomes = made.result.test_set, made.result.outcomes
+    pools = {one.query_id: pool(one, components) for one in outcomes}
+    names = {query: candidates.ids for query, candidates in pools.items()}
+    places = places_of(asked, outcomes, workspace.places_of(made.info))
+    return judged(asked, names, places), ranker(pools)
+
+
+def ranker(pools: dict[str, Pool]) -> Rank:
+    """The ranks of a query's candidates; what does not depend on weights is worked out once."""
+
+    @lru_cache(maxsize=4 * len(pools) or 1)
+    def worth(query: str, method: str, rrf_k: int, normalization: str) -> FloatArray:
+        options = SearchOptions(
+            fusion_method=FusionMethod(method),
+            rrf_k=rrf_k,
+            normalization=Normalization(normalization),
+        )
+        return pools[query].worth(options)
+
+    def rank(options: SearchOptions, query: str) -> IntArray:
+        candidates = pools[query]
+        values = worth(query, options.fusion_method, options.rrf_k, options.normalization)
+        return candidates.ranks(values, weights_of(candidates, options))
+
+    return rank

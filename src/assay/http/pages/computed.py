@@ -1,0 +1,46 @@
+"""What has to be computed for a page once, and is then kept for the next look at it?
+
+Runs that are complete do not change, so a comparison of two of them is kept: filters, pages and
+queries of a large comparison are answered without reading the runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar, cast
+
+from assay.app import comparison
+from assay.app.comparison import AbRequest, AbSummary
+from assay.http.service import Service
+from assay.model.runs import RunInfo
+
+T = TypeVar("T")
+
+
+def computed(service: Service, key: tuple[str, ...], make: Callable[[], T]) -> T:
+    """What was computed under this key, or is now."""
+    known = service.computed.get(key)
+    if known is None:
+        known = make()
+        service.computed.put(key, known)
+    return cast("T", known)
+
+
+def run_version(info: RunInfo) -> str:
+    """What changes whenever a run does."""
+    return f"{info.run_id} {info.status} {info.finished_at} {info.queries}"
+
+
+def ab_summary(service: Service, a: str, b: str) -> AbSummary:
+    """The A/B test of two runs by their references, under the settings of the service."""
+    store = service.workspace.runs
+    one, other = store.run(a), store.run(b)
+    key = ("compare", run_version(one), run_version(other))
+
+    def make() -> AbSummary:
+        request = AbRequest(one.run_id, other.run_id)
+        return comparison.summary(comparison.ab(service.workspace, request))
+
+    # tags move without changing a run
+    return replace(computed(service, key, make), a=one, b=other)

@@ -1,0 +1,80 @@
+"""How does a request name measures, and how sure it wants to be?
+
+The same words in every body and every address: ``measures`` is a list of texts or one text, and
+each text may hold several measures. What is not given is configured.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Depends, Query
+from pydantic import BeforeValidator, Field
+
+from assay import limits
+from assay.app.statistics import Statistics
+from assay.http.wire.base import Whole, Wire
+
+MOST_RESAMPLES = 20_000
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+MeasureText = Annotated[str, Field(min_length=1, max_length=500, examples=["nDCG@10"])]
+Measures = Annotated[
+    list[MeasureText],
+    Field(min_length=1, max_length=limits.MAX_MEASURES),
+    BeforeValidator(_listed, json_schema_input_type=list[MeasureText] | MeasureText),
+]
+CiMethod = Literal["bca", "percentile"]
+Alpha = Annotated[float, Field(gt=0, lt=1, description="Level of the tests.", examples=[0.05])]
+Margin = Annotated[float, Field(ge=0, le=1, description="Differences below it do not matter.")]
+Level = Annotated[float, Field(gt=0, lt=1, description="Level of the intervals.")]
+Resamples = Annotated[int, Field(ge=1, le=MOST_RESAMPLES, description="Of the bootstrap.")]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Decides every random choice.")]
+
+
+class SamplingRequest(Wire):
+    """How intervals are drawn."""
+
+    confidence: Level | None = None
+    resamples: Resamples | None = None
+    seed: Seed | None = None
+    ci_method: CiMethod | None = None
+
+
+class StatisticsRequest(SamplingRequest):
+    """How intervals are drawn, and how sure a difference must be."""
+
+    alpha: Alpha | None = None
+    margin: Margin | None = None
+
+
+async def _measures(
+    measure: Annotated[
+        list[MeasureText], Query(max_length=50, description="May be repeated.")
+    ] = [],  # noqa: B006 - the framework copies it
+    measures: Annotated[list[MeasureText], Query(max_length=50, description="As measure.")] = [],  # noqa: B006
+) -> tuple[str, ...]:
+    return (*measure, *measures)
+
+
+async def _sampling(
+    confidence: Annotated[float | None, Query(gt=0, lt=1, description="Of the intervals.")] = None,
+    resamples: Annotated[
+        int | None, Whole, Query(ge=1, le=MOST_RESAMPLES, description="Of the bootstrap.")
+    ] = None,
+    seed: Annotated[
+        int | None, Whole, Query(ge=0, le=2**63 - 1, description="Decides every random choice.")
+    ] = None,
+    ci_method: Annotated[CiMethod | None, Query(description="How intervals are computed.")] = None,
+) -> Statistics:
+    return Statistics(confidence=confidence, resamples=resamples, seed=seed, ci_method=ci_method)
+
+
+MeasureParameters = Annotated[tuple[str, ...], Depends(_measures)]
+"""The parameters ``measure`` and ``measures`` of an address, together."""
+SamplingParameters = Annotated[Statistics, Depends(_sampling)]
+"""The same words as in ``SamplingRequest``, in an address."""

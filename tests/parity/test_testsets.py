@@ -1,0 +1,442 @@
+"""Do test sets and rounds of judging mean the same in Python, commands, HTTP and pages?
+
+Each verb of ``assay testset`` and ``assay annotate`` has a row here; one without fails.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+import assay
+from assay.app import annotation, pool, refresh, testsets
+from assay.app.annotation import Desk
+from assay.app.workspace import Workspace
+from assay.cli.lazy import load as load_command
+from assay.cli.main import COMMANDS, run
+from assay.errors import MissingFileError, ProblemsError
+from assay.model.codec import decode, encode
+from assay.model.testset_json import from_plain, to_plain
+from tests.unit.http.conftest import (  # noqa: F401 - fixtures
+    SETTINGS,
+    MakeService,
+    client_of,
+    home,
+    log,
+    make_service,
+    small_home,
+)
+from tests.unit.http.pages.conftest import FORM
+from tests.unit.http.small import TEST_SET
+
+T = TypeVar("T", bound=Callable[..., None])
+ROWS: set[str] = set()
+BROKEN = (
+    "name: bad\nversion: v1\nqueries:\n  - query_id: q1\n    query_text: x\n    expect: maybe\n"
+)
+ASKED = """query,times
+insulin dose,4
+which drug helps against a migraine attack,3
+does metformin lower blood sugar in patients with diabetes and high cholesterol,2
+fever,1
+"""
+
+
+def row(*verbs: str) -> Callable[[T], T]:
+    """Enter a test for these verbs."""
+    ROWS.update(verbs)
+    return lambda test: test
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """One workspace from every side."""
+
+    workspace: Workspace
+    http: TestClient
+    capsys: pytest.CaptureFixture[str]
+
+    def command(self, *arguments: object) -> Any:
+        """What a command answers with ``--json``."""
+        self.capsys.readouterr()
+        run([*map(str, arguments), "--json"])
+        return json.loads(self.capsys.readouterr().out)
+
+    def get(self, path: str, **params: Any) -> Any:
+        """What the service answers."""
+        response = self.http.get(path, params=params)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def post(self, path: str, body: Any) -> Any:
+        """The same for something that is sent."""
+        response = self.http.post(path, json=body)
+        assert response.is_success, response.text
+        return response.json()
+
+    def form(self, path: str, **fields: str) -> str:
+        """What a page answers to a form."""
+        response = self.http.post(path, content=urlencode(fields), headers=FORM)
+        assert response.status_code == 200, response.text
+        return response.text
+
+    def page(self, path: str) -> str:
+        """What a page shows."""
+        response = self.http.get(path, headers={"accept": "text/html"})
+        assert response.status_code == 200, response.text
+        return response.text
+
+
+@pytest.fixture
+def sides(
+    home: Path,  # noqa: F811
+    make_service: MakeService,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Surfaces]:
+    """A workspace with a small corpus and the test set ``small``."""
+    for name, value in {"home": home, **SETTINGS}.items():
+        monkeypatch.setenv(f"ASSAY_{name.upper()}", str(value))
+    service = make_service(home=home)
+    opened: AbstractContextManager[TestClient] = client_of(service)
+    with opened as http:
+        found = Surfaces(service.workspace, http, capsys)
+        found.post("/v1/testsets", TEST_SET)
+        yield found
+
+
+def upload(sides: Surfaces, name: str, **changes: Any) -> None:
+    sides.post("/v1/testsets", {**TEST_SET, "name": name, **changes})
+
+
+@row("testset list")
+def test_the_same_sets_are_listed(sides: Surfaces) -> None:
+    (sides.workspace.layout.test_set("bad")).write_text(BROKEN)
+    here = sides.workspace.test_sets()
+    command = sides.command("testset", "list")["test_sets"]
+    assert [entry | {"path": None} for entry in encode(here)] == [
+        entry | {"path": None} for entry in command
+    ]
+    answer = sides.get("/v1/testsets")["test_sets"]
+    assert answer == encode(here)
+    decoded = decode(tuple[testsets.TestSetEntry, ...], answer)
+    assert [entry.sound for entry in decoded] == [entry.sound for entry in here]
+    page = sides.page("/testsets")
+    assert all(f'href="/testsets/{entry.name}"' in page for entry in here)
+
+
+@row("testset show")
+def test_the_same_set_loads_by_name_everywhere(sides: Surfaces) -> None:
+    layout = sides.workspace.layout
+    checksum = testsets.load(layout, "small").checksum
+    assert assay.load_test_set("small").checksum == checksum
+    assert sides.command("testset", "show", "small")["checksum"] == checksum
+    assert sides.get("/v1/testsets/small")["checksum"] == checksum
+    assert from_plain(sides.get("/v1/testsets/small")).checksum == checksum
+    assert checksum[:16] in sides.page("/testsets/small")
+    assert sides.get("/api/evaluation/dataset/small")["total_queries"] == 3
+    result = assay.evaluate(lambda text: ["d1:chunk_0"], "small", "Success@1")
+    assert result.test_set.checksum == checksum
+
+
+def test_a_name_of_http_is_never_a_path(sides: Surfaces) -> None:
+    path = sides.workspace.layout.test_set("small")
+    assert testsets.load(sides.workspace.layout, path, paths=True).name == "small"
+    with pytest.raises(MissingFileError):
+        testsets.load(sides.workspace.layout, str(path))
+    with pytest.raises(MissingFileError):
+        testsets.load(sides.workspace.layout, "small.yaml")
+    for name in ("small.yaml", "..", "testsets"):
+        assert sides.http.get(f"/v1/testsets/{name}").status_code == 404
+        assert sides.http.post(f"/v1/testsets/{name}/split", json={}).status_code == 404
+
+
+@row("testset show", "testset heldout")
+def test_what_is_held_out_is_masked_and_every_look_is_logged(sides: Surfaces) -> None:
+    upload(sides, "split", held_out={"seed": 1, "query_ids": ["q2"]})
+    words = "diabetes drug"
+    shown = testsets.show(sides.workspace, "split")
+    assert words not in str(to_plain(shown.test_set))
+    assert words not in str(sides.command("testset", "show", "split"))
+    assert words not in str(sides.get("/v1/testsets/split"))
+    assert words not in sides.page("/testsets/split")
+    assert sides.command("testset", "heldout", "split")["looks"] == 0
+    assert words in str(testsets.show(sides.workspace, "split", held_out=True).test_set)
+    assert words in str(sides.command("testset", "show", "split", "--held-out"))
+    assert words in str(sides.get("/v1/testsets/split", held_out="true"))
+    assert words in sides.page("/testsets/split?reveal=on")
+    looks = testsets.looks(sides.workspace, shown.whole).to_dict()
+    assert sides.command("testset", "heldout", "split") == looks
+    assert looks["looks"] == 4
+    assert "looked at 4 times" in sides.page("/testsets/split")
+
+
+@row("testset validate")
+def test_the_same_problems_are_found(sides: Surfaces, tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(BROKEN)
+    problems = [problem.message for problem in testsets.read_upload(BROKEN.encode()).problems]
+    assert problems
+    reading = testsets.validate(sides.workspace, path, paths=True)
+    assert [problem.message for problem in reading.problems] == problems
+    command = sides.command("testset", "validate", path)
+    assert [problem["message"] for problem in command["problems"]] == problems
+    answer = sides.http.post(
+        "/v1/testsets/validate", content=BROKEN, headers={"content-type": "application/yaml"}
+    ).json()
+    assert [problem["message"] for problem in answer["problems"]] == problems
+    page = sides.form("/ui/validate", text=BROKEN)
+    assert all(message.partition("'")[0] in page for message in problems)
+    with pytest.raises(ProblemsError, match=re.escape(problems[0])):
+        assay.load_test_set(path)
+
+
+@row("testset split")
+def test_the_same_queries_are_held_out(sides: Surfaces) -> None:
+    for name in ("here", "command", "http"):
+        upload(sides, name)
+    parts = encode(testsets.split(sides.workspace.layout, "here", share=0.4, seed=5).parts)
+    command = sides.command("testset", "split", "command", "--share", 0.4, "--seed", 5)
+    assert {part: command[part] for part in parts} == parts
+    assert sides.post("/v1/testsets/http/split", {"share": 0.4, "seed": 5})["parts"] == parts
+    grouped = testsets.split(sides.workspace.layout, "small", seed=3, by_group=True)
+    folder = sides.workspace.home / "parts"
+    command = sides.command(
+        "testset", "split", "small", "--by-group", "--seed", 3, "--output", folder
+    )
+    assert {part: command[part] for part in grouped.parts} == encode(grouped.parts)
+    answer = sides.post("/v1/testsets/small/split", {"by_group": True, "seed": 3})
+    assert answer["parts"] == encode(grouped.parts)
+
+
+@row("testset diff")
+def test_the_same_differences_are_found(sides: Surfaces) -> None:
+    first, *rest = TEST_SET["queries"]
+    upload(sides, "other", queries=[{**first, "query_text": "head pain"}, *rest[:1]])
+    found = testsets.diff(sides.workspace, "small", "other").to_dict()
+    assert (found["removed"], found["changed"][0]["after"]) == (["q3"], "head pain")
+    assert sides.command("testset", "diff", "small", "other") == found
+    assert sides.get("/v1/testsets/small/diff/other") == found
+    assert "head pain" in sides.page("/testsets/small/diff/other")
+
+
+@row("testset import")
+def test_a_file_is_the_same_set_however_it_comes_in(sides: Surfaces, tmp_path: Path) -> None:
+    path = tmp_path / "sent.json"
+    path.write_text(json.dumps({**TEST_SET, "name": "sent"}))
+    stored = testsets.upload(sides.workspace.layout, path.read_bytes())
+    assert stored.new
+    again = {**encode(stored), "new": False}
+    assert sides.post("/v1/testsets", json.loads(path.read_text())) == again
+    imported = sides.command("testset", "import", path, "--force")
+    assert imported["checksum"] == stored.checksum
+    target, reading = testsets.import_file(sides.workspace.layout, path, force=True)
+    assert (str(target), reading.form) == (imported["written"], imported["form"])
+    assert sides.post("/v1/testsets", json.loads(path.read_text())) == again
+
+
+@row("testset export")
+@pytest.mark.parametrize("form", ["yaml", "trec", "workflow"])
+def test_the_same_files_go_out_and_looks_are_logged(
+    sides: Surfaces, tmp_path: Path, form: str
+) -> None:
+    upload(sides, "split", held_out={"seed": 1, "query_ids": ["q2"]})
+    exported = testsets.export(sides.workspace, "split", form)
+    answer = sides.get("/v1/testsets/split/export", form=form)
+    assert answer == encode(exported)
+    command = sides.command("testset", "export", "split", "-f", form, "-o", tmp_path)
+    written = {str(Path(name).relative_to(tmp_path)): Path(name) for name in command["written"]}
+    assert {name: path.read_text() for name, path in written.items()} == dict(exported.files)
+    assert command["lost"] == answer["lost"]
+    assert sides.command("testset", "heldout", "split")["looks"] == 3
+
+
+@row("testset schema")
+def test_the_same_schema(sides: Surfaces) -> None:
+    assert sides.command("testset", "schema") == testsets.schema()
+    assert sides.get("/v1/testset-schema") == testsets.schema()
+
+
+def test_a_question_of_the_playground_is_added_as_python_adds_it(sides: Surfaces) -> None:
+    upload(sides, "copy")
+    fields = {"q": "blood sugar", "query_id": "q9", "grade:d4:chunk_0": "3"}
+    sides.form("/ui/save-query", **{"set": "small", **fields})
+    query = testsets.load(sides.workspace.layout, "small").by_id["q9"]
+    made = testsets.add_query(sides.workspace.layout, "copy", query)
+    small = testsets.load(sides.workspace.layout, "small")
+    assert made.queries == small.queries
+    assert "small" in testsets.editable(sides.workspace.layout)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    path = tmp_path / "asked.csv"
+    path.write_text(ASKED)
+    return path
+
+
+@row("testset sample", "testset pool")
+def test_the_same_queries_are_drawn_and_the_same_passages_pooled(
+    sides: Surfaces, asked: Path, tmp_path: Path
+) -> None:
+    small = testsets.load(sides.workspace.layout, "small")
+    options = {"strategy": "frequency", "count": 3, "seed": 7}
+    flags = [text for name, value in options.items() for text in (f"--{name}", value)]
+    mine, theirs = tmp_path / "mine.jsonl", tmp_path / "theirs.jsonl"
+    drawn = pool.sample(
+        sides.workspace,
+        small,
+        path=asked,
+        dense=False,
+        output=mine,
+        **options,  # type: ignore[arg-type]
+    )
+    command = sides.command(
+        "testset", "sample", "small", "--from", asked, "--words", "-o", theirs, *flags
+    )
+    assert [query["query_text"] for query in command["queries"]] == [
+        query.query_text for query in drawn.queries
+    ]
+    assert mine.read_text() == theirs.read_text()
+    made = pool.pool(sides.workspace, small, mine, depth=3)
+    assert made.items
+    assert sides.command("testset", "pool", "small", theirs, "--depth", 3) == made.to_dict()
+    holes = pool.pool(sides.workspace, small, depth=2)
+    assert sides.command("testset", "pool", "small", "--depth", 2) == holes.to_dict()
+
+
+@pytest.fixture
+def desk(sides: Surfaces, asked: Path, tmp_path: Path) -> Desk:
+    """A round over a sample, for ann and bob."""
+    small = testsets.load(sides.workspace.layout, "small")
+    drawn = tmp_path / "drawn.jsonl"
+    pool.sample(sides.workspace, small, path=asked, dense=False, count=3, output=drawn)
+    made = pool.pool(
+        sides.workspace, small, drawn, annotators=("ann", "bob"), round_id="round-1", depth=3
+    )
+    assert made.round is not None
+    return annotation.open_desk(sides.workspace, "round-1")
+
+
+def grade_everything(desk: Desk, annotator: str, differ: int = 0) -> None:
+    """The same grades for both, but for the first few passages."""
+    for number, task in enumerate(sorted(desk.tasks("ann"), key=lambda task: task.chunk_id)):
+        key = (task.query_id, task.chunk_id)
+        desk.grade(annotator, key, 1 if number < differ else 3 * (number % 2))
+
+
+@row("testset rounds")
+def test_the_same_rounds_are_listed(sides: Surfaces, desk: Desk) -> None:
+    (card,) = sides.get("/v1/rounds")["rounds"]
+    assert card == encode(desk.card())
+    (command,) = sides.command("testset", "rounds")["rounds"]
+    assert command == encode(desk.status())
+    assert "round-1" in sides.page("/annotate")
+
+
+@row("annotate")
+def test_a_passage_is_judged_the_same_way_on_every_surface(
+    sides: Surfaces, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = encode(desk.turn("ann"))
+    path = "/v1/rounds/round-1"
+    assert sides.command("annotate", "--as", "ann") == turn
+    assert sides.get(f"{path}/next", annotator="ann") == turn
+    assert turn["task"]["text"][:20] in sides.page("/annotate/round-1?as=ann")
+    task = turn["task"]
+    item = {"query_id": task["query_id"], "chunk_id": task["chunk_id"]}
+    sides.post(f"{path}/grades", {"annotator": "ann", **item, "grade": 2, "comment": "dose"})
+    by_http = [(grade.key, grade.grade, grade.comment) for grade in desk.grades("ann")]
+    sides.form("/ui/annotate/round-1", **{"as": "ann", "undo": "1"})
+    assert desk.grades("ann") == ()
+    sides.form("/ui/annotate/round-1", **{"as": "ann", **item, "grade": "2", "comment": "dose"})
+    assert [(grade.key, grade.grade, grade.comment) for grade in desk.grades("ann")] == by_http
+    assert sides.post(f"{path}/undo", {"annotator": "ann"})["undone"]["grade"] == 2
+    monkeypatch.setattr("sys.stdin", io.StringIO("c\ndose\n2\nq\n"))
+    assert run(["annotate", "--as", "ann"]) == 0
+    assert [(grade.key, grade.grade, grade.comment) for grade in desk.grades("ann")] == by_http
+
+
+@row("testset agreement", "testset adjudicate")
+def test_agreement_and_disputes_are_the_same(sides: Surfaces, desk: Desk) -> None:
+    grade_everything(desk, "ann")
+    grade_everything(desk, "bob", differ=1)
+    report = desk.report()
+    assert report["open"] == 1
+    assert sides.command("testset", "agreement", "--round", "round-1") == report
+    assert sides.get("/v1/rounds/round-1/agreement") == report
+    assert f"κ {report['kappa']['value']:.4f}" in sides.page("/annotate/round-1/agreement")
+    disputes = {"disputes": encode(desk.disputes("carol"))}
+    assert sides.command("annotate", "--as", "carol", "--adjudicate") == disputes
+    assert sides.get("/v1/rounds/round-1/disputes", person="carol") == disputes
+    task = disputes["disputes"][0]["task"]
+    assert task["text"][:20] in sides.page("/annotate/round-1/decide?as=carol")
+    decided = sides.command("testset", "adjudicate", "--rule", "higher", "--as", "carol")
+    assert decided == {"round_id": "round-1", "decided": 1, "open": 0}
+    item = {"query_id": task["query_id"], "chunk_id": task["chunk_id"]}
+    answer = sides.post("/v1/rounds/round-1/decisions", {"person": "carol", **item, "grade": 2})
+    assert answer == {**item, "grade": 2, "by": "carol", "open": 0}
+    (decision,) = desk.decisions()
+    assert (decision.grade, decision.by, decision.rule) == (2, "carol", "")
+
+
+@row("testset export-tasks", "testset import-grades")
+@pytest.mark.parametrize("form", ["csv", "label-studio"])
+def test_tasks_go_out_and_grades_come_in(
+    sides: Surfaces, desk: Desk, tmp_path: Path, form: str
+) -> None:
+    grade_everything(desk, "ann")
+    mine, theirs = tmp_path / "mine.out", tmp_path / "theirs.out"
+    written = desk.export_tasks("ann", form, mine)
+    command = sides.command("testset", "export-tasks", "--as", "ann", "-f", form, "-o", theirs)
+    assert command["tasks"] == len(desk.items)
+    assert [path.read_text() for path in written] == [
+        Path(name).read_text() for name in command["written"]
+    ]
+    count = len(desk.items)
+    assert desk.import_grades("bob", mine) == count
+    done = {"grades": count, "done": count, "total": count}
+    assert sides.command("testset", "import-grades", theirs, "--as", "bob") == done
+    assert sides.get("/v1/rounds/round-1/next", annotator="bob")["task"] is None
+
+
+@row("testset refresh")
+def test_the_next_version_is_the_same(sides: Surfaces, desk: Desk) -> None:
+    grade_everything(desk, "ann")
+    grade_everything(desk, "bob")
+    small = testsets.load(sides.workspace.layout, "small")
+    proposal = refresh.propose(sides.workspace, small, count=1, seed=5)
+    options = ("testset", "refresh", "small", "--replace", 1, "--seed", 5)
+    found = {"written": None, **json.loads(json.dumps(proposal.to_dict()))}
+    assert sides.command(*options, "--dry-run") == found
+    written = sides.command(*options)
+    made = testsets.load(sides.workspace.layout, written["name"])
+    assert made.checksum == proposal.test_set.checksum
+    assert sides.get(f"/v1/testsets/{made.name}")["checksum"] == made.checksum
+    assert sides.get("/v1/rounds")["rounds"][0]["closed_at"] is not None
+
+
+@row("testset reanchor")
+def test_judgments_are_carried_the_same_way(sides: Surfaces) -> None:
+    small = testsets.load(sides.workspace.layout, "small")
+    carried = refresh.reanchor(sides.workspace, small)
+    command = sides.command("testset", "reanchor", "small", "--dry-run")
+    assert command == {"written": None, **carried.to_dict()}
+    written = sides.command("testset", "reanchor", "small")["written"]
+    assert sides.get(f"/v1/testsets/{Path(written).stem}")["checksum"] == carried.test_set.checksum
+
+
+def test_every_verb_has_a_row() -> None:
+    entries = {entry.name: entry for entry in COMMANDS if entry.name in ("testset", "annotate")}
+    verbs = {f"testset {verb}" for verb in load_command(entries["testset"]).commands}
+    assert verbs | {"annotate"} == ROWS

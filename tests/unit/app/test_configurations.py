@@ -1,0 +1,166 @@
+"""Is a saved configuration what was chosen, and is a file or a line read as it is meant?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from assay.app.configurations import (
+    NAMES,
+    as_yaml,
+    configuration_text,
+    is_configuration,
+    list_configurations,
+    read_configuration,
+    save_configuration,
+)
+from assay.app.layout import Layout
+from assay.errors import AssayError, ConflictError, InputError, MissingFileError, UsageError
+from assay.model.query import Filters
+from assay.search.request import EVALUATION_NAMES, SearchOptions, changed
+from tests.unit.search.test_request import searches
+
+CHOSEN = SearchOptions(
+    components=("bm25", "dense"),
+    weights={"bm25": 0.3, "dense": 0.7},
+    boosts=False,
+    query_intent="tabular",
+    reranker="/a folder/of: mine # here",
+)
+
+
+@given(searches())
+def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, options: SearchOptions
+) -> None:
+    path = tmp_path_factory.mktemp("c") / "mine.yaml"
+    path.write_text(as_yaml(options), encoding="utf-8")
+    read = read_configuration(str(path))
+    assert set(EVALUATION_NAMES) <= set(read) <= set(NAMES)
+    unnamed = SearchOptions()
+    wanted = replace(
+        options,
+        k=unnamed.k,
+        offset=0,
+        filters=Filters(),
+        component_timeout_ms=unnamed.component_timeout_ms,
+        rerank_timeout_ms=None,
+    )
+    assert changed(unnamed, **read) == wanted
+
+
+def test_it_is_saved_once_under_a_name(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    assert list_configurations(layout) == []
+    path = save_configuration(layout, "mine", CHOSEN)
+    assert path == tmp_path / "configs" / "mine.yaml"
+    assert save_configuration(layout, "mine", CHOSEN) == path
+    with pytest.raises(ConflictError, match="another configuration mine"):
+        save_configuration(layout, "mine", replace(CHOSEN, rrf_k=5))
+    assert list_configurations(layout) == ["mine"]
+    text = configuration_text(layout, "mine")
+    assert "components: bm25,dense\n" in text
+    assert "weights: bm25=0.3,dense=0.7\n" in text
+    assert 'reranker: "/a folder/of: mine # here"\n' in text
+    assert read_configuration("mine.yaml", layout) == read_configuration(str(path))
+    with pytest.raises(MissingFileError, match="no configuration 'other'"):
+        configuration_text(layout, "other")
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "x" * 500])
+def test_names_that_are_no_file_of_ours(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError):
+        save_configuration(Layout(tmp_path), name, CHOSEN)
+    assert not list(tmp_path.rglob("*.yaml"))
+
+
+def test_files_of_before_are_still_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.yaml"
+    path.write_text(
+        "components: [bm25, dense]\nfusion: weighted\nnormalization: min-max\n"
+        "weights: {bm25: 0.3, dense: 0.7}\nboosts: true\nrerank: false\nintent: none\n"
+    )
+    assert read_configuration(str(path)) == {
+        "components": ("bm25", "dense"),
+        "fusion_method": "weighted",
+        "normalization": "min-max",
+        "weights": {"bm25": 0.3, "dense": 0.7},
+        "boosts": True,
+        "rerank": False,
+        "query_intent": "none",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("rrf_k=10", {"rrf_k": 10}),
+        (
+            "fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5",
+            {"fusion_method": "weighted", "weights": {"bm25": 0.3, "splade": 0.2, "dense": 0.5}},
+        ),
+        ("components=bm25 dense, boosts=off", {"components": ("bm25", "dense"), "boosts": False}),
+        ("fusion=rrf,rerank=True", {"fusion_method": "rrf", "rerank": True}),
+    ],
+)
+def test_a_line_of_options(line: str, wanted: dict[str, Any]) -> None:
+    assert is_configuration(line)
+    assert read_configuration(line) == wanted
+
+
+def test_what_is_meant_as_a_configuration() -> None:
+    assert is_configuration("mine.yml")
+    assert not is_configuration("run_2024")
+    assert not is_configuration("latest~1")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("latest", "'latest' is not an option and its value"),
+        ("rrf_k=10,,", "'' is not an option and its value"),
+        ("rrf_k=10,rrf_k=20", "rrf_k: given twice"),
+        ("fusion_method=rrf,fusion=rrf", "fusion_method: given twice"),
+        ("k=10", "k: not part of a configuration"),
+        ("doc_id=d1", "doc_id: not part of a configuration"),
+        ("component_timeout_ms=10", "component_timeout_ms: not part of a configuration"),
+        ("synonyms=on", "synonyms: not part of a configuration"),
+        ("tau=1", "'tau' is not a search option"),
+        ("rrf_k=ten", "rrf_k: must be a whole number"),
+        ("weights=bm25:much", "weights: must be"),
+    ],
+)
+def test_a_line_that_is_refused(line: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_configuration(line)
+    assert said in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "not a mapping of search options"),
+        ("- rrf\n", "not a mapping of search options"),
+        ("boosts: on\nk: 10\n", ":2: k: not part of a configuration"),
+        ("rrf_k: '10'\n", ':1: rrf_k: is text, "10"'),
+        ("rrf_k: [1, 2]\n", ":1: rrf_k: must be a whole number"),
+        ("fusion: rrf\nfusion_method: rrf\n", ":2: fusion_method: given twice"),
+        ("weights: {bm25: {a: 1}}\n", ":1: weights: must be"),
+        ("a: &x [*x]\n", "mine.yaml:1"),
+    ],
+)
+def test_a_file_that_is_refused_names_the_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(AssayError) as caught:
+        read_configuration(str(path))
+    assert said in caught.value.message
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match=r"nowhere\.yaml"):
+        read_configuration("nowhere.yaml", Layout(tmp_path))

@@ -1,0 +1,162 @@
+"""Is a request for an evaluation checked once, kept whole, and carried out as it says?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate, written_options
+from assay.app.jobs import problem_of
+from assay.app.workflow import SaveRequest, save_evaluation
+from assay.app.workspace import Workspace, open_workspace
+from assay.errors import AssayError, ConflictError, CorruptError, UsageError
+from assay.model.codec import decode, encode
+from assay.model.testset import TestSet
+from assay.testsets.load import parse_test_set
+from tests.unit.http.conftest import (  # noqa: F401 - fixtures
+    SETTINGS,
+    MakeService,
+    client_of,
+    home,
+    log,
+    make_service,
+    small_home,
+)
+from tests.unit.http.small import TEST_SET
+
+OLD_KEYS: dict[str, Any] = {
+    "options": {"depth": 7, "components": "bm25"},
+    "measures": "Recall@10 MRR",
+    "mode": "overall",
+    "name": "old",
+    "per_query": True,
+}
+
+
+def small_set() -> TestSet:
+    return parse_test_set(json.dumps(TEST_SET).encode()).sound()
+
+
+@pytest.fixture
+def workspace(home: Path) -> Workspace:  # noqa: F811
+    return open_workspace(home, **SETTINGS)
+
+
+def test_a_request_survives_as_json() -> None:
+    request = EvaluationRequest(
+        test_set=small_set(),
+        options={"components": ("bm25",), "weights": {"bm25": 1.0}},
+        seed=0,
+        confidence=0.8,
+        part="all",
+        tags=("a", "b"),
+        use_cache=False,
+    )
+    read = decode(EvaluationRequest, json.loads(json.dumps(encode(request))))
+    assert read == replace(request, options={"components": ["bm25"], "weights": {"bm25": 1.0}})
+    assert sorted(written_options(read)) == [
+        ("cache", "false"), ("confidence", "0.8"), ("part", "all"), ("seed", "0"), ("tag", "a"),
+        ("tag", "b"),
+    ]  # fmt: skip
+
+
+def test_what_names_files_or_code_is_never_read_from_json() -> None:
+    request = EvaluationRequest(test_set=small_set())
+    content = {**encode(request), "retriever": "os:system", "run_file": "/etc/passwd",
+               "test_sets": ["/etc/passwd"], "resume": "x", "run_id": "y"}  # fmt: skip
+    assert decode(EvaluationRequest, content) == request
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"test_set": None}, "no test set"),
+        ({"measures": "nDCGG@10"}, "nDCGG"),
+        ({"measures": "MRR", "protocol": "all_queries"}, "leaves out"),
+        ({"mode": "sideways"}, "mode: must be"),
+        ({"part": "half"}, "part: must be"),
+        ({"kept": 0}, "keep: must be"),
+        ({"resamples": 0}, "resamples: must be"),
+        ({"confidence": 1.0}, "confidence: must be"),
+        ({"name": "a\nb"}, "name: must be"),
+        ({"options": {"odd": 1}}, "odd"),
+        ({"retriever": "a:b", "run_file": "x"}, "exclude"),
+        ({"run_file": "x", "answers": True}, "our own engine"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_when_it_is_asked(
+    values: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        EvaluationRequest(**{"test_set": small_set(), **values})
+
+
+def test_a_run_of_the_same_id_goes_on_and_one_of_another_request_is_refused(
+    workspace: Workspace,
+) -> None:
+    request = EvaluationRequest(test_set=small_set(), run_id="mine", use_cache=False)
+
+    def stop(step: EvaluationStep) -> None:
+        if step.done == 2:
+            raise KeyboardInterrupt
+
+    with workspace:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(workspace, request, stop)
+        assert evaluate(workspace, request).runs[0].reused == 2
+        assert evaluate(workspace, request).runs[0].cached
+        with pytest.raises(ConflictError, match="another test set or other options"):
+            evaluate(workspace, replace(request, options={"depth": 3}))
+        metrics = {"recall_at_10": 1.0}
+        save_evaluation(workspace.runs, SaveRequest("saved", "small", metrics, 3))
+        with pytest.raises(ConflictError):
+            evaluate(workspace, replace(request, run_id="saved"))
+
+
+def test_an_id_that_is_a_tag_of_another_run_names_a_new_one(workspace: Workspace) -> None:
+    request = EvaluationRequest(test_set=small_set(), run_id="first", tags=("second",))
+    with workspace:
+        evaluate(workspace, request)
+        again = replace(request, run_id="second", options={"depth": 3}, tags=())
+        assert evaluate(workspace, again).runs[0].info.run_id == "second"
+
+
+def test_a_job_of_an_older_version_is_done(
+    make_service: MakeService,  # noqa: F811
+    home: Path,  # noqa: F811
+) -> None:
+    service = make_service(home=home)
+    from assay.model.testset_json import to_plain
+
+    with client_of(service) as client:
+        content = {"test_set": to_plain(small_set()), **OLD_KEYS}
+        service.jobs.submit("old_job", "evaluation", content, owner="o")
+        assert "event: complete" in client.get("/v1/jobs/old_job/events").text
+        result = client.get("/v1/jobs/old_job").json()["result"]
+        assert set(result["metrics"]) >= {"recall_at_10", "mrr"}
+        assert set(result["per_query"]) == {"q1", "q2", "q3"}
+        run = client.get("/v1/runs/old_job").json()
+        assert (run["name"], run["part"], run["config"]["depth"]) == ("old", "overall", 7)
+
+
+def test_cross_mode_over_http_is_two_runs(
+    make_service: MakeService,  # noqa: F811
+    home: Path,  # noqa: F811
+) -> None:
+    body = json.loads(json.dumps(TEST_SET))
+    with client_of(make_service(home=home)) as client:
+        answer = client.post("/v1/evaluate?mode=cross-mode&evaluation_id=both", json=body)
+        assert answer.status_code == 400, "everything came from files: there is nothing live"
+        assert "no query for live" in answer.json()["detail"]
+
+
+def test_the_problem_of_a_job_names_no_folder() -> None:
+    found = problem_of(CorruptError("/srv/secret/home/index/x.npy is damaged", hint="rebuild"))
+    assert found == {
+        "status": 500, "code": "corrupt", "detail": "x.npy is damaged", "hint": "rebuild",
+    }  # fmt: skip
+    assert problem_of(AssayError("no"))["code"] == "internal"

@@ -1,0 +1,40 @@
+"""Does a name mean the same set to Python as to every other surface?"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.app.layout import Layout
+from assay.app.testsets import save_new, split
+from assay.evaluation.evaluate import evaluate
+from tests.unit.testsets.samples import fifty
+
+
+@pytest.fixture(autouse=True)
+def layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Layout:
+    monkeypatch.setenv("ASSAY_HOME", str(tmp_path))
+    found = Layout(tmp_path)
+    save_new(found, fifty())
+    return found
+
+
+def test_evaluate_looks_for_names_in_the_workspace(layout: Layout) -> None:
+    assert assay.evaluate(lambda text: ["d1"], "fifty", "MRR")["MRR"] == 1.0
+    split(layout, "fifty", seed=3)
+    part = assay.evaluate(lambda text: ["d1"], "fifty", "MRR")
+    assert len(part.test_set.queries) == 40, "who names a set does not mean what is held out"
+    whole = assay.evaluate(lambda text: ["d1"], "fifty", "MRR", part="all")
+    assert len(whole.test_set.queries) == 50
+    held_out = assay.evaluate(retrieval_fn=lambda text: ["d1"], test_set="fifty", part="holdout")
+    assert len(held_out.test_set.queries) == 10
+
+
+def test_the_signature_is_that_of_the_function_below() -> None:
+    assert inspect.signature(assay.evaluate) == inspect.signature(evaluate)
+    assert assay.evaluate.__doc__ == evaluate.__doc__
+    with pytest.raises(TypeError):
+        assay.evaluate(lambda text: [])  # type: ignore[call-arg]

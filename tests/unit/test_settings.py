@@ -1,0 +1,456 @@
+"""Does the right source win, is every value typed, and does the hash change when results could?"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from assay.errors import AssayError, ConfigError, DuplicateError, MissingFileError
+from assay.evaluation.sampling import Sampling
+from assay.search.request import RETRIEVAL_OPTIONS, FusionMethod
+from assay.settings import SETTINGS, Setting, Settings, configure, unknown_variables
+
+
+def in_folder(
+    folder: Path, text: str = "", *, env: Mapping[str, str] | None = None, **flags: object
+) -> Settings:
+    """The configuration seen from a folder that holds this ``assay.yaml``."""
+    if text:
+        (folder / "assay.yaml").write_text(text, encoding="utf-8")
+    return configure(flags, environ=env or {}, folder=folder)
+
+
+def test_defaults(tmp_path: Path) -> None:
+    config = in_folder(tmp_path)
+    assert config.measures == "nDCG@10 RR@10 Recall@{5,10,20}"
+    assert (config.confidence, config.alpha, config.margin) == (0.95, 0.05, 0.01)
+    assert (config.resamples, config.seed) == (10_000, 42)
+    assert (config.ci_method, config.color) == ("bca", "auto")
+    assert config.home == tmp_path / ".assay"
+    assert config.sampling == Sampling("bca", 0.95, 10_000, 42)
+    assert set(config.origins.values()) == {"default"}
+
+
+def test_every_setting_has_a_field_and_an_origin(tmp_path: Path) -> None:
+    config = in_folder(tmp_path)
+    assert list(config.as_dict()) == list(SETTINGS) == list(config.origins)
+
+
+def test_precedence(tmp_path: Path) -> None:
+    env = {"ASSAY_SEED": "2"}
+    file = tmp_path / "assay.yaml"
+    steps = [
+        (in_folder(tmp_path), 42, "default"),
+        (in_folder(tmp_path, "# mine\nseed: 1\n"), 1, f"file {file}:2"),
+        (in_folder(tmp_path, env=env), 2, "env ASSAY_SEED"),
+        (in_folder(tmp_path, env=env, seed=3), 3, "flag --seed"),
+    ]
+    assert [(c.seed, c.origins["seed"]) for c, _, _ in steps] == [(v, o) for _, v, o in steps]
+
+
+def test_a_flag_that_was_not_given_and_an_empty_variable_count_for_nothing(tmp_path: Path) -> None:
+    assert in_folder(tmp_path, env={"ASSAY_SEED": ""}, seed=None).origins["seed"] == "default"
+
+
+def test_the_nearest_file_upwards(tmp_path: Path) -> None:
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    in_folder(tmp_path, "seed: 1\nalpha: 0.01\n")
+    assert configure(environ={}, folder=deep).seed == 1
+    in_folder(tmp_path / "a", "seed: 2\n")
+    config = configure(environ={}, folder=deep)
+    assert (config.seed, config.alpha) == (2, 0.05)
+
+
+def test_the_workspace_is_the_nearest_folder_upwards(tmp_path: Path) -> None:
+    deep = tmp_path / "a" / "b"
+    (tmp_path / ".assay").mkdir()
+    deep.mkdir(parents=True)
+    (deep / ".assay").write_text("a file is no workspace", encoding="utf-8")
+    config = configure(environ={}, folder=deep)
+    assert config.home == tmp_path / ".assay"
+    assert config.origins["home"] == "default (nearest .assay)"
+
+
+def test_a_relative_home_counts_from_whoever_wrote_it(tmp_path: Path) -> None:
+    deep = tmp_path / "a"
+    deep.mkdir()
+    in_folder(tmp_path, "home: work\n")
+    assert configure(environ={}, folder=deep).home == tmp_path / "work"
+    assert configure(environ={"ASSAY_HOME": "work"}, folder=deep).home == deep / "work"
+    assert configure({"home": "/x"}, environ={}, folder=deep).home.as_posix() == "/x"
+
+
+def test_values_of_every_type_from_a_file(tmp_path: Path) -> None:
+    config = in_folder(
+        tmp_path,
+        "measures: 'P@5'\nconfidence: 9e-1\nresamples: 500\nci_method: percentile\nmargin: 0\n",
+    )
+    assert (config.measures, config.confidence, config.resamples) == ("P@5", 0.9, 500)
+    assert (config.ci_method, config.margin) == ("percentile", 0.0)
+
+
+def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
+    assert in_folder(tmp_path, "# nothing yet\n").seed == 42
+
+
+BAD_FILES = {
+    "seed: 1\nresample: 5\n": "assay.yaml:2: 'resample' is not a setting",
+    "seed: '42'\n": 'seed must be a whole number from 0 to 9223372036854775807, not "42"',
+    "\nconfidence: .nan\n": ":2: confidence must be a number strictly between 0 and 1, not '.nan'",
+    "confidence: 1\n": "not '1'",
+    "resamples: 1_000\n": "not '1_000'",
+    "resamples: 1e3\n": "not '1e3'",
+    "seed: true\n": "not 'true'",
+    "seed:\n": "not ''",
+    "seed: [1]\n": "assay.yaml:1: seed must be a single value",
+    "color: NO\n": "color must be auto, always or never, not 'NO'",
+    "- seed\n": "assay.yaml:1: the file must hold lines such as 'seed: 42'",
+    "seed\n": "assay.yaml:1: the file must hold",
+    f"seed: {'9' * 5000}\n": "99...",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), BAD_FILES.items(), ids=[key[:20] for key in BAD_FILES]
+)
+def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        in_folder(tmp_path, text)
+    assert message in caught.value.message
+    assert caught.value.message.startswith(f"{tmp_path / 'assay.yaml'}:")
+
+
+def test_an_unknown_key_answers_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        in_folder(tmp_path, "resample: 5\n")
+    assert caught.value.hint
+    assert caught.value.hint.startswith("did you mean resamples? known settings: home, measures")
+
+
+def test_yaml_trouble_keeps_its_own_error(tmp_path: Path) -> None:
+    with pytest.raises(DuplicateError):
+        in_folder(tmp_path, "seed: 1\nseed: 2\n")
+
+
+def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "assay.yaml").mkdir()
+    with pytest.raises(MissingFileError, match="not a regular file"):
+        in_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("env", "flags", "subject"),
+    [
+        ({"ASSAY_SEED": "-1"}, {}, "ASSAY_SEED must be"),
+        ({"ASSAY_MARGIN": "inf"}, {}, "ASSAY_MARGIN must be"),
+        ({}, {"ci_method": "BCa"}, "--ci-method must be bca or percentile, not 'BCa'"),
+        ({}, {"confidence": float("nan")}, "--confidence must be"),
+        ({}, {"sede": 1}, "sede is not a setting"),
+    ],
+)
+def test_a_bad_value_names_its_source(
+    tmp_path: Path, env: dict[str, str], flags: dict[str, object], subject: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        configure(flags, environ=env, folder=tmp_path)
+    assert subject in caught.value.message
+
+
+def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(AssayError, match="no longer exists"):
+        configure(environ={})
+
+
+def test_variables_that_set_nothing() -> None:
+    known = [row.env for row in SETTINGS.values()]
+    assert {"ASSAY_OPENSEARCH_PASSWORD", "ASSAY_API_KEY", "ASSAY_DEBUG"} < set(known)
+    environ = dict.fromkeys((*known, "ASSAY_FUSION", "ASSAY_SEDE", "ASSAY_Q", "HOME"), "1")
+    assert unknown_variables(environ) == {"ASSAY_Q": None, "ASSAY_SEDE": "ASSAY_SEED"}
+
+
+# Types, absence, aliases
+
+
+def test_every_value_has_the_type_of_its_field(tmp_path: Path) -> None:
+    env = {"ASSAY_DEBUG": "1", "ASSAY_RERANK": "on", "ASSAY_BOOSTS": "off"}
+    config = in_folder(
+        tmp_path, "dense_model: none\nmodels: here\nrerank_timeout_ms: auto\n", env=env
+    )
+    assert (config.debug, config.search.rerank, config.search.boosts) == (True, True, False)
+    assert (config.dense_model, config.lexicon, config.server, config.api_key) == (None,) * 4
+    assert config.models == tmp_path / "here"
+    assert config.search.rerank_timeout_ms is None
+    assert (
+        in_folder(tmp_path, env={"ASSAY_RERANK_TIMEOUT_MS": "0"}).search.rerank_timeout_ms is None
+    )
+
+
+def test_options_of_a_search_are_settings_under_the_same_names(tmp_path: Path) -> None:
+    for name, one in RETRIEVAL_OPTIONS.items():
+        assert (name in SETTINGS) is one.setting, name
+    config = in_folder(
+        tmp_path, "components: dense, bm25\nweights: bm25=1,dense=3\nsynonyms: s.txt\n"
+    )
+    assert config.search.components == ("bm25", "dense")
+    assert config.search.weights == {"bm25": 1.0, "dense": 3.0}
+    assert config.search.synonyms is True
+    assert in_folder(tmp_path, "seed: 1\n").search.synonyms is False
+
+
+def test_the_older_name_of_a_setting_still_sets_it(tmp_path: Path) -> None:
+    env = {"ASSAY_FUSION": "weighted"}
+    config = in_folder(tmp_path, env=env)
+    assert config.search.fusion_method is FusionMethod.WEIGHTED
+    assert config.origins["fusion_method"] == "env ASSAY_FUSION"
+    both = {**env, "ASSAY_FUSION_METHOD": "rrf"}
+    assert in_folder(tmp_path, env=both).search.fusion_method is FusionMethod.RRF
+    assert in_folder(tmp_path, fusion="weighted").search.fusion_method is FusionMethod.WEIGHTED
+    config = in_folder(tmp_path, "fusion: weighted\n")
+    assert config.search.fusion_method is FusionMethod.WEIGHTED
+    with pytest.raises(ConfigError, match=r":2: fusion_method sets fusion_method, which is set"):
+        in_folder(tmp_path, "fusion: weighted\nfusion_method: rrf\n")
+
+
+def test_weights_must_fit_the_components(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match="weights: dense has no weight"):
+        in_folder(tmp_path, "components: bm25,dense\nweights: bm25=1\n")
+
+
+def test_what_is_shown_reads_back_as_the_same_settings(tmp_path: Path) -> None:
+    for flags in ({}, {name: value for name, value in OTHER_VALUE.items() if name != "database"}):
+        config = configure(flags, environ={}, folder=tmp_path)
+        shown = config.as_text()
+        texts = {name: shown[name] for name, row in SETTINGS.items() if not row.secret}
+        secrets = {name: OTHER_VALUE[name] for name, row in SETTINGS.items() if row.secret}
+        again = configure({**texts, **(secrets if flags else {})}, environ={}, folder=tmp_path)
+        assert again == config
+
+
+# Secrets
+
+
+SECRETS = ("opensearch_user", "opensearch_password", "opensearch_api_key", "api_key")
+
+
+def test_secrets_are_known_and_never_shown(tmp_path: Path) -> None:
+    env = {f"ASSAY_{name.upper()}": f"geheim-{name}" for name in SECRETS}
+    config = in_folder(tmp_path, env=env)
+    assert {name for name, row in SETTINGS.items() if row.secret} == set(SECRETS)
+    for name in SECRETS:
+        assert config.value(name) == f"geheim-{name}"
+        assert config.as_dict()[name] == config.as_text()[name] == "***"
+        assert config.origins[name] == f"env ASSAY_{name.upper()}"
+    everywhere = (
+        repr(config),
+        str(config.as_dict()),
+        str(config.as_text()),
+        config.canonical_json(),
+    )
+    assert not any("geheim" in text for text in everywhere)
+    unset = in_folder(tmp_path)
+    assert [unset.as_dict()[name] for name in SECRETS] == [None] * 4
+    assert [unset.as_text()[name] for name in SECRETS] == ["none"] * 4
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_in_a_file_is_refused_with_its_variable(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        in_folder(tmp_path, f"{name}: geheim\n")
+    assert f"assay.yaml:1: {name} is a secret" in caught.value.message
+    assert "geheim" not in caught.value.message
+    assert caught.value.hint == f"set ASSAY_{name.upper()}"
+
+
+@pytest.mark.parametrize("name", ["database", "opensearch_url", "server"])
+def test_a_password_in_an_address_is_never_shown(tmp_path: Path, name: str) -> None:
+    flags = {name: "postgresql://me:se:cret@host:5432/name?a=b@c"}
+    config = configure(flags, environ={}, folder=tmp_path)
+    assert "cret" in config.value(name)
+    wanted = "postgresql://me:***@host:5432/name?a=b@c"
+    assert config.as_dict()[name] == config.as_text()[name] == wanted
+    assert "se:cret" not in repr(config)
+
+
+# The table
+
+
+@pytest.mark.parametrize("row", SETTINGS.values(), ids=lambda row: str(row.name))
+def test_a_row_is_complete_and_its_default_valid(row: Setting) -> None:
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", row.name)
+    assert row.help
+    if row.default:
+        read = row.kind.read(row.default)
+        assert row.kind.read(row.kind.write(read)) == read
+    else:
+        assert row.secret
+
+
+def test_names_derive_from_the_row() -> None:
+    row = SETTINGS["ci_method"]
+    assert (row.env, row.flag) == ("ASSAY_CI_METHOD", "--ci-method")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("opensearch_prefix", "Assay"),
+        ("opensearch_prefix", "a,b"),
+        ("opensearch_prefix", "a*"),
+        ("opensearch_prefix", "a/b"),
+        ("opensearch_prefix", "-a"),
+        ("opensearch_prefix", "_all"),
+        ("opensearch_refresh", "1 sec"),
+        ("opensearch_refresh", "1"),
+    ],
+)
+def test_what_a_cluster_would_refuse_after_a_load_is_refused_before(name: str, text: str) -> None:
+    with pytest.raises(ValueError):
+        SETTINGS[name].kind.read(text)
+
+
+def test_names_and_intervals_of_a_cluster() -> None:
+    assert SETTINGS["opensearch_prefix"].kind.read("team-1_x") == "team-1_x"
+    for text in ("-1", "500ms", "30s"):
+        assert SETTINGS["opensearch_refresh"].kind.read(text) == text
+
+
+# The hash
+
+
+OTHER_VALUE = {
+    "dense_model": "all-minilm-l6-v2",
+    "splade_model": "none",
+    "home": "elsewhere",
+    "measures": "P@5",
+    "confidence": 0.9,
+    "resamples": 99,
+    "seed": 7,
+    "ci_method": "percentile",
+    "alpha": 0.01,
+    "margin": 0.02,
+    "database": "postgresql://me:secret@host/name",
+    "components": "bm25,dense",
+    "fusion_method": "weighted",
+    "rrf_k": 10,
+    "weights": "bm25=1,splade=1,dense=2",
+    "per_type_weights": "on",
+    "normalization": "dbsf",
+    "depth": 50,
+    "boosts": "off",
+    "lexicon": "own.yaml",
+    "synonyms": "synonyms.txt",
+    "rerank": "on",
+    "reranker": "ms-marco-minilm-l12-v2",
+    "rerank_timeout_ms": 500,
+    "component_timeout_ms": 100,
+    "answerer": "my_answers:say",
+    "answer_model": "tiny",
+    "answer_key_variable": "MY_KEY",
+    "answer_seconds": "5",
+    "engine": "opensearch",
+    "opensearch_url": "http://node:9200",
+    "opensearch_prefix": "trials",
+    "opensearch_shards": "3",
+    "opensearch_replicas": "2",
+    "opensearch_refresh": "5s",
+    "graph_from": "1000",
+    "models": "elsewhere",
+    "threads": "1",
+    "color": "never",
+    "host": "0.0.0.0",
+    "port": "1",
+    "allowed_hosts": "search.example",
+    "search_slots": "3",
+    "search_queue": "3",
+    "evaluation_slots": "3",
+    "rate_limit": "3",
+    "request_seconds": "3",
+    "shutdown_seconds": "3",
+    "query_log": "text",
+    "query_log_days": "3",
+    "query_log_rows": "3",
+    "schedule": "0 3 * * * v1",
+    "metrics_textfile": "assay.prom",
+    "pushgateway": "localhost:9091",
+    "server": "localhost:8321",
+    "debug": "on",
+    "opensearch_user": "me",
+    "opensearch_password": "secret",
+    "opensearch_api_key": "secret",
+    "opensearch_ca": "ca.pem",
+    "api_key": "assay_1",
+}
+DEFAULT_JSON = (
+    '{"alpha":0.05,"answer_model":null,"answerer":"extractive","boosts":true,"ci_method":"bca'
+    '","components":["bm25","splade","dense"],"confidence":0.95,"dense_model":"bge-small-en-v'
+    '1.5","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
+    ':null,"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","normalization":"min-max'
+    '","per_type_weights":false,"rerank":false,"reranker":"BAAI/bge-reranker-base","resamples'
+    '":10000,"rrf_k":60,"seed":42,"splade_model":"splade-tiny","synonyms":null,"weights":{}}'
+)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Settings:
+    return configure(environ={}, folder=tmp_path)
+
+
+def test_the_canonical_json_of_the_defaults(config: Settings) -> None:
+    """Stored runs refer to this: a change of the text is a change of every hash."""
+    assert config.canonical_json() == DEFAULT_JSON
+    assert config.config_hash() == hashlib.sha256(DEFAULT_JSON.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_hash_covers_what_changes_results(tmp_path: Path, config: Settings, name: str) -> None:
+    other = configure({name: OTHER_VALUE[name]}, environ={}, folder=tmp_path)
+    changed = other.config_hash() != config.config_hash()
+    assert changed is SETTINGS[name].changes_results
+
+
+def test_the_origin_does_not_count(tmp_path: Path, config: Settings) -> None:
+    same = configure({"seed": 42}, environ={}, folder=tmp_path)
+    assert same == config
+    assert same.origins != config.origins
+
+
+def test_a_value_has_one_form(tmp_path: Path) -> None:
+    written = [
+        configure({"alpha": text}, environ={}, folder=tmp_path) for text in ("0.05", "5e-2", ".050")
+    ]
+    assert len({config.config_hash() for config in written}) == 1
+
+
+@pytest.mark.parametrize("name", ["lexicon", "synonyms"])
+def test_of_a_file_its_content_counts_and_not_its_place(tmp_path: Path, name: str) -> None:
+    def hashed(file: str, content: str) -> str:
+        (tmp_path / file).write_text(content)
+        return configure({name: tmp_path / file}, environ={}, folder=tmp_path).config_hash()
+
+    first = hashed("one.txt", "heart, cardiac")
+    assert hashed("other.txt", "heart, cardiac") == first
+    assert hashed("one.txt", "heart, coronary") != first
+
+
+def test_text_outside_ascii_and_broken_bytes_can_be_hashed(tmp_path: Path) -> None:
+    config = configure({"measures": "P@5 é \udcff"}, environ={}, folder=tmp_path)
+    assert json.loads(config.canonical_json())["measures"] == "P@5 é \udcff"
+    assert len(config.config_hash()) == 64
+
+
+def test_it_cannot_change(config: Settings) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.seed = 1  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        config.origins["seed"] = "x"  # type: ignore[index]
