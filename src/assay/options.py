@@ -72,9 +72,8 @@ class Text:
     def read(self, text: str) -> str:
         """The text without blanks around it."""
         found = text.strip()
-        if self.pattern and not re.fullmatch(self.pattern, found):
-            raise ValueError(text)
-        if not found or (self.most and len(found) > self.most):
+        allowed = re.fullmatch(self.pattern, found) if self.pattern else found
+        if allowed in (None, "") or (self.most and len(found) > self.most):
             raise ValueError(text)
         return found
 
@@ -90,9 +89,10 @@ class Text:
 
     def schema(self) -> dict[str, Any]:
         """A string."""
-        rule: dict[str, Any] = {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {}
-        longest = {"maxLength": self.most} if self.most else {}
-        return {"type": "string", "minLength": 1, **longest, **rule}
+        rule: dict[str, Any] = (
+            {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {"minLength": 1}
+        )
+        return {"type": "string", **rule, **({"maxLength": self.most} if self.most else {})}
 
 
 @dataclass(frozen=True, slots=True)

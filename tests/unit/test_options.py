@@ -46,6 +46,7 @@ class Colour(StrEnum):
 TAKEN: list[tuple[Kind, str, Any]] = [
     (Text(), " nDCG@10 ", "nDCG@10"),
     (Text(r"[a-z]+", "small letters"), "abc", "abc"),
+    (Text(r"[a-z]*", "small letters, or none"), "", ""),
     (PathName(), "a b/c", Path("a b/c")),
     (Choice(("bca", "percentile")), "bca", "bca"),
     (Choice(Colour), "red", Colour.RED),

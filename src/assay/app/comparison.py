@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.app.configurations import read_configuration
+from assay.app.configurations import is_configuration, read_configuration
 from assay.app.evaluation import EvaluationRequest
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
+from assay.app.layout import Layout
 from assay.app.statistics import USUAL, Measures, Statistics, as_text
 from assay.errors import MissingFileError, UsageError
 from assay.evaluation.ab import ABResult
@@ -228,15 +229,12 @@ class Side:
 def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool = False) -> Side:
     """The run that a text names: a stored one, or a configuration, which is run unless it was.
 
-    A configuration is a YAML file of search options, or options in one line:
-    ``fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5``.
+    ``app.configurations`` says what a configuration is: a file, a saved one, or a line of options.
     """
-    path = Path(text)
-    is_file = path.suffix in (".yaml", ".yml")
-    if not is_file and "=" not in text:
+    if not is_configuration(text):
         return Side(assay.runs.run(text).run_id, text)
-    changes = read_configuration(text)
-    name = path.stem if is_file else text
+    changes = read_configuration(text, Layout(assay.settings.home))
+    name = text if "=" in text else Path(text).stem
     if test_set is None:
         raise UsageError(
             f"{name:.60} is a configuration, and there is no test set to run it on",
