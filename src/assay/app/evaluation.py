@@ -74,7 +74,7 @@ class EvaluationRequest:
     test_sets: tuple[str, ...] = field(default=(), metadata=_HERE_ONLY)
     options: Mapping[str, Any] = field(default_factory=dict)
     measures: str | None = option(
-        Maybe(Text(r"[\s\S]{1,2000}", "measures such as nDCG@10 MRR"), none=()),
+        Maybe(Text(form="measures such as nDCG@10 MRR", most=2_000), none=()),
         None,
         "Measures, e.g. nDCG@10 Recall@{5,10,20}; those usual for the test set by default.",
     )
@@ -109,7 +109,7 @@ class EvaluationRequest:
         Whole(1, limits.MAX_RESULTS), KEPT, "Results kept of each query.", name="keep"
     )
     name: str = option(
-        Text(r"[^\x00-\x1f\x7f]{0,200}", "up to 200 printable characters"),
+        Text(r"[^\x00-\x1f\x7f]{1,200}", "up to 200 printable characters"),
         "",
         "A name to find the run by; a tag is unique, a name is not.",
     )
@@ -138,7 +138,9 @@ class EvaluationRequest:
 
     def __post_init__(self) -> None:
         for rule in REQUEST_OPTIONS.values():
-            object.__setattr__(self, rule.attribute, rule.accept(getattr(self, rule.attribute)))
+            value = getattr(self, rule.attribute)
+            if value != rule.default:
+                object.__setattr__(self, rule.attribute, rule.accept(value))
         for name in self.options:
             option_name(name)
         if self.test_set is None and not self.test_sets and self.resume is None:

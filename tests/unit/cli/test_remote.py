@@ -214,18 +214,28 @@ def words(text: str) -> str:
     return " ".join(re.sub(r"\d{8}-\d{6}-\w+|evaluation_\w+", "RUN", text).split())
 
 
-def test_other_refusals_by_name(
-    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_other_refusals_by_name(shared: Shared, capsys: pytest.CaptureFixture[str]) -> None:
     _, address = shared
     for command, word in (
         (["search", "x", "--synonyms", "none"], "--synonyms"),
         (["answer", "x", "--answerer", "extractive"], "--answerer"),
-        (["eval", "ab", "rrf_k=10", "run_a", "-t", str(tmp_path / "t.json")], "configurations"),
     ):
-        (tmp_path / "t.json").write_text(json.dumps(TEST_SET))
         assert run(["--server", address, *command]) == 2
         assert word in capsys.readouterr().err
+
+
+def test_a_configuration_is_run_by_the_service_before_it_is_tested(
+    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, address = shared
+    (tmp_path / "t.json").write_text(json.dumps(TEST_SET))
+    ask = ["eval", "ab", "depth=3", "run_a", "-t", str(tmp_path / "t.json"), "--json"]
+    assert run(["--server", address, *ask]) == 0
+    printed = capsys.readouterr()
+    assert "ran: depth=3 is " in printed.err
+    assert "run_a" in printed.out
+    assert run(["--server", address, *ask]) == 0
+    assert "stored: depth=3 is " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
