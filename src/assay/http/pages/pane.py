@@ -28,7 +28,7 @@ from assay.search.request import (
 )
 
 OWN, BY_TYPE, DEFAULT = "own", "type", "default"
-OF_BOTH = ("k", *FILTER_OPTIONS)
+OF_BOTH = ("k", "offset", *FILTER_OPTIONS)
 """What both panes share."""
 CONTROLS = frozenset({
     "k", "is_table", "speaker", "section", "components", "fusion_method", "rrf_k", "weights",
@@ -73,7 +73,8 @@ class Pane:
     def hidden_pairs(self) -> Pairs:
         """What the form has no control for, and has to pass on."""
         pairs = self.own_pairs() + ([] if self.prefix else self.shared_pairs())
-        return [pair for pair in pairs if pair[0].removeprefix(self.prefix) not in CONTROLS]
+        known = CONTROLS | {"offset"}  # another question begins on the first page
+        return [pair for pair in pairs if pair[0].removeprefix(self.prefix) not in known]
 
 
 def read_pane(params: QueryParams, usual: SearchOptions, name: str = "A") -> Pane:
