@@ -214,18 +214,26 @@ def words(text: str) -> str:
     return " ".join(re.sub(r"\d{8}-\d{6}-\w+|evaluation_\w+", "RUN", text).split())
 
 
-def test_other_refusals_by_name(
-    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_other_refusals_by_name(shared: Shared, capsys: pytest.CaptureFixture[str]) -> None:
     _, address = shared
     for command, word in (
         (["search", "x", "--synonyms", "none"], "--synonyms"),
         (["answer", "x", "--answerer", "extractive"], "--answerer"),
-        (["eval", "ab", "rrf_k=10", "run_a", "-t", str(tmp_path / "t.json")], "configurations"),
     ):
-        (tmp_path / "t.json").write_text(json.dumps(TEST_SET))
         assert run(["--server", address, *command]) == 2
         assert word in capsys.readouterr().err
+
+
+def test_a_configuration_of_an_ab_test_is_run_by_the_service(
+    shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, address = shared
+    (tmp_path / "t.json").write_text(json.dumps(TEST_SET))
+    (tmp_path / "mine.yaml").write_text("rrf_k: 10\nboosts: off\n")
+    for side in ("rrf_k=10", "mine.yaml"):
+        ask = ["--server", address, "eval", "ab", side, "run_a", "-t", str(tmp_path / "t.json")]
+        assert run([*ask, "--json"]) == 0
+        assert "verdict" in json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
