@@ -63,6 +63,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
 """Between two looks at a job."""
 OK, NOT_FOUND = 200, 404
 BUSY = frozenset({429, 503})
+WRONG_REQUEST = frozenset({400, 404, 409, 413, 415, 422})
 ENDED = frozenset({"complete", "failed", "cancelled"})
 WAIT_S = 3_600.0
 PAGE = 1_000
@@ -80,8 +81,19 @@ class ServiceError(AssayError):
         self.status = status
         self.problem = problem
         self.request_id = problem.get("request_id")
+        self.code = str(problem.get("code") or self.code)
+        self.exit_code = _exit_code(self.code, status)
         said = problem.get("detail") or f"the service answered {status}"
         super().__init__(f"{said} (request {self.request_id})", hint=problem.get("hint"))
+
+
+def _exit_code(code: str, status: int) -> int:
+    """How a command ends that was refused: as it would beside the workspace."""
+    kinds: list[type[AssayError]] = [AssayError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    known = {kind.code: kind.exit_code for kind in kinds}
+    return known.get(code, UsageError.exit_code if status in WRONG_REQUEST else 1)
 
 
 def connect(settings: Settings) -> Client:

@@ -53,9 +53,9 @@ _FOLDERS = re.compile(r"(?<!\S)/(?:[^\s/]+/)+(?=[^\s/])")
 class AssayError(Exception):
     """Root of every error raised on purpose by this package."""
 
-    code: ClassVar[str] = "internal"
+    code: str = "internal"
     http_status: ClassVar[int] = 500
-    exit_code: ClassVar[int] = 1
+    exit_code: int = 1
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
