@@ -168,7 +168,7 @@ def test_a_response_keeps_what_comparing_needs() -> None:
         ([""], "has no id"),
         ([None], "has no id"),
         (["x" * 600], "longer than"),
-        ([("d1", 1.0), "d2"], "some have none"),
+        ([("d1", 1.0), "d2"], "some do not"),
         ([{"id": "d1", "spans": [1]}], "pairs of offsets"),
         (QueryOutcome("another"), "answered query 'another'"),
     ],
