@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from assay import strict_json
 from assay.errors import AssayError
-from assay.hits import strict_json
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service

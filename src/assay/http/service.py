@@ -24,6 +24,7 @@ from assay.app.prometheus import QualityCollector, newest_quality
 from assay.app.query_log import open_query_log
 from assay.app.schedule import Scheduler, parse_schedule
 from assay.app.workspace import Workspace
+from assay.cache import Cache
 from assay.errors import SearchUnavailableError
 from assay.http.edge.admission import Gate, RateLimiter
 from assay.http.edge.auth import Keyring
@@ -33,7 +34,6 @@ from assay.http.edge.problems import ProblemError
 from assay.http.metrics import Metrics
 from assay.http.settings import allowed_hosts, is_loopback, search_slots
 from assay.http.warm_up import WarmUp
-from assay.search.cache import Cache
 from assay.settings import Settings
 
 if TYPE_CHECKING:

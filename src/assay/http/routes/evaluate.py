@@ -9,12 +9,11 @@ from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from assay import limits
+from assay import limits, strict_json
 from assay.app import testsets, workflow
 from assay.app.evaluation import EvaluationRequest, request_fields
 from assay.app.search import options_of_caller
 from assay.errors import LimitError
-from assay.hits import strict_json
 from assay.http.edge.problems import Fault, ProblemError
 from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
 from assay.http.routes.testsets import EXAMPLE
