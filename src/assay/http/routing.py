@@ -16,7 +16,7 @@ from assay.errors import AssayError
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service
-from assay.http.wire.problem import ProblemBody
+from assay.http.wire.base import ProblemBody
 from assay.model.codec import json_schema
 from assay.options import several
 from assay.search.request import SEARCH_OPTIONS
@@ -80,8 +80,8 @@ async def the_service(request: Request) -> Service:
     return service
 
 
-async def rendered(service: Service, task: Callable[[], Any]) -> JSONResponse:
-    """What a task finds, made into bytes on its thread: a large answer takes seconds to write."""
+async def json_response(service: Service, task: Callable[[], Any]) -> JSONResponse:
+    """What a task returns, written as JSON on its thread: a large answer takes seconds."""
     return await service.work(lambda: JSONResponse(task()))
 
 
@@ -131,6 +131,17 @@ def answers(
         schema["required"].append("request_id")
     about = schema.get("description", "Successful response")
     return {status: {"description": about, "content": {"application/json": {"schema": schema}}}}
+
+
+def answer_with(about: str, /, **fields: Any) -> dict[int | str, dict[str, Any]]:
+    """The documentation of an answer that is an object with these fields, each with its type."""
+    schema = {
+        "type": "object",
+        "properties": {name: json_schema(kind) for name, kind in fields.items()},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+    return {200: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 
 _SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}

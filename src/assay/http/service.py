@@ -79,7 +79,7 @@ class Service:
     """One workspace, served."""
 
     def __init__(self, settings: Settings, log: FilteringBoundLogger | None = None) -> None:
-        self.settings = self.config = settings
+        self.settings = settings
         self.allowed_hosts = allowed_hosts(settings)
         self.workspace = Workspace(settings)
         self._writer = None if log else LogWriter(sys.stderr)

@@ -15,7 +15,7 @@ from assay.app.evaluation import EvaluationRequest, request_fields
 from assay.app.search import options_of_caller
 from assay.errors import LimitError
 from assay.http.edge.problems import Fault, ProblemError
-from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
+from assay.http.job_answers import ACCEPTED, idempotency_key, job_response, new_job_id
 from assay.http.routes.testsets import EXAMPLE
 from assay.http.routing import Evaluator, ServiceOf, refusals
 from assay.http.routing import router as new_router
@@ -26,11 +26,9 @@ from assay.http.wire.evaluate import (
     Trigger,
     request_options,
 )
-from assay.http.wire.jobs import JobBody
 from assay.model.codec import decode
 
 if TYPE_CHECKING:
-    from assay.app.jobs import Job
     from assay.app.workspace import Workspace
 
 router = new_router("evaluation", prefix="/v1")
@@ -65,10 +63,7 @@ BODY: dict[str, Any] = {
 @router.post(
     "/evaluate",
     response_model=EvaluateAnswer | CrossModeAnswer,
-    responses={
-        **refusals(404, 409),
-        202: {"description": "It goes on: follow the job", "model": JobBody},
-    },
+    responses={**refusals(404, 409), **ACCEPTED},
     openapi_extra=BODY,
 )
 async def evaluate(
@@ -96,7 +91,7 @@ async def evaluate(
             idempotency_key=key,
         )
     )
-    return await answered(service, job, wait=wants_waiting(request.headers), body=_result)
+    return await job_response(service, job, request.headers)
 
 
 def evaluation_request(
@@ -138,8 +133,3 @@ def _trigger(body: bytes) -> Trigger | None:
         ]
         detail = f"{faults[0].where}: {faults[0].message}"
         raise ProblemError(422, "invalid", detail, errors=faults) from None
-
-
-def _result(job: Job) -> dict[str, Any]:
-    assert job.result is not None
-    return dict(job.result)

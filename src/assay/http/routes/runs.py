@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from assay.app import comparison, runs
 from assay.app.gate import GateRequest, gate
 from assay.http.held_out import viewer_of
-from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, answers, refusals, rendered
+from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, answers, json_response, refusals
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Id, Json, Switch, Whole
 from assay.http.wire.paging import Limit, Offset
@@ -87,7 +87,7 @@ async def list_runs(
     """Runs, newest first."""
     del caller
     chosen = runs.run_filter(suite, status, tag, config_hash)
-    return await rendered(
+    return await json_response(
         service,
         lambda: encode(runs.list_runs(service.workspace, chosen, limit=limit, offset=offset)),
     )
@@ -115,7 +115,9 @@ async def show_run(
 ) -> JSONResponse:
     """One run and its aggregate."""
     del caller
-    return await rendered(service, lambda: encode(service.workspace.runs.run(ref, suite=suite)))
+    return await json_response(
+        service, lambda: encode(service.workspace.runs.run(ref, suite=suite))
+    )
 
 
 @router.get("/runs/{ref}/queries", response_model=OutcomesAnswer, responses=refusals(404))
@@ -140,7 +142,7 @@ async def run_queries(
         run=ref, limit=limit, offset=offset, stages=stages, depth=depth, queries=tuple(query)
     )
     viewer = viewer_of(caller, service)
-    return await rendered(
+    return await json_response(
         service, lambda: runs.outcomes(service.workspace, request, viewer).to_dict()
     )
 
@@ -157,7 +159,9 @@ async def run_query(
     """
     request = runs.QueryRequest(run=ref, query_id=query_id, match=match)
     viewer = viewer_of(caller, service)
-    return await rendered(service, lambda: runs.query(service.workspace, request, viewer).to_dict())
+    return await json_response(
+        service, lambda: runs.query(service.workspace, request, viewer).to_dict()
+    )
 
 
 @router.get("/runs/{ref}/testset", response_model=Json, responses=refusals(404))
@@ -167,7 +171,7 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
     Held-out queries are masked unless the key has the scope evaluate; then the look is logged.
     """
     viewer = viewer_of(caller, service)
-    return await rendered(
+    return await json_response(
         service, lambda: to_plain(runs.queries_of(service.workspace, ref, viewer))
     )
 
@@ -180,7 +184,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     another key they are masked, and no service takes that.
     """
     viewer = viewer_of(caller, service)
-    return await rendered(service, lambda: runs.packed(service.workspace, ref, viewer))
+    return await json_response(service, lambda: runs.packed(service.workspace, ref, viewer))
 
 
 @router.get("/runs/{ref}/trec", response_class=Response, responses={**refusals(404), **TREC})
@@ -228,7 +232,7 @@ async def run_scores(
         statistics=statistics,
     )
     viewer = viewer_of(caller, service)
-    return await rendered(
+    return await json_response(
         service,
         lambda: runs.show(service.workspace, request, viewer).to_dict(per_query=per_query),
     )
@@ -246,7 +250,7 @@ async def rescore(
         (rescored,) = runs.rescore(service.workspace, request)
         return rescored.to_dict()
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
 @router.get("/runs/{ref}/report", response_class=Response, responses={**refusals(404), **REPORTS})
@@ -308,7 +312,7 @@ async def suite_history(
         found = runs.history(service.workspace, request)
         return history_json(suite, found.runs, found.measures)
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
 @router.delete("/runs/{ref}", response_model=DeletedAnswer, responses=refusals(404))
@@ -347,7 +351,7 @@ async def compare(asked: CompareBody, service: ServiceOf, caller: Reader) -> JSO
         found = comparison.compare(service.workspace, request, viewer_of(caller, service))
         return found.report.to_dict()
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
 @router.post("/ab", response_model=Json, responses=refusals(404, 409))
@@ -362,7 +366,7 @@ async def ab_test(asked: AbBody, service: ServiceOf, caller: Reader) -> JSONResp
         found = comparison.ab(service.workspace, request, viewer_of(caller, service))
         return found.result.to_dict()
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
 @router.post("/gate", response_model=Json, responses=refusals(404, 409))
@@ -370,4 +374,4 @@ async def hold_against(asked: GateBody, service: ServiceOf, caller: Reader) -> J
     """Hold a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
     del caller
     request = decode(GateRequest, asked.model_dump(exclude_none=True))
-    return await rendered(service, lambda: gate(service.workspace, request).to_dict())
+    return await json_response(service, lambda: gate(service.workspace, request).to_dict())

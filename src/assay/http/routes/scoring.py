@@ -54,7 +54,7 @@ async def classify_decisions(
     sampling = _sampling(service, asked, len(asked.labels))
     found = await service.work(
         lambda: scoring.classify_rows(
-            service.config,
+            service.settings,
             asked.labels,
             asked.scores,
             asked.measures,
@@ -82,7 +82,7 @@ def _scored(service: Service, asked: ScoreRequest) -> Json:
         alpha=asked.alpha,
         margin=asked.margin,
     )
-    scored = scoring.score_runs(service.config, request)
+    scored = scoring.score_runs(service.settings, request)
     body = scores_json(
         scored.runs,
         scored.comparison,
@@ -96,7 +96,7 @@ def _scored(service: Service, asked: ScoreRequest) -> Json:
 def _sampling(service: Service, asked: SamplingRequest, rows: int) -> Sampling:
     """How intervals are drawn; refused where that would take minutes."""
     sampling = scoring.changed_sampling(
-        service.config,
+        service.settings,
         confidence=asked.confidence,
         resamples=asked.resamples,
         seed=asked.seed,

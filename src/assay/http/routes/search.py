@@ -10,9 +10,9 @@ from pydantic_core import to_json
 
 from assay.app.search import Freshness, options_of_caller
 from assay.http.edge.problems import ProblemError
-from assay.http.routing import Reader, ServiceOf, answers, refusals, rendered
+from assay.http.routing import Reader, ServiceOf, answer_with, answers, json_response, refusals
 from assay.http.routing import router as new_router
-from assay.http.wire.base import Answer, Json
+from assay.http.wire.base import Json
 from assay.http.wire.search import SearchParameters, WhyParameters
 from assay.model.codec import encode
 from assay.render.markup import safe_table
@@ -20,12 +20,6 @@ from assay.search.response import SearchResponse
 from assay.search.why import Why
 
 router = new_router("search", prefix="/v1")
-
-
-class SectionsAnswer(Answer):
-    """The labels of sections that there are; ``section`` filters by them."""
-
-    sections: list[str]
 
 
 @router.get("/search", responses={**answers(SearchResponse, request_id=True), **refusals(404, 409)})
@@ -59,21 +53,25 @@ async def why(
     del caller
     changes = options_of_caller(service.workspace.settings, asked.changes())
     searcher = await service.searcher()
-    return await rendered(service, lambda: encode(searcher.why(asked.q, asked.document, **changes)))
+    return await json_response(
+        service, lambda: encode(searcher.why(asked.q, asked.document, **changes))
+    )
 
 
-@router.get("/sections", response_model=SectionsAnswer, responses=refusals())
+@router.get(
+    "/sections", responses={**answer_with("Labels of sections", sections=list[str]), **refusals()}
+)
 async def sections(service: ServiceOf, caller: Reader) -> JSONResponse:
     """The labels of sections that documents have."""
     del caller
-    return await rendered(service, lambda: {"sections": service.workspace.sections()})
+    return await json_response(service, lambda: {"sections": service.workspace.sections()})
 
 
 @router.get("/index/freshness", responses={**answers(Freshness), **refusals()})
 async def freshness(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Whether there are documents, and how many changes of them the index does not have."""
     del caller
-    return await rendered(service, lambda: encode(service.workspace.freshness()))
+    return await json_response(service, lambda: encode(service.workspace.freshness()))
 
 
 def _body(response: SearchResponse) -> Json:
