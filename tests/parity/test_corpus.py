@@ -16,6 +16,7 @@ from assay.app.backup import restore
 from assay.app.interface import Assay
 from assay.app.keys import create_key, list_keys, revoke_key
 from assay.app.layout import Layout
+from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.client import Client
@@ -308,7 +309,7 @@ def test_scores(
     shown = {name: bool(request_.get(name)) for name in ("ci", "per_query")}
     rest = {name: request_[name] for name in request_ if name not in drawn and name not in shown}
     asked = scoring.ScoreRequest(
-        qrels=QRELS, runs=runs, sampling=scoring.changed_sampling(settings, **drawn), **rest
+        qrels=QRELS, runs=runs, sampling=Statistics(**drawn).applied_to(settings).sampling, **rest
     )
     scored = scoring.score_runs(settings, asked)
     wanted = scores_json(scored.runs, scored.comparison, groups=scored.groups, **shown)
@@ -372,7 +373,7 @@ def test_decisions(
         points,
         more.get("measures"),
         clusters=clusters,
-        sampling=scoring.changed_sampling(settings, **drawn),
+        sampling=Statistics(**drawn).applied_to(settings).sampling,
     ).to_dict()
     body = {"labels": labels, "scores": points, "clusters": clusters, **more}
     assert http("POST", "/v1/classify", json=body) == wanted

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -143,20 +143,6 @@ def classify_file(
     """The same for a file; rows that agree in the column ``cluster`` are resampled together."""
     rows = read_labels(file, cluster)
     return classify_rows(settings, rows.labels, rows.scores, measures, clusters=rows.clusters)
-
-
-def changed_sampling(
-    settings: Settings,
-    *,
-    confidence: float | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
-    ci_method: Literal["bca", "percentile"] | None = None,
-) -> Sampling:
-    """The configured sampling with what was asked for."""
-    asked = {"level": confidence, "resamples": resamples, "seed": seed, "method": ci_method}
-    given = {name: value for name, value in asked.items() if value is not None}
-    return replace(settings.sampling, **given)  # type: ignore[arg-type]
 
 
 def named_files(files: Sequence[str]) -> dict[str, str]:

@@ -133,7 +133,7 @@ def answers(
     return {status: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 
-def answer_with(about: str, /, **fields: Any) -> dict[int | str, dict[str, Any]]:
+def answer_with(about: str, status: int = 200, /, **fields: Any) -> dict[int | str, dict[str, Any]]:
     """The documentation of an answer that is an object with these fields, each with its type."""
     schema = {
         "type": "object",
@@ -141,7 +141,7 @@ def answer_with(about: str, /, **fields: Any) -> dict[int | str, dict[str, Any]]
         "required": list(fields),
         "additionalProperties": False,
     }
-    return {200: {"description": about, "content": {"application/json": {"schema": schema}}}}
+    return {status: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 
 _SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}

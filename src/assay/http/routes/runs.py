@@ -11,26 +11,29 @@ from fastapi.responses import JSONResponse
 from assay.app import comparison, runs
 from assay.app.gate import GateRequest, gate
 from assay.http.held_out import viewer_of
-from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, answers, json_response, refusals
+from assay.http.routing import (
+    Admin,
+    Evaluator,
+    Reader,
+    ServiceOf,
+    answer_with,
+    answers,
+    json_response,
+    refusals,
+)
 from assay.http.routing import router as new_router
-from assay.http.wire.base import Id, Json, Switch, Whole
-from assay.http.wire.paging import Limit, Offset
+from assay.http.wire.base import Id, Json, Limit, Offset, Switch, Whole
 from assay.http.wire.runs import (
     AbBody,
     CompareBody,
-    DeletedAnswer,
     GateBody,
-    HistoryAnswer,
-    OutcomesAnswer,
-    PushAnswer,
     PushedRun,
     Ref,
     RescoreBody,
-    TagAnswer,
     query_schema,
 )
 from assay.http.wire.statistics import MeasureParameters, SamplingParameters
-from assay.model.codec import decode, encode, json_schema
+from assay.model.codec import decode, encode
 from assay.model.ranking import MatchName
 from assay.model.run_store import RunPage
 from assay.model.runs import RunInfo
@@ -63,12 +66,13 @@ REPORTS: dict[int | str, dict[str, Any]] = {
         }
     }
 }
+DELETED = answer_with("It is deleted", deleted=str)
 TREC: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}}
 }
 
 
-@router.get("/runs", responses={**refusals(), **answers(json_schema(RunPage))})
+@router.get("/runs", responses={**refusals(), **answers(RunPage)})
 async def list_runs(
     service: ServiceOf,
     caller: Reader,
@@ -93,7 +97,14 @@ async def list_runs(
     )
 
 
-@router.post("/runs", response_model=PushAnswer, status_code=201, responses=refusals(409))
+@router.post(
+    "/runs",
+    status_code=201,
+    responses={
+        **answer_with("It is stored; new is false if it was before", 201, run_id=str, new=bool),
+        **refusals(409),
+    },
+)
 async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Store a run that was made elsewhere; the same one again changes nothing."""
     del caller
@@ -106,7 +117,7 @@ async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> 
     return JSONResponse(answer, 201, {"location": f"/v1/runs/{answer['run_id']}"})
 
 
-@router.get("/runs/{ref}", responses={**refusals(404), **answers(json_schema(RunInfo))})
+@router.get("/runs/{ref}", responses={**refusals(404), **answers(RunInfo)})
 async def show_run(
     ref: Run,
     service: ServiceOf,
@@ -120,7 +131,13 @@ async def show_run(
     )
 
 
-@router.get("/runs/{ref}/queries", response_model=OutcomesAnswer, responses=refusals(404))
+@router.get(
+    "/runs/{ref}/queries",
+    responses={
+        **answer_with("Some queries of it", run_id=str, total=int, outcomes=list[Json]),
+        **refusals(404),
+    },
+)
 async def run_queries(
     ref: Run,
     service: ServiceOf,
@@ -295,7 +312,18 @@ async def report(
     return await service.work(work)
 
 
-@router.get("/history/{suite}", response_model=HistoryAnswer, responses=refusals())
+@router.get(
+    "/history/{suite}",
+    responses={
+        **answer_with(
+            "Complete runs, the oldest first, and the trend of each measure",
+            suite=str,
+            runs=list[Json],
+            trend=dict[str, Json | None],
+        ),
+        **refusals(),
+    },
+)
 async def suite_history(
     suite: Id,
     service: ServiceOf,
@@ -315,7 +343,7 @@ async def suite_history(
     return await json_response(service, work)
 
 
-@router.delete("/runs/{ref}", response_model=DeletedAnswer, responses=refusals(404))
+@router.delete("/runs/{ref}", responses={**DELETED, **refusals(404)})
 async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONResponse:
     """Delete a run and everything that is stored of it."""
     del caller
@@ -323,7 +351,10 @@ async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONRespons
     return JSONResponse({"deleted": info.run_id})
 
 
-@router.put("/runs/{ref}/tags/{tag}", response_model=TagAnswer, responses=refusals(404))
+@router.put(
+    "/runs/{ref}/tags/{tag}",
+    responses={**answer_with("Its tags", run_id=str, tags=list[str]), **refusals(404)},
+)
 async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Give a run a name of its own, such as baseline."""
     del caller
@@ -331,7 +362,7 @@ async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> J
     return JSONResponse({"run_id": info.run_id, "tags": list(info.tags)})
 
 
-@router.delete("/tags/{tag}", response_model=DeletedAnswer, responses=refusals(404))
+@router.delete("/tags/{tag}", responses={**DELETED, **refusals(404)})
 async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Forget a tag; the run stays."""
     del caller

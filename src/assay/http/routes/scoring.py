@@ -8,20 +8,19 @@ from __future__ import annotations
 from fastapi.responses import JSONResponse
 
 from assay.app import scoring
+from assay.app.statistics import Statistics
 from assay.errors import InputError
 from assay.evaluation.sampling import Sampling
-from assay.http.routing import Reader, ServiceOf, refusals
+from assay.http.routing import Reader, ServiceOf, answer_with, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
 from assay.http.wire.base import Json
 from assay.http.wire.scoring import (
-    ClassifyAnswer,
     ClassifyRequest,
-    MeasuresAnswer,
-    SamplingRequest,
-    ScoreAnswer,
+    MeasureRow,
     ScoreRequest,
 )
+from assay.http.wire.statistics import SamplingRequest
 from assay.render.measures import measures_json
 from assay.render.scores import scores_json
 
@@ -31,28 +30,52 @@ MOST_DRAWN = 300_000_000
 router = new_router("measures", prefix="/v1")
 
 
-@router.get("/measures", response_model=MeasuresAnswer, responses=refusals())
+@router.get(
+    "/measures",
+    responses={**answer_with("Every known measure", measures=list[MeasureRow]), **refusals()},
+)
 async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every measure, its parameters and what it means."""
     del service, caller
     return JSONResponse({"measures": measures_json()})
 
 
-@router.post("/score", response_model=ScoreAnswer, responses=refusals())
+@router.post(
+    "/score",
+    responses={
+        **answer_with("The scores, in the order sent", runs=list[Json], comparison=Json | None),
+        **refusals(),
+    },
+)
 async def score_runs(asked: ScoreRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Score runs that come with the request; with several, each is tested against the first."""
     del caller
     return JSONResponse(await service.work(lambda: _scored(service, asked)))
 
 
-@router.post("/classify", response_model=ClassifyAnswer, responses=refusals())
+@router.post(
+    "/classify",
+    responses={
+        **answer_with(
+            "The measures of decisions with their intervals",
+            n=int,
+            positives=int,
+            negatives=int,
+            metrics=dict[str, float | None],
+            aggregates=Json,
+            delong=Json,
+            sampling=Json,
+        ),
+        **refusals(),
+    },
+)
 async def classify_decisions(
     asked: ClassifyRequest, service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
     del caller
     sampling = _sampling(service, asked, len(asked.labels))
-    found = await service.work(
+    decisions = await service.work(
         lambda: scoring.classify_rows(
             service.settings,
             asked.labels,
@@ -62,7 +85,7 @@ async def classify_decisions(
             sampling=sampling,
         )
     )
-    return JSONResponse(found.to_dict())
+    return JSONResponse(decisions.to_dict())
 
 
 def _scored(service: Service, asked: ScoreRequest) -> Json:
@@ -95,13 +118,11 @@ def _scored(service: Service, asked: ScoreRequest) -> Json:
 
 def _sampling(service: Service, asked: SamplingRequest, rows: int) -> Sampling:
     """How intervals are drawn; refused where that would take minutes."""
-    sampling = scoring.changed_sampling(
-        service.settings,
-        confidence=asked.confidence,
-        resamples=asked.resamples,
-        seed=asked.seed,
-        ci_method=asked.ci_method,
-    )
+    drawn = asked.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
+    sampling = Statistics(**drawn).applied_to(service.settings).sampling
     if rows * sampling.resamples > MOST_DRAWN:
-        raise InputError(f"{rows} rows with so many resamples take too long: lower resamples")
+        raise InputError(
+            f"{rows:,} rows times {sampling.resamples:,} resamples take too long",
+            hint="ask for fewer resamples",
+        )
     return sampling
