@@ -155,7 +155,7 @@ def test_a_test_set_of_this_machine_is_run_by_the_service(
     with Client(address) as client:
         assert client.runs.run("far").name == "from afar"
         client.runs.delete("far")
-    assert run(["--server", address, "eval", "run", "--testset", "no_such_set"]) == 1
+    assert run(["--server", address, "eval", "run", "--testset", "no_such_set"]) == 2
     assert "no_such_set" in capsys.readouterr().err
 
 

@@ -1,0 +1,140 @@
+"""Which surfaces offer which verb, and which test compares them?
+
+One row for each verb of the application layer. ``python`` is ``module.function`` below
+``assay.app``, ``command`` what follows ``assay``, ``server`` whether ``--server`` reaches it,
+``routes`` and ``pages`` what HTTP and the browser offer. A surface that is empty does not offer the
+verb, and ``why_not`` says why. ``test`` names the comparison: ``file::function`` in this folder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OPERATOR = "only for who runs this machine: a key that leaks must not be able to do it"
+FILES = "about files of whoever calls"
+CUSTODIAN = "the custodian of a test set works beside the workspace; judging is over HTTP"
+PARTS = "a part of another verb, for programs that go step by step"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One verb; see the docstring of the module."""
+
+    python: str
+    command: str = ""
+    server: bool = False
+    routes: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    test: str = ""
+    why_not: str = ""
+
+
+def row(python: str, command: str = "", *places: str, server: bool = False, test: str = "",
+        why_not: str = "") -> Row:  # fmt: skip
+    """A row; places that begin with ``/`` are pages, others are routes."""
+    routes = tuple(one for one in places if not one.startswith("/"))
+    pages = tuple(one for one in places if one.startswith("/"))
+    return Row(python, command, server, routes, pages, test, why_not)
+
+
+# fmt: off
+TABLE = (
+    row("workspace.Workspace.search", "search", "GET /v1/search", "/search", server=True, test="test_search.py::test_search"),
+    row("workspace.Workspace.why", "", "GET /v1/search/why", "/search/why", server=True, test="test_search.py::test_why"),
+    row("workspace.Workspace.answer", "answer", "GET /v1/answer", server=True, test="test_search.py::test_answer"),
+    row("search.options_of_caller", "", "GET /v1/search/classify", "GET /v1/sections", "GET /v1/index/freshness", why_not=PARTS),
+    row("configurations.save_configuration", "", "/search/configuration/{name}", "/ui/save-configuration", why_not="made where one searches; assay eval ab reads the file"),
+
+    row("corpus.ingest", "ingest", "POST /v1/documents", test="test_corpus.py::test_a_file_is_read_as_a_request_is", why_not=FILES),
+    row("corpus.add_documents", "", "POST /v1/documents", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
+    row("corpus.list_documents", "corpus list", "GET /v1/documents", server=True, test="test_corpus.py::test_a_page_of_documents"),
+    row("corpus.document", "corpus show", "GET /v1/documents/{doc_id}", server=True, test="test_corpus.py::test_a_document"),
+    row("corpus.delete_documents", "corpus delete", "DELETE /v1/documents/{doc_id}", "POST /v1/documents/delete", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
+    row("workspace.Workspace.present", "", "POST /v1/chunks/present", "POST /v1/chunks/places", server=True, why_not=PARTS),
+    row("index.index_card", "index info", "GET /v1/index", server=True, test="test_corpus.py::test_the_index"),
+    row("index.check_index", "index check", "GET /v1/index/check", server=True, test="test_corpus.py::test_the_index"),
+    row("index.write_index", "index update", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
+    row("index.write_index", "index compact", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
+    row("index.write_index", "index rebuild", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
+    row("models.list_models", "models list", "GET /v1/models", server=True, test="test_corpus.py::test_models"),
+    row("models.pull_models", "models pull", why_not=OPERATOR),
+    row("models.check_models", "models check", why_not=OPERATOR),
+    row("keys.create_key", "keys create", test="test_corpus.py::test_keys", why_not=OPERATOR),
+    row("keys.list_keys", "keys list", test="test_corpus.py::test_keys", why_not=OPERATOR),
+    row("keys.revoke_key", "keys revoke", test="test_corpus.py::test_keys", why_not=OPERATOR),
+    row("backup.back_up", "backup", "GET /v1/backup", server=True, test="test_corpus.py::test_a_backup"),
+    row("backup.restore", "restore", why_not=OPERATOR),
+    row("doctor.examine", "doctor", "GET /readyz", "GET /healthz", why_not=OPERATOR),
+
+    row("evaluation.evaluate", "eval run", "POST /v1/evaluate", server=True, test="test_evaluate.py::test_every_way_gives_the_same_values"),
+    row("tuning.tune", "eval tune", why_not="an experiment of hundreds of settings beside the workspace"),
+    row("runs.list_runs", "eval list", "GET /v1/runs", "/runs", "/", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("runs.show", "eval show", "GET /v1/runs/{ref}/scores", "GET /v1/runs/{ref}", "/runs/{ref}", "/runs/{ref}/queries", "/runs/{ref}/stages", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("runs.query", "", "GET /v1/runs/{ref}/queries/{query_id}", "/runs/{ref}/query/{query}", server=True, test="test_runs.py::test_a_judged_document_is_found_where_it_was_scored"),
+    row("runs.outcomes", "", "GET /v1/runs/{ref}/queries", "GET /v1/runs/{ref}/testset", server=True, why_not=PARTS),
+    row("runs.rescore", "eval rescore", "POST /v1/runs/{ref}/rescore", why_not="it writes: the service rescores its own runs"),
+    row("runs.tag", "eval tag", "PUT /v1/runs/{ref}/tags/{tag}", "DELETE /v1/tags/{tag}", "/ui/tag", server=True, why_not=""),
+    row("runs.delete", "eval delete", "DELETE /v1/runs/{ref}", server=True),
+    row("runs.history", "eval history", "GET /v1/history/{suite}", "/runs", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("runs.export", "eval export", "GET /v1/runs/{ref}/trec", server=True, test="test_runs.py::test_a_run_file_is_the_same_on_every_surface"),
+    row("runs.push", "eval push", "POST /v1/runs", "GET /v1/runs/{ref}/export", server=True),
+    row("runs.report", "eval report", "GET /v1/runs/{ref}/report", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("runs.bundle", "eval bundle", server=True, why_not=FILES),
+    row("runs.verify_bundle", "eval verify-bundle", server=True, why_not=FILES),
+    row("comparison.compare", "eval compare", "POST /v1/compare", "/compare", "/compare/query", "/compare/export", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("comparison.ab", "eval ab", "POST /v1/ab", "/ab", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("gate.gate", "eval gate", "POST /v1/gate", "/gate", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("prometheus.publish", "eval publish", "GET /metrics", server=True),
+
+    row("scoring.score_runs", "score", "POST /v1/score", test="test_corpus.py::test_scores", why_not=FILES),
+    row("scoring.classify_file", "classify", "POST /v1/classify", test="test_corpus.py::test_decisions", why_not=FILES),
+    row("", "measures", "GET /v1/measures", why_not="a list that is part of the code"),
+    row("workflow.query_metrics", "", "POST /api/evaluation/compute_metrics", "POST /api/evaluation/aggregate", "POST /api/evaluation/speaker_breakdown",
+        "POST /api/evaluation/report", "POST /api/evaluation/save", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
+    row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", server=True, why_not="a service has jobs, a command waits for its own work"),
+
+    row("testsets.list_sets", "testset list", "GET /v1/testsets", "/testsets", server=True, test="test_testsets.py::test_the_same_sets_are_listed"),
+    row("testsets.show", "testset show", "GET /v1/testsets/{name}", "/testsets/{name}", test="test_testsets.py::test_what_is_held_out_is_masked_and_every_look_is_logged", why_not=CUSTODIAN),
+    row("testsets.validate", "testset validate", "POST /v1/testsets/validate", "/ui/validate", test="test_testsets.py::test_the_same_problems_are_found", why_not=FILES),
+    row("testsets.split", "testset split", "POST /v1/testsets/{name}/split", test="test_testsets.py::test_the_same_queries_are_held_out", why_not=CUSTODIAN),
+    row("testsets.diff", "testset diff", "GET /v1/testsets/{name}/diff/{other}", "/testsets/{name}/diff/{other}", test="test_testsets.py::test_the_same_differences_are_found", why_not=CUSTODIAN),
+    row("testsets.import_file", "testset import", "POST /v1/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
+    row("testsets.export", "testset export", "GET /v1/testsets/{name}/export", test="test_testsets.py::test_the_same_files_go_out_and_looks_are_logged", why_not=FILES),
+    row("testsets.schema", "testset schema", "GET /v1/testset-schema", test="test_testsets.py::test_the_same_schema", why_not="the same wherever it is asked for"),
+    row("testsets.add_query", "", "/ui/save-query", test="test_testsets.py::test_a_question_of_the_playground_is_added_as_python_adds_it", why_not="made where one searches"),
+    row("pool.sample", "testset sample", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
+    row("pool.pool", "testset pool", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
+    row("annotation.open_desks", "testset rounds", "GET /v1/rounds", "/annotate", test="test_testsets.py::test_the_same_rounds_are_listed", why_not=CUSTODIAN),
+    row("annotation.Desk", "annotate", "GET /v1/rounds/{round_id}/next", "POST /v1/rounds/{round_id}/grades", "POST /v1/rounds/{round_id}/undo", "/annotate/{name}", "/ui/annotate/{name}",
+        test="test_testsets.py::test_a_passage_is_judged_the_same_way_on_every_surface", why_not="a page and HTTP are what another machine uses"),
+    row("annotation.Desk", "testset agreement", "GET /v1/rounds/{round_id}/agreement", "GET /v1/rounds/{round_id}/disputes", "/annotate/{name}/agreement", test="test_testsets.py::test_agreement_and_disputes_are_the_same", why_not=CUSTODIAN),
+    row("annotation.Desk", "testset adjudicate", "POST /v1/rounds/{round_id}/decisions", "/annotate/{name}/decide", "/ui/decide/{name}", test="test_testsets.py::test_agreement_and_disputes_are_the_same", why_not=CUSTODIAN),
+    row("annotation.Desk", "testset export-tasks", test="test_testsets.py::test_tasks_go_out_and_grades_come_in", why_not=FILES),
+    row("annotation.Desk", "testset import-grades", test="test_testsets.py::test_tasks_go_out_and_grades_come_in", why_not=FILES),
+    row("refresh.propose", "testset refresh", test="test_testsets.py::test_the_next_version_is_the_same", why_not=CUSTODIAN),
+    row("refresh.reanchor", "testset reanchor", test="test_testsets.py::test_judgments_are_carried_the_same_way", why_not=CUSTODIAN),
+    row("held_out.check_overfitting", "testset heldout", why_not=CUSTODIAN),
+
+    row("", "config show", why_not="about this machine"),
+    row("", "config hash", why_not="about this machine"),
+    row("", "config limits", why_not="about this machine"),
+    row("", "serve", why_not="about this machine"),
+    row("", "demo", why_not="about this machine"),
+)
+INTERFACE = {
+    "search": "workspace.Workspace.search", "why": "workspace.Workspace.why", "answer": "workspace.Workspace.answer",
+    "sections": "search.options_of_caller", "freshness": "search.options_of_caller",
+    "documents": "corpus.list_documents", "document": "corpus.document", "delete_documents": "corpus.delete_documents",
+    "add_documents": "corpus.add_documents", "index_card": "index.index_card", "check_index": "index.check_index",
+    "write_index": "index.write_index", "models": "models.list_models", "backup": "backup.back_up",
+    "test_sets": "testsets.list_sets", "evaluate": "evaluation.evaluate", "runs": "runs.list_runs",
+    "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present", "places_of": "workspace.Workspace.present",
+    "present": "workspace.Workspace.present",
+}
+"""What a workspace and a service both can, and the row of it."""
+PLUMBING = {"settings", "require"}
+# fmt: on
+EVERYWHERE = {"GET /docs", "GET /openapi.json"}
+"""Routes of the service itself."""
+FRAME = {"/ui/style.css", "/sign-in", "/sign-out"}
+"""Pages around the others."""
