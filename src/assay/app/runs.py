@@ -113,6 +113,11 @@ def list_runs(
     return assay.runs.runs(chosen, limit=limit, offset=offset)
 
 
+def headline_measures() -> tuple[Measure, ...]:
+    """The measures that a list of runs shows."""
+    return tuple(parse_measures(HISTORY_MEASURES))
+
+
 def tag(assay: Assay, run: str, name: str) -> RunInfo:
     """Give a run a name of its own, such as baseline; no other run has it any longer."""
     assay.require()

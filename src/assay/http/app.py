@@ -1,4 +1,4 @@
-"""How is the application put together?"""
+"""How is the application assembled?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Where the service has API keys, send one as `Authorization: Bearer assay_...`.
 
 
 def create_app(service: Service) -> ASGIApp:
-    """The whole application; the frame closes the service when the server ends."""
+    """The whole application; the service starts and stops with the server."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

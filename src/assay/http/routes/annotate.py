@@ -68,26 +68,26 @@ async def next_task(
 
 @router.post("/rounds/{round_id}/grades", responses={**answers(Graded), **refusals(404, 409)})
 async def grade(
-    round_id: RoundId, asked: GradeRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, body: GradeRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Enter a grade; it is on the disk when this answers, and sending it again changes nothing."""
-    _check_person(caller, asked.annotator)
+    _check_person(caller, body.annotator)
 
     def enter() -> Graded:
-        key = (asked.query_id, asked.chunk_id)
-        return _desk(service, round_id).grade(asked.annotator, key, asked.grade, asked.comment)
+        key = (body.query_id, body.chunk_id)
+        return _desk(service, round_id).grade(body.annotator, key, body.grade, body.comment)
 
     return await json_response(service, lambda: encode(enter()))
 
 
 @router.post("/rounds/{round_id}/undo", responses={**answers(Undone), **refusals(404, 409)})
 async def undo(
-    round_id: RoundId, asked: UndoRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, body: UndoRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Take back an annotator's last grade."""
-    _check_person(caller, asked.annotator)
+    _check_person(caller, body.annotator)
     return await json_response(
-        service, lambda: encode(_desk(service, round_id).undo(asked.annotator))
+        service, lambda: encode(_desk(service, round_id).undo(body.annotator))
     )
 
 
@@ -110,14 +110,14 @@ async def disputes(
 
 @router.post("/rounds/{round_id}/decisions", responses={**answers(Decided), **refusals(404, 409)})
 async def decide(
-    round_id: RoundId, asked: DecisionRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, body: DecisionRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Enter the third person's decision."""
-    _check_person(caller, asked.person)
+    _check_person(caller, body.person)
 
     def enter() -> Decided:
-        key = (asked.query_id, asked.chunk_id)
-        return _desk(service, round_id).decide(asked.person, key, asked.grade, asked.comment)
+        key = (body.query_id, body.chunk_id)
+        return _desk(service, round_id).decide(body.person, key, body.grade, body.comment)
 
     return await json_response(service, lambda: encode(enter()))
 

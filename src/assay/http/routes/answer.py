@@ -24,17 +24,17 @@ router = new_router("search", prefix="/v1")
 
 @router.get("/answer", responses={**answers(Answered, request_id=True), **refusals(404, 502)})
 async def answer_question(
-    asked: Annotated[AnswerParameters, Query()],
+    parameters: Annotated[AnswerParameters, Query()],
     request: Request,
     service: ServiceOf,
     caller: Reader,
 ) -> JSONResponse:
     """Answer a question from the corpus with sources, or refuse to."""
     del caller
-    changes = options_of_caller(service.workspace.settings, asked.changes())
-    response = await service.search(asked.q, **changes)
+    changes = options_of_caller(service.workspace.settings, parameters.changes())
+    response = await service.search(parameters.q, **changes)
     service.log_query(response)
-    answer = await service.work(lambda: answer_from(service.workspace, asked.q, response))
+    answer = await service.work(lambda: answer_from(service.workspace, parameters.q, response))
     return JSONResponse(encode(answer) | {"request_id": request.scope["assay.exchange"].request_id})
 
 

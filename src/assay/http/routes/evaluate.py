@@ -68,7 +68,7 @@ BODY: dict[str, Any] = {
 )
 async def evaluate(
     request: Request,
-    asked: Annotated[EvaluateParameters, Query()],
+    parameters: Annotated[EvaluateParameters, Query()],
     service: ServiceOf,
     caller: Evaluator,
 ) -> JSONResponse:
@@ -78,9 +78,9 @@ async def evaluate(
     ``Location``). ``Prefer: respond-async`` asks for the job at once. The same ``Idempotency-Key``
     or ``evaluation_id`` with the same body finds the same evaluation again.
     """
-    options_of_caller(service.workspace.settings, asked.changes())
+    options_of_caller(service.workspace.settings, parameters.changes())
     body = await request.body()
-    wanted = await service.work(lambda: evaluation_request(service.workspace, body, asked))
+    wanted = await service.work(lambda: evaluation_request(service.workspace, body, parameters))
     key = idempotency_key(request.headers)
     await service.searcher()  # refused at once where nothing can be searched
     job = await service.work(
@@ -95,7 +95,7 @@ async def evaluate(
 
 
 def evaluation_request(
-    workspace: Workspace, body: bytes, asked: EvaluateParameters
+    workspace: Workspace, body: bytes, parameters: EvaluateParameters
 ) -> EvaluationRequest:
     """What a body and the parameters beside it ask for; parameters win."""
     trigger = _trigger(body)
@@ -112,9 +112,9 @@ def evaluation_request(
         )
     return replace(
         request,
-        options={**request.options, **asked.changes()},
-        run_id=asked.evaluation_id or request.run_id,
-        **request_fields(request_options(asked)),
+        options={**request.options, **parameters.changes()},
+        run_id=parameters.evaluation_id or request.run_id,
+        **request_fields(request_options(parameters)),
     )
 
 

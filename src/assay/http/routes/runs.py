@@ -10,7 +10,8 @@ from fastapi.responses import JSONResponse
 
 from assay.app import comparison, runs
 from assay.app.gate import GateRequest, gate
-from assay.http.held_out import viewer_of
+from assay.app.held_out import Viewer
+from assay.http.edge.auth import Caller
 from assay.http.routing import (
     Admin,
     Evaluator,
@@ -22,6 +23,7 @@ from assay.http.routing import (
     refusals,
 )
 from assay.http.routing import router as new_router
+from assay.http.service import Service
 from assay.http.wire.base import Id, Json, Limit, Offset, Switch, Whole
 from assay.http.wire.runs import (
     AbBody,
@@ -158,7 +160,7 @@ async def run_queries(
     request = runs.OutcomesRequest(
         run=ref, limit=limit, offset=offset, stages=stages, depth=depth, queries=tuple(query)
     )
-    viewer = viewer_of(caller, service)
+    viewer = _viewer(caller, service)
     return await json_response(
         service, lambda: runs.outcomes(service.workspace, request, viewer).to_dict()
     )
@@ -175,7 +177,7 @@ async def run_query(
     A held-out one is masked unless the key has the scope evaluate; then the look is logged.
     """
     request = runs.QueryRequest(run=ref, query_id=query_id, match=match)
-    viewer = viewer_of(caller, service)
+    viewer = _viewer(caller, service)
     return await json_response(
         service, lambda: runs.query(service.workspace, request, viewer).to_dict()
     )
@@ -187,7 +189,7 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
 
     Held-out queries are masked unless the key has the scope evaluate; then the look is logged.
     """
-    viewer = viewer_of(caller, service)
+    viewer = _viewer(caller, service)
     return await json_response(
         service, lambda: to_plain(runs.queries_of(service.workspace, ref, viewer))
     )
@@ -200,7 +202,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     A run with held-out queries needs a key with the scope evaluate, and the look is logged; with
     another key they are masked, and no service takes that.
     """
-    viewer = viewer_of(caller, service)
+    viewer = _viewer(caller, service)
     return await json_response(service, lambda: runs.packed(service.workspace, ref, viewer))
 
 
@@ -248,7 +250,7 @@ async def run_scores(
         waterfall=waterfall,
         statistics=statistics,
     )
-    viewer = viewer_of(caller, service)
+    viewer = _viewer(caller, service)
     return await json_response(
         service,
         lambda: runs.show(service.workspace, request, viewer).to_dict(per_query=per_query),
@@ -257,11 +259,11 @@ async def run_scores(
 
 @router.post("/runs/{ref}/rescore", response_model=Json, responses=refusals(404))
 async def rescore(
-    ref: Run, asked: RescoreBody, service: ServiceOf, caller: Evaluator
+    ref: Run, body: RescoreBody, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
     """Score a run again with newer formulas or more measures, and keep the result."""
     del caller
-    request = runs.RescoreRequest(run=ref, measures=asked.measures or (), match=asked.match)
+    request = runs.RescoreRequest(run=ref, measures=body.measures or (), match=body.match)
 
     def work() -> dict[str, Any]:
         (rescored,) = runs.rescore(service.workspace, request)
@@ -301,7 +303,7 @@ async def report(
         if form == "json":
             return JSONResponse(found.to_dict())
         if form == "html":
-            found = replace(found, run=viewer_of(caller, service).seen_run(found.run))
+            found = replace(found, run=_viewer(caller, service).seen_run(found.run))
         write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
         # the page has a style of its own, which the policy of this site would not let it use
         headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}
@@ -371,38 +373,43 @@ async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
 
 
 @router.post("/compare", response_model=Json, responses=refusals(404, 409))
-async def compare(asked: CompareBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def compare(body: CompareBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Set two runs of one test set side by side: deltas, and wins and losses per query.
 
     Held-out queries have no ranks and no note unless the key has the scope evaluate.
     """
-    request = decode(comparison.CompareRequest, asked.model_dump(exclude_none=True))
+    request = decode(comparison.CompareRequest, body.model_dump(exclude_none=True))
 
     def work() -> dict[str, Any]:
-        found = comparison.compare(service.workspace, request, viewer_of(caller, service))
+        found = comparison.compare(service.workspace, request, _viewer(caller, service))
         return found.report.to_dict()
 
     return await json_response(service, work)
 
 
 @router.post("/ab", response_model=Json, responses=refusals(404, 409))
-async def ab_test(asked: AbBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def ab_test(body: AbBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Test run b against run a: differences, p-values, intervals, latency, a verdict.
 
     Held-out queries have no ranks and no note unless the key has the scope evaluate.
     """
-    request = decode(comparison.AbRequest, asked.model_dump(exclude_none=True))
+    request = decode(comparison.AbRequest, body.model_dump(exclude_none=True))
 
     def work() -> dict[str, Any]:
-        found = comparison.ab(service.workspace, request, viewer_of(caller, service))
+        found = comparison.ab(service.workspace, request, _viewer(caller, service))
         return found.result.to_dict()
 
     return await json_response(service, work)
 
 
 @router.post("/gate", response_model=Json, responses=refusals(404, 409))
-async def hold_against(asked: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def hold_against(body: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Hold a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
     del caller
-    request = decode(GateRequest, asked.model_dump(exclude_none=True))
+    request = decode(GateRequest, body.model_dump(exclude_none=True))
     return await json_response(service, lambda: gate(service.workspace, request).to_dict())
+
+
+def _viewer(caller: Caller, service: Service) -> Viewer:
+    """A key that may evaluate sees held-out queries, and the look is logged."""
+    return Viewer(caller.may("evaluate"), log=service.workspace.runs.log_held_out)

@@ -47,10 +47,10 @@ async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
         **refusals(),
     },
 )
-async def score_runs(asked: ScoreRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def score_runs(body: ScoreRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Score runs that come with the request; with several, each is tested against the first."""
     del caller
-    return JSONResponse(await service.work(lambda: _scored(service, asked)))
+    return JSONResponse(await service.work(lambda: _scored(service, body)))
 
 
 @router.post(
@@ -70,55 +70,55 @@ async def score_runs(asked: ScoreRequest, service: ServiceOf, caller: Reader) ->
     },
 )
 async def classify_decisions(
-    asked: ClassifyRequest, service: ServiceOf, caller: Reader
+    body: ClassifyRequest, service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
     del caller
-    sampling = _sampling(service, asked, len(asked.labels))
+    sampling = _sampling(service, body, len(body.labels))
     decisions = await service.work(
         lambda: scoring.classify_rows(
             service.settings,
-            asked.labels,
-            asked.scores,
-            asked.measures,
-            clusters=asked.clusters,
+            body.labels,
+            body.scores,
+            body.measures,
+            clusters=body.clusters,
             sampling=sampling,
         )
     )
     return JSONResponse(decisions.to_dict())
 
 
-def _scored(service: Service, asked: ScoreRequest) -> Json:
+def _scored(service: Service, body: ScoreRequest) -> Json:
     request = scoring.ScoreRequest(
-        qrels=asked.qrels,
-        runs=asked.runs,
-        measures=asked.measures,
-        match=asked.match,
-        protocol=asked.protocol,
-        undefined=asked.undefined,
-        depth=asked.depth,
-        score_dtype=asked.score_dtype,
-        chunk_separator=asked.chunk_separator,
-        by=asked.by,
-        clusters=asked.clusters,
-        sampling=_sampling(service, asked, len(asked.qrels) * len(asked.runs)),
-        alpha=asked.alpha,
-        margin=asked.margin,
+        qrels=body.qrels,
+        runs=body.runs,
+        measures=body.measures,
+        match=body.match,
+        protocol=body.protocol,
+        undefined=body.undefined,
+        depth=body.depth,
+        score_dtype=body.score_dtype,
+        chunk_separator=body.chunk_separator,
+        by=body.by,
+        clusters=body.clusters,
+        sampling=_sampling(service, body, len(body.qrels) * len(body.runs)),
+        alpha=body.alpha,
+        margin=body.margin,
     )
     scored = scoring.score_runs(service.settings, request)
-    body = scores_json(
+    answer = scores_json(
         scored.runs,
         scored.comparison,
-        ci=asked.ci,
-        per_query=asked.per_query,
+        ci=body.ci,
+        per_query=body.per_query,
         groups=scored.groups,
     )
-    return body if scored.comparison is not None else {"runs": [body], "comparison": None}
+    return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
 
 
-def _sampling(service: Service, asked: SamplingRequest, rows: int) -> Sampling:
+def _sampling(service: Service, body: SamplingRequest, rows: int) -> Sampling:
     """How intervals are drawn; refused where that would take minutes."""
-    drawn = asked.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
+    drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
     sampling = Statistics(**drawn).applied_to(service.settings).sampling
     if rows * sampling.resamples > MOST_DRAWN:
         raise InputError(

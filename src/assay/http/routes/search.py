@@ -24,16 +24,16 @@ router = new_router("search", prefix="/v1")
 
 @router.get("/search", responses={**answers(SearchResponse, request_id=True), **refusals(404, 409)})
 async def search(
-    asked: Annotated[SearchParameters, Query()],
+    parameters: Annotated[SearchParameters, Query()],
     request: Request,
     service: ServiceOf,
     caller: Reader,
 ) -> Response:
     """Search documents, with every score explained."""
     del caller
-    changes = options_of_caller(service.workspace.settings, asked.changes())
-    response = await service.search(asked.q, **changes)
-    _same_generation(asked, response)
+    changes = options_of_caller(service.workspace.settings, parameters.changes())
+    response = await service.search(parameters.q, **changes)
+    _same_generation(parameters, response)
     service.log_query(response)
     body = _body(response) | {"request_id": request.scope["assay.exchange"].request_id}
     stages = (f"{name};dur={value:.2f}" for name, value in response.timings_ms.items())
@@ -47,14 +47,14 @@ async def search(
 
 @router.get("/search/why", responses={**answers(Why), **refusals(404)})
 async def why(
-    asked: Annotated[WhyParameters, Query()], service: ServiceOf, caller: Reader
+    parameters: Annotated[WhyParameters, Query()], service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Why a document or chunk is not among the results, or where it is."""
     del caller
-    changes = options_of_caller(service.workspace.settings, asked.changes())
+    changes = options_of_caller(service.workspace.settings, parameters.changes())
     searcher = await service.searcher()
     return await json_response(
-        service, lambda: encode(searcher.why(asked.q, asked.document, **changes))
+        service, lambda: encode(searcher.why(parameters.q, parameters.document, **changes))
     )
 
 
@@ -83,9 +83,9 @@ def _body(response: SearchResponse) -> Json:
     return body
 
 
-def _same_generation(asked: SearchParameters, response: SearchResponse) -> None:
+def _same_generation(parameters: SearchParameters, response: SearchResponse) -> None:
     """Pages of one list must come from one index."""
-    if asked.generation is not None and asked.generation != response.generation:
+    if parameters.generation is not None and parameters.generation != response.generation:
         raise ProblemError(
             409,
             "index_moved_on",

@@ -5,16 +5,14 @@ A name is looked up among the names that there are and never becomes a path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
 from assay.app import testsets
-from assay.errors import Problem
 from assay.http.edge.auth import Caller
-from assay.http.edge.problems import Fault, ProblemError
+from assay.http.edge.problems import Fault, ProblemError, faults_of
 from assay.http.routing import Evaluator, Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Id, Json, Switch
@@ -113,8 +111,8 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
             "sound": test_set is not None,
             "form": reading.form,
             "queries": len(test_set.queries) if test_set else None,
-            "problems": encode(_faults(reading.problems)),
-            "warnings": encode(_faults(reading.warnings)),
+            "problems": encode(faults_of(reading.problems)),
+            "warnings": encode(faults_of(reading.warnings)),
         }
     )
 
@@ -139,7 +137,7 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
 async def show_set(
     name: Id, service: ServiceOf, caller: Reader, held_out: HeldOut = False
 ) -> JSONResponse:
-    """One test set with its queries and judgments; held-out ones are masked."""
+    """One test set with its queries and judgments; held-out ones are mbody."""
     if held_out:
         check_may_reveal(caller)
     shown = await service.work(lambda: testsets.show(service.workspace, name, held_out=held_out))
@@ -159,7 +157,7 @@ async def show_set(
     },
 )
 async def split(
-    name: Id, asked: SplitRequest, service: ServiceOf, caller: Evaluator
+    name: Id, body: SplitRequest, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
     """Hold out a part of the queries, or write three sets that share no group of queries.
 
@@ -171,9 +169,9 @@ async def split(
         lambda: testsets.split(
             service.workspace.layout,
             name,
-            share=asked.share,
-            seed=asked.seed,
-            by_group=asked.by_group,
+            share=body.share,
+            seed=body.seed,
+            by_group=body.by_group,
         )
     )
     return JSONResponse(
@@ -235,10 +233,3 @@ def check_may_reveal(caller: Caller) -> None:
         raise ProblemError(
             403, "forbidden", "held-out queries are for keys with the scope evaluate"
         )
-
-
-def _faults(problems: Iterable[Problem]) -> list[Fault]:
-    return [
-        Fault(str(problem.query_id or problem.line or "input"), problem.message)
-        for problem in problems
-    ]

@@ -46,23 +46,21 @@ async def dataset(
 
 
 @router.post("/retrieval/batch", responses={**answers(list[workflow.RetrievedQuery]), **refusals()})
-async def batch(asked: BatchRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+async def batch(body: BatchRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Step 2: search for several queries; none of this reaches the query log."""
     del caller
     await service.searcher()  # refused at once where nothing can be searched
-    request = decode(workflow.BatchRequest, asked.model_dump())
+    request = decode(workflow.BatchRequest, body.model_dump())
     return JSONResponse(encode(await workflow.retrieve(service.workspace, request)))
 
 
 @router.post(
     "/evaluation/compute_metrics", responses={**answers(workflow.QueryMetrics), **refusals()}
 )
-async def compute_metrics(
-    asked: MetricsRequest, service: ServiceOf, caller: Reader
-) -> JSONResponse:
+async def compute_metrics(body: MetricsRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Step 3: the metrics of one query."""
     del caller
-    request = decode(workflow.MetricsRequest, asked.model_dump())
+    request = decode(workflow.MetricsRequest, body.model_dump())
     return JSONResponse(encode(await service.work(lambda: workflow.query_metrics(request))))
 
 
@@ -78,10 +76,10 @@ async def compute_metrics(
         **refusals(),
     },
 )
-async def aggregate_metrics(asked: PerQuery, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def aggregate_metrics(body: PerQuery, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Step 4: means over all queries."""
     del caller
-    return JSONResponse(await service.work(lambda: workflow.aggregate(_rows(asked))))
+    return JSONResponse(await service.work(lambda: workflow.aggregate(_rows(body))))
 
 
 @router.post(
@@ -91,10 +89,10 @@ async def aggregate_metrics(asked: PerQuery, service: ServiceOf, caller: Reader)
         **refusals(),
     },
 )
-async def breakdown(asked: PerQuery, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def breakdown(body: PerQuery, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Step 5: means for each speaker filter."""
     del caller
-    return JSONResponse(await service.work(lambda: workflow.speaker_breakdown(_rows(asked))))
+    return JSONResponse(await service.work(lambda: workflow.speaker_breakdown(_rows(body))))
 
 
 @router.post(
@@ -102,10 +100,10 @@ async def breakdown(asked: PerQuery, service: ServiceOf, caller: Reader) -> JSON
     response_class=Response,
     responses={**refusals(), **MARKDOWN},
 )
-async def report(asked: ReportRequest, service: ServiceOf, caller: Reader) -> Response:
+async def report(body: ReportRequest, service: ServiceOf, caller: Reader) -> Response:
     """Step 6: a report in Markdown, with insights that follow from the numbers."""
     del service, caller
-    text = workflow.workflow_report(decode(workflow.ReportRequest, asked.model_dump()))
+    text = workflow.workflow_report(decode(workflow.ReportRequest, body.model_dump()))
     return Response(text, media_type="text/markdown; charset=utf-8")
 
 
@@ -116,13 +114,13 @@ async def report(asked: ReportRequest, service: ServiceOf, caller: Reader) -> Re
         **refusals(409),
     },
 )
-async def save(asked: SaveRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+async def save(body: SaveRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Step 7: keep the result; the same one again changes nothing."""
     del caller
-    request = decode(workflow.SaveRequest, asked.model_dump())
+    request = decode(workflow.SaveRequest, body.model_dump())
     runs = service.workspace.runs
     return JSONResponse(await service.work(lambda: workflow.save_evaluation(runs, request)))
 
 
-def _rows(asked: PerQuery) -> list[workflow.QueryMetrics]:
-    return [decode(workflow.QueryMetrics, row.model_dump()) for row in asked]
+def _rows(body: PerQuery) -> list[workflow.QueryMetrics]:
+    return [decode(workflow.QueryMetrics, row.model_dump()) for row in body]

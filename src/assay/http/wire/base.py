@@ -19,14 +19,14 @@ class Wire(BaseModel):
 
 
 class Answer(BaseModel):
-    """A model of what we answer; it documents the answer and is checked in tests."""
+    """A model of an answer; it documents the answer and is checked in tests."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def _no_nul(text: str) -> str:
     if "\0" in text:
-        raise ValueError("must not hold U+0000")
+        raise ValueError("must not contain U+0000")
     return text
 
 
