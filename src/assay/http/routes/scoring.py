@@ -8,8 +8,8 @@ from __future__ import annotations
 from fastapi.responses import JSONResponse
 
 from assay.app import scoring
+from assay.app.statistics import Statistics
 from assay.errors import InputError
-from assay.evaluation.sampling import Sampling
 from assay.http.routing import Reader, ServiceOf, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
@@ -51,7 +51,7 @@ async def classify_decisions(
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
     del caller
-    sampling = _sampling(service, asked, len(asked.labels))
+    statistics = _statistics(service, asked, len(asked.labels))
     found = await service.work(
         lambda: scoring.classify_rows(
             service.config,
@@ -59,7 +59,7 @@ async def classify_decisions(
             asked.scores,
             asked.measures,
             clusters=asked.clusters,
-            sampling=sampling,
+            statistics=statistics,
         )
     )
     return JSONResponse(found.to_dict())
@@ -78,9 +78,13 @@ def _scored(service: Service, asked: ScoreRequest) -> Json:
         chunk_separator=asked.chunk_separator,
         by=asked.by,
         clusters=asked.clusters,
-        sampling=_sampling(service, asked, len(asked.qrels) * len(asked.runs)),
-        alpha=asked.alpha,
-        margin=asked.margin,
+        statistics=_statistics(
+            service,
+            asked,
+            len(asked.qrels) * len(asked.runs),
+            alpha=asked.alpha,
+            margin=asked.margin,
+        ),
     )
     scored = scoring.score_runs(service.config, request)
     body = scores_json(
@@ -93,15 +97,17 @@ def _scored(service: Service, asked: ScoreRequest) -> Json:
     return body if scored.comparison is not None else {"runs": [body], "comparison": None}
 
 
-def _sampling(service: Service, asked: SamplingRequest, rows: int) -> Sampling:
+def _statistics(
+    service: Service, asked: SamplingRequest, rows: int, **tests: float | None
+) -> Statistics:
     """How intervals are drawn; refused where that would take minutes."""
-    sampling = scoring.changed_sampling(
-        service.config,
+    statistics = Statistics(
         confidence=asked.confidence,
         resamples=asked.resamples,
         seed=asked.seed,
         ci_method=asked.ci_method,
+        **tests,
     )
-    if rows * sampling.resamples > MOST_DRAWN:
+    if rows * statistics.applied_to(service.config).resamples > MOST_DRAWN:
         raise InputError(f"{rows} rows with so many resamples take too long: lower resamples")
-    return sampling
+    return statistics
