@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay import limits
+from assay.app import engine
 from assay.app.search import incomplete
 from assay.app.statistics import SAMPLING, Statistics, as_set
 from assay.errors import ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json
 from assay.model.ranking import MatchName
-from assay.model.testset import TestSet
+from assay.model.testset import GoldenQuery, TestSet
 from assay.options import (
     Choice,
     Maybe,
@@ -274,15 +275,17 @@ def evaluate(
     workspace: Workspace,
     request: EvaluationRequest,
     progress: EvaluationProgress = unwatched,
-    politeness: Callable[[], None] | None = None,
+    before_query: Callable[[], None] | None = None,
 ) -> Evaluated:
     """Run a test set and keep the run, or find that it was run before.
 
-    ``politeness`` is called before each query, so that other work can go first.
+    ``before_query`` is called before each query, so that other work can go first.
     """
     if request.resume is not None:
         return evaluated(workspace, request, [_resumed(workspace, request, progress)])
-    system = _polite(_system(workspace, request), politeness)
+    system = _system(workspace, request)
+    if before_query is not None:
+        system = replace(system, retrieve=_preceded(system.retrieve, before_query))
     parts = _parts(workspace, request)
     made: list[Recorded] = []
     before, total = 0, sum(_size(part) for part in parts)
@@ -327,7 +330,7 @@ def evaluated(assay: Assay, request: EvaluationRequest, made: Sequence[Recorded]
     return Evaluated(tuple(made), tuple(incomplete(assay)), absent)
 
 
-def named_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet:
+def joined_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet:
     """The test set that names or paths of this machine mean; several are one."""
     from assay.testsets.join import join
     from assay.testsets.load import load_test_set
@@ -353,7 +356,7 @@ def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
                 "at a time",
                 hint="name one test set, or files",
             )
-        test_set = named_test_set([os.path.abspath(name) for name in names])
+        test_set = joined_test_set([os.path.abspath(name) for name in names])
     body = as_plain(test_set)
     body["queries"] += [{"query_id": name, "query_text": "?"} for name in test_set.skipped]
     return body
@@ -396,15 +399,14 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     return python_system(request.retriever)
 
 
-def _polite(system: System, politeness: Callable[[], None] | None) -> System:
-    if politeness is None:
-        return system
+def _preceded(
+    retrieve: Callable[[GoldenQuery], Any], before_query: Callable[[], None]
+) -> Callable[[GoldenQuery], Any]:
+    def preceded(query: GoldenQuery) -> Any:
+        before_query()
+        return retrieve(query)
 
-    def retrieve(query: Any) -> Any:
-        politeness()
-        return system.retrieve(query)
-
-    return replace(system, retrieve=retrieve)
+    return preceded
 
 
 def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
@@ -412,7 +414,7 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
 
     test_set = request.test_set
     if test_set is None:
-        test_set = named_test_set(request.test_sets, workspace.layout.test_sets)
+        test_set = joined_test_set(request.test_sets, workspace.layout.test_sets)
     split = None if request.part is None else Split(request.part)
     if request.mode != CROSS_MODE:
         return [part_of(test_set, split, Mode(request.mode))]
@@ -505,8 +507,11 @@ def _resumed(
 
 def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) -> System:
     """The system that an unfinished run was made with."""
+    from assay.search.recorded import options_from
+
     if info.ours:
-        system = workspace.system_of(info.config)
+        options = options_from(info.config, workspace.searcher.defaults)
+        system = engine.system(workspace, options, answers="answerer" in info.config)
         _refuse_other_index(info, system)
         return system
     if info.engine == "run file" and request.run_file is None:

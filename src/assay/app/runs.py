@@ -47,7 +47,13 @@ from assay.evaluation.defaults import (
     WORKFLOW_MEASURES,
     WORKFLOW_TARGETS,
 )
-from assay.evaluation.match import graded_ranks, judgment_ranks, places_of, scored_order
+from assay.evaluation.match import (
+    LookUp,
+    graded_ranks,
+    judgment_ranks,
+    places_of,
+    scored_order,
+)
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, parse_targets, run_report
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
@@ -218,7 +224,7 @@ def view_of(
 ) -> RunView:
     """A run that was scored already, with what its components did where that is asked for."""
     components = fates = None
-    look_up = assay.places_of(info)
+    look_up = places_lookup(assay, info)
     if per_component:
         components = component_report(
             result.test_set,
@@ -231,6 +237,12 @@ def view_of(
     if waterfall:
         fates = find_fates(result.test_set, result.outcomes, present=assay.present, look_up=look_up)
     return RunView(info, result, components, fates)
+
+
+def places_lookup(assay: Assay, info: RunInfo) -> LookUp:
+    """A function that says where chunks stood in the index that a run was made with."""
+    versions = frozenset(info.chunker_versions)
+    return lambda chunk_ids: assay.archived(chunk_ids, versions) if versions else {}
 
 
 def _scoring(
@@ -559,7 +571,7 @@ def export(assay: Assay, run: str = "latest", *, component: str | None = None) -
         raise UsageError(
             f"the run has no list of {component!r:.40}", hint=f"known: {', '.join(known)}"
         )
-    places = places_of(assay.runs.test_set(info.run_id), outcomes, assay.places_of(info))
+    places = places_of(assay.runs.test_set(info.run_id), outcomes, places_lookup(assay, info))
     return Rankings(info, component_outcomes(outcomes, component, places))
 
 

@@ -16,9 +16,10 @@ from assay.app.evaluation import (
     EvaluationRequest,
     commit_hash,
     evaluate,
-    named_test_set,
+    joined_test_set,
     unwatched,
 )
+from assay.app.runs import places_lookup
 from assay.errors import UsageError
 from assay.evaluation.match import places_of
 from assay.evaluation.tuning import Judged, Rank, Tuning, judged
@@ -60,7 +61,7 @@ def tune(
     are changes of the search by name. ``holdout`` reports on the held-out part, which is logged.
     """
     maximised = parse_measure(measure)
-    test_set = named_test_set([name], workspace.layout.test_sets)
+    test_set = joined_test_set([name], workspace.layout.test_sets)
     if holdout and test_set.held_out is None:
         raise UsageError(
             f"{test_set.name} has no held-out part to check the gain on",
@@ -104,7 +105,7 @@ def _searched(
     test_set, outcomes = made.result.test_set, made.result.outcomes
     pools = {outcome.query_id: pool(outcome, components) for outcome in outcomes}
     names = {query: candidates.ids for query, candidates in pools.items()}
-    places = places_of(test_set, outcomes, workspace.places_of(made.info))
+    places = places_of(test_set, outcomes, places_lookup(workspace, made.info))
     return judged(test_set, names, places), ranker(pools)
 
 
