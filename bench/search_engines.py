@@ -66,7 +66,7 @@ class Assay(Engine):
 
         workspace = self.workspace_in(folder)
         workspace.store_documents(self._documents())
-        update(workspace.index_folder, workspace.store, self.encoders())
+        update(workspace.layout.index, workspace.store, self.encoders())
         workspace.close()
 
     def encoders(self) -> Any:

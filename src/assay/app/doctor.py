@@ -56,6 +56,7 @@ def examine(settings: Settings) -> list[Finding]:
             ("cluster", _cluster),
             ("index", _index),
             ("test sets", _test_sets),
+            ("configurations", _configurations),
         )
         return [finding for name, check in checks for finding in _tried(name, check, workspace)]
 
@@ -199,6 +200,18 @@ def _test_sets(workspace: Workspace) -> Iterator[Finding]:
         if due.overdue:
             hint = f"assay testset sample {due.name}"
             yield Finding("test set", State.NOTE, str(due), hint)
+
+
+def _configurations(workspace: Workspace) -> Iterator[Finding]:
+    from assay.app.configurations import list_configurations, read_configuration
+
+    for name in list_configurations(workspace.layout):
+        path = workspace.layout.configuration(name)
+        try:
+            read_configuration(str(path))
+        except AssayError as error:
+            hint = "mend or delete the file; save the configuration again where you search"
+            yield Finding("configuration", State.FAULT, error.message, hint)
 
 
 def _index(workspace: Workspace) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.app.configurations import save_configuration
 from assay.app.doctor import Finding, State, examine
 from assay.app.workspace import Workspace
 from assay.cli.main import run
@@ -221,3 +222,14 @@ def test_credentials_that_anybody_could_read_on_their_way(
     assert [one.state for one in found] == [State.NOTE, State.FAULT]
     assert found[0].says == f"credentials go to {url} unencrypted"
     assert "very-secret" not in str(found)
+
+
+def test_a_saved_configuration_that_cannot_be_read(tmp_path: Path) -> None:
+    settings = configured(tmp_path)
+    with Workspace(settings) as workspace:
+        save_configuration(workspace.layout, "mine", settings.search)
+        assert "configuration" not in by_name(examine(settings))
+        workspace.layout.configuration("mine").write_text("rrf_k: sixty\n", encoding="utf-8")
+    found = by_name(examine(settings))["configuration"]
+    assert found.state is State.FAULT
+    assert "rrf_k" in found.says
