@@ -7,7 +7,7 @@ of this package, for Python; ``assay.app`` has them by noun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
     from assay.model.query import Component
-    from assay.model.runs import RunInfo
     from assay.model.system import System
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
@@ -135,11 +134,6 @@ class Workspace:
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         return self.store.inventory.as_cut(chunk_ids, versions)
-
-    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
-        """A function that says where chunks stood in the index that a run was made with."""
-        versions = frozenset(info.chunker_versions)
-        return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}
 
     def sections(self) -> list[str]:
         """The labels of sections that there are."""
@@ -330,7 +324,6 @@ class Workspace:
 
         return testsets.list_sets(self.layout)
 
-    # What is evaluated
     # Evaluation
 
     def evaluate(
@@ -347,13 +340,6 @@ class Workspace:
 
         options = evaluation_options(self.searcher.defaults, **changes)
         return engine.system(self, options, answers=answers)
-
-    def system_of(self, config: Mapping[str, Any]) -> System:
-        """The same under the configuration that a stored run was made with."""
-        from assay.search.recorded import options_from
-
-        options = options_from(config, self.searcher.defaults)
-        return engine.system(self, options, answers="answerer" in config)
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

@@ -32,13 +32,10 @@ def backup(
     json_output: JsonFlag = False,
 ) -> None:
     """Copy the workspace into one checked file, while it is in use."""
-    from assay.model.codec import encode
-
-    settings = configuration(ctx)
-    with connected(settings) as assay:
+    with connected(ctx) as assay:
         written = assay.backup(target, vectors=vectors)
     if json_output:
-        emit_json(encode(written))
+        emit_json(written)
         return
     manifest = written.manifest
     counts = _counts(manifest.documents, manifest.runs, manifest.holds, written.on_server)
@@ -62,13 +59,12 @@ def restore(
     """Put a backup into a new workspace, once every checksum holds."""
     from assay.app.backup import restore as put_back
     from assay.cli.progress import staged_progress
-    from assay.model.codec import encode
 
     settings = configuration(ctx)
     with staged_progress(settings.color) as progress:
         restored = put_back(settings, source, index=index, progress=progress)
     if json_output:
-        emit_json(encode(restored))
+        emit_json(restored)
         return
     counts = _counts(restored.documents, restored.runs, restored.holds, restored.on_server)
     emit_text(f"{restored.home}: {counts}, as of {restored.created_at}")

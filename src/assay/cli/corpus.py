@@ -6,7 +6,8 @@ import typer
 
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag
 from assay.cli.streams import printable
 from assay.plural import counted, share_of
 
@@ -26,12 +27,10 @@ def list_documents(
     json_output: JsonFlag = False,
 ) -> None:
     """List documents by id, with their titles and numbers of chunks."""
-    from assay.model.codec import encode
-
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         page = assay.documents(limit=limit, offset=offset)
     if json_output:
-        emit_json(encode(page))
+        emit_json(page)
         return
     shown = len(page.documents)
     if shown:
@@ -50,12 +49,10 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show a document and its chunks."""
-    from assay.model.codec import encode
-
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         document = assay.document(doc_id)
     if json_output:
-        emit_json(encode(document))
+        emit_json(document)
         return
     emit_text(printable(f"{doc_id}  {document.title}"))
     emit_text(
@@ -84,13 +81,11 @@ def delete(
 ) -> None:
     """Delete documents, and bring the index up to date; an unknown id is refused before that."""
     from assay.cli.progress import staged_progress
-    from assay.model.codec import encode
 
-    settings = configuration(ctx)
-    with connected(settings) as assay, staged_progress(settings.color) as progress:
+    with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
         written = assay.delete_documents(doc_ids, progress)
     if json_output:
-        emit_json(encode(written))
+        emit_json(written)
     else:
         chunks = counted(written.chunks, "chunk")
         emit_text(f"{counted(written.deleted, 'document')} deleted, {chunks}")

@@ -6,7 +6,8 @@ import typer
 
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag
 from assay.plural import counted
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ DAMAGED = 1
 @app.command("info")
 def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Show what the index holds, how fresh it is and which models made it."""
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         card = assay.index_card()
     if json_output:
         emit_json(card)
@@ -41,7 +42,7 @@ def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 @app.command("check")
 def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Check every file of the index against its checksum and against the store."""
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         problems = assay.check_index()
     if json_output:
         emit_json({"sound": not problems, "problems": problems})
@@ -74,13 +75,11 @@ def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 
 def _write(ctx: typer.Context, action: "Action", json_output: bool) -> None:
     from assay.cli.progress import staged_progress
-    from assay.model.codec import encode
 
-    settings = configuration(ctx)
-    with connected(settings) as assay, staged_progress(settings.color) as progress:
+    with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
         written = assay.write_index(action, progress)
     if json_output:
-        emit_json(encode(written))
+        emit_json(written)
     else:
         emit_text(
             f"generation {written.generation}: {counted(written.rows, 'chunk')}, "

@@ -3,14 +3,16 @@
 How to add a command:
 
 1. Write ``assay/cli/<noun>.py``. A single command is a function named ``command`` with typer's
-   annotations; a noun with several verbs is ``app = group("One line.")`` from ``assay.cli.options``
+   annotations; a noun with several verbs is ``app = group("One line.")`` from ``assay.cli.lazy``
    with ``@app.command("verb")`` functions. Its first docstring line is its help in listings.
 2. Add a row to ``COMMANDS`` below with the same line, which ``assay --help`` shows without
    importing the module (``module:function`` where one file has two commands). A test compares the
    two.
 3. Take ``json_output: JsonFlag = False`` (``assay.cli.options``) and answer with ``emit_json`` then
    (``assay.cli.console``). Data goes to stdout, notes to stderr.
-4. Raise an ``AssayError`` for whatever the user can put right; ``return`` an exit code where it is
+4. Work on ``connected(ctx)`` (``assay.cli.connection``), and ``--server`` works; what needs this
+   machine takes ``configuration(ctx)`` (``assay.cli.options``), which refuses it.
+5. Raise an ``AssayError`` for whatever the user can put right; ``return`` an exit code where it is
    not 0. Import heavy packages inside the function. Leave ``from __future__ import annotations``
    out, since typer reads the annotations when the command runs.
 

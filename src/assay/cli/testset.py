@@ -8,7 +8,8 @@ import typer
 
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag, configuration, refuse_server
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List the test sets that load by name."""
     from assay.model.codec import encode
 
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         entries = assay.test_sets()
     rows = [{**encode(entry), "path": str(entry.path or "the service")} for entry in entries]
     if json_output:
@@ -304,12 +305,13 @@ def export(
 
 
 @app.command("schema")
-def schema(json_output: JsonFlag = False) -> None:
+def schema(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Print the JSON schema of test sets, for editors."""
     import json
 
     from assay.app.testsets import schema as build
 
+    refuse_server(ctx)
     if json_output:
         emit_json(build())
     else:

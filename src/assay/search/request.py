@@ -77,7 +77,7 @@ class SearchOptions:
     fusion_method: FusionMethod = option(
         Choice(FusionMethod),
         FusionMethod.RRF,
-        "How the components' lists become one: rrf or weighted.",
+        "How the components' lists become one.",
         aliases=("fusion",),
         setting=True,
     )
@@ -93,18 +93,18 @@ class SearchOptions:
     normalization: Normalization = option(
         Choice(Normalization),
         Normalization.MIN_MAX,
-        "How weighted fusion makes scores comparable: min-max, z-score or dbsf.",
+        "How weighted fusion makes scores comparable.",
         setting=True,
     )
     query_type: QueryType | None = option(
         Maybe(Choice(QueryType), none=()),
         None,
-        "exact_term, paraphrase or complex_clinical, instead of the classifier's guess.",
+        "Type of the query, instead of the classifier's guess.",
     )
     query_intent: str | None = option(
         Maybe(Text(r"[a-z_]{1,40}", "an intent such as tabular or eligibility, or none"), none=()),
         None,
-        "tabular, eligibility, ... or none, instead of what the query says.",
+        "Intent of the query (tabular, eligibility, ... or none), instead of what it says.",
         aliases=("intent",),
     )
     boosts: bool = option(

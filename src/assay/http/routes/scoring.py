@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse
 from assay.app import scoring
 from assay.app.statistics import Statistics
 from assay.errors import InputError
-from assay.evaluation.sampling import Sampling
 from assay.http.routing import Reader, ServiceOf, answer_with, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
@@ -74,7 +73,7 @@ async def classify_decisions(
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
     del caller
-    sampling = _sampling(service, body, len(body.labels))
+    statistics = _statistics(service, body, len(body.labels))
     decisions = await service.work(
         lambda: scoring.classify_rows(
             service.settings,
@@ -82,7 +81,7 @@ async def classify_decisions(
             body.scores,
             body.measures,
             clusters=body.clusters,
-            sampling=sampling,
+            statistics=statistics,
         )
     )
     return JSONResponse(decisions.to_dict())
@@ -101,9 +100,13 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
         chunk_separator=body.chunk_separator,
         by=body.by,
         clusters=body.clusters,
-        sampling=_sampling(service, body, len(body.qrels) * len(body.runs)),
-        alpha=body.alpha,
-        margin=body.margin,
+        statistics=_statistics(
+            service,
+            body,
+            len(body.qrels) * len(body.runs),
+            alpha=body.alpha,
+            margin=body.margin,
+        ),
     )
     scored = scoring.score_runs(service.settings, request)
     answer = scores_json(
@@ -116,13 +119,17 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
     return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
 
 
-def _sampling(service: Service, body: SamplingRequest, rows: int) -> Sampling:
+def _statistics(
+    service: Service, body: SamplingRequest, rows: int, **tests: float | None
+) -> Statistics:
     """How intervals are drawn; refused where that would take minutes."""
-    drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
-    sampling = Statistics(**drawn).applied_to(service.settings).sampling
-    if rows * sampling.resamples > MOST_DRAWN:
-        raise InputError(
-            f"{rows:,} rows times {sampling.resamples:,} resamples take too long",
-            hint="ask for fewer resamples",
-        )
-    return sampling
+    statistics = Statistics(
+        confidence=body.confidence,
+        resamples=body.resamples,
+        seed=body.seed,
+        ci_method=body.ci_method,
+        **tests,
+    )
+    if rows * statistics.applied_to(service.settings).resamples > MOST_DRAWN:
+        raise InputError(f"{rows} rows with so many resamples take too long: lower resamples")
+    return statistics
