@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from assay.options import Option, is_switch, several
+from assay.options import Choice, Kind, Maybe, Option, Real, Whole, is_switch, several
 from assay.search.request import SEARCH_OPTIONS
 
 R = TypeVar("R")
@@ -63,8 +63,24 @@ def _parameter(one: Option) -> inspect.Parameter:
         one.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
-        annotation=Annotated[kind, typer.Option(*_flags(one), help=one.help)],
+        annotation=Annotated[
+            kind, typer.Option(*_flags(one), help=_help(one), metavar=_metavar(one.kind))
+        ],
     )
+
+
+def _help(one: Option) -> str:
+    """With the default where no setting decides it, as typer shows it."""
+    shown = isinstance(one.kind, Whole | Choice) and not one.setting
+    return f"{one.help}  [default: {one.kind.write(one.default)}]" if shown else one.help
+
+
+def _metavar(kind: Kind) -> str | None:
+    """Numbers are checked by us, not by typer, and look like typer's."""
+    value = kind.of if isinstance(kind, Maybe) else kind
+    if isinstance(value, Choice):
+        return f"<{'|'.join(value.words)}>"
+    return "<int>" if isinstance(value, Whole) else "<float>" if isinstance(value, Real) else None
 
 
 def _flags(one: Option) -> list[str]:
