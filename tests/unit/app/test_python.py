@@ -47,4 +47,4 @@ def test_a_search_takes_its_arguments_by_name() -> None:
         (hit,) = workspace.search(query="aspirin", options=options).results
         assert hit.to_dict()["doc_id"] == "d1"
         assert workspace.answer(question="aspirin", options=options).question == "aspirin"
-        assert workspace.why(query="aspirin", document="d1", options=options)
+        assert workspace.why(query="aspirin", document="d1", options=options).verdict
