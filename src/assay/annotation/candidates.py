@@ -16,7 +16,7 @@ from typing import Any
 from assay import limits
 from assay.annotation.csv_rows import csv_rows
 from assay.errors import FormatError, InputError, LimitError, MissingFileError
-from assay.hits.strict_json import values
+from assay.strict_json import values
 
 TEXT_KEYS = ("query", "query_text", "text")
 COUNT_KEYS = ("times", "count", "frequency")

@@ -14,7 +14,7 @@ from typing import Any
 from assay import limits
 from assay.annotation.csv_rows import csv_rows
 from assay.errors import FormatError, LimitError, Problem, ProblemsError
-from assay.hits.strict_json import values
+from assay.strict_json import values
 
 CANNOT_JUDGE = "cannot judge"
 CSV_COLUMNS = ("query_id", "query", "chunk_id", "title", "section", "text", "grade", "comment")

@@ -12,10 +12,10 @@ from typing import Any
 from assay import limits
 from assay.annotation.draw import DrawnQuery, Sample
 from assay.errors import Problem, ProblemsError
-from assay.hits.strict_json import values
 from assay.model.annotation import RoundQuery
 from assay.model.document import ID_FORM
 from assay.model.testset import QueryType
+from assay.strict_json import values
 
 KINDS = ", ".join(QueryType)
 

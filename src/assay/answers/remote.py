@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 from assay import limits
 from assay.answers import prompt
 from assay.errors import AnswererError, FormatError, UsageError
-from assay.hits.strict_json import values
 from assay.model.answers import Answer, Passage
 from assay.plural import counted
+from assay.strict_json import values
 
 ATTEMPTS = 3
 FIRST_WAIT = 0.5  # seconds, doubled after each attempt

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay import limits
 from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
+from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC0414 - pages show it
 from assay.annotation.agreement import Agreement, agreement
 from assay.annotation.exchange import read_grades
 from assay.annotation.tasks import next_task, ordered, task

@@ -239,8 +239,8 @@ def snapshot(workspace: Workspace) -> Snapshot:
 
 
 def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
+    from assay.cache import Cache
     from assay.opensearch.cluster import refuse_foreign
-    from assay.search.cache import Cache
     from assay.search.snapshot import Snapshot
 
     workspace.require()

@@ -183,6 +183,14 @@ class Jobs:
                 self._news.notify_all()
         return job
 
+    def get(self, job_id: str) -> Job:
+        """The job with this id."""
+        return self.store.get(job_id)
+
+    def page(self, limit: int, offset: int) -> tuple[list[Job], int]:
+        """Jobs without their results, newest first, and how many there are in all."""
+        return self.store.page(limit, offset)
+
     def cancel(self, job_id: str) -> Job:
         """End a job: at once where it waits, at its next step where it runs."""
         self.store.cancel(job_id)

@@ -119,6 +119,11 @@ def list_runs(
     return assay.runs.runs(chosen, limit=limit, offset=offset)
 
 
+def headline_measures() -> tuple[Measure, ...]:
+    """The measures that a list of runs shows."""
+    return tuple(parse_measures(HISTORY_MEASURES))
+
+
 def tag(assay: Assay, run: str, name: str) -> RunInfo:
     """Give a run a tag, such as baseline; it names no other run any longer."""
     assay.require()

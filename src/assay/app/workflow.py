@@ -1,9 +1,8 @@
 """The evaluation workflow, step by step: how do searched queries become a report and a stored run?
 
-Steps 2 to 7 of the contract; each takes what the one before answered, and a ``Trigger`` asks for
-all of them. The formulas are those of ``assay.score``; a query without ground truth is skipped and
-counted, never a silent 0. How the report is laid out is the same for a stored run
-(``render/report_text.py``).
+Each step takes what the one before answered, and a ``Trigger`` asks for all of them. The formulas
+are those of ``assay.score``; a query without ground truth is skipped and counted, never a silent 0.
+The report is laid out as that of a stored run (``render/report_text.py``).
 """
 
 from __future__ import annotations
@@ -19,19 +18,22 @@ from typing import Any, Literal
 
 from assay.app import testsets
 from assay.app.evaluation import EvaluationRequest
+from assay.app.held_out import noted
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, ConflictError, InputError
 from assay.evaluation.defaults import workflow_measures
+from assay.evaluation.parts import part_of
 from assay.evaluation.record import config_hash
 from assay.evaluation.report import Insight
 from assay.evaluation.score import score
 from assay.evaluation.scores import rounded
 from assay.measures.parse import parse_measures
+from assay.model.answers import Expect
 from assay.model.codec import encode
-from assay.model.document import IngestionMode
+from assay.model.document import IngestionMode, SpeakerRole
 from assay.model.run_store import RunStore
 from assay.model.runs import RunInfo, RunStatus
-from assay.model.testset import TestSet
+from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter, TestSet
 from assay.plural import counted
 from assay.render.report_text import workflow_markdown
 from assay.search.request import COMPONENTS
@@ -50,6 +52,30 @@ _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
 _WORDS = {"precision": "Precision", "recall": "Recall", "ndcg": "NDCG", "hit": "Hit"}
 _SHORT = {"precision": "P", "recall": "R", "ndcg": "NDCG", "hit": "Hit"}
 _NAMES = {"mean_average_precision": "MAP", "mrr": "MRR"}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetQuery:
+    """One query of a dataset and the segments that answer it; ``grades`` has every judged one."""
+
+    query_id: str
+    query_text: str
+    relevant_segment_ids: tuple[str, ...]
+    speaker_filter: SpeakerFilter
+    query_type: QueryType | None
+    expect: Expect
+    grades: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Step 1: test queries and what is known about them."""
+
+    dataset_id: str
+    version: str
+    interview_ids: tuple[str, ...]
+    test_queries: tuple[DatasetQuery, ...]
+    total_queries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +121,34 @@ class BatchRequest:
 
     queries: tuple[BatchQuery, ...]
     config: BatchConfig = field(default_factory=BatchConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedSegment:
+    """One segment that came back."""
+
+    segment_id: str
+    doc_id: str
+    rank: int
+    score: float
+    text: str
+    speaker_role: SpeakerRole
+    component_scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedQuery:
+    """Step 2: what came back for one query; nothing, and the reason in ``error``, if it failed."""
+
+    query_id: str
+    retrieved_segment_ids: tuple[str, ...] = ()
+    results: tuple[RetrievedSegment, ...] = ()
+    components_used: tuple[str, ...] = ()
+    component_errors: tuple[str, ...] = ()
+    degraded: bool = False
+    reranked: bool = False
+    latency_ms: float = 0.0
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +254,42 @@ def _of_speakers(test_set: TestSet, speakers: frozenset[str]) -> TestSet:
     return replace(test_set, queries=chosen, held_out=held)
 
 
+# Step 1: the dataset
+
+
+def dataset(workspace: Workspace, dataset_id: str, *, held_out: bool = False) -> Dataset:
+    """The queries of a dataset; those held out only with ``held_out``, and the look is logged."""
+    whole = testsets.load(workspace.layout, dataset_id)
+    if held_out:
+        noted(workspace, whole)
+    queries = whole.queries if held_out else part_of(whole).test_set.queries
+    interviews = whole.provenance.get("interview_ids", ())
+    groups = sorted({query.group for query in whole.queries if query.group})
+    return Dataset(
+        dataset_id=dataset_id,
+        version=whole.version,
+        interview_ids=tuple(map(str, interviews)) or tuple(groups),
+        test_queries=tuple(map(_dataset_query, queries)),
+        total_queries=len(queries),
+    )
+
+
+def _dataset_query(query: GoldenQuery) -> DatasetQuery:
+    return DatasetQuery(
+        query.query_id,
+        query.query_text,
+        tuple(judgment.id for judgment in query.relevant_docs if judgment.grade > 0),
+        query.speaker_filter,
+        query.query_type,
+        query.expect,
+        {judgment.id: judgment.grade for judgment in query.relevant_docs},
+    )
+
+
 # Step 2: search
 
 
-async def retrieve(workspace: Workspace, request: BatchRequest) -> list[dict[str, Any]]:
+async def retrieve(workspace: Workspace, request: BatchRequest) -> list[RetrievedQuery]:
     """One result per query, in their order; a query that fails says so and the rest goes on."""
     options = request.config.options()
     answers = []
@@ -213,50 +299,35 @@ async def retrieve(workspace: Workspace, request: BatchRequest) -> list[dict[str
                 query.query_text, k=query.top_k, **query.filters(), **options
             )
         except AssayError as error:
-            answers.append(_failed(query, error))
+            answers.append(RetrievedQuery(query.query_id, degraded=True, error=error.message))
         else:
             answers.append(_retrieved(query, response))
     return answers
 
 
-def _retrieved(query: BatchQuery, response: SearchResponse) -> dict[str, Any]:
-    return {
-        "query_id": query.query_id,
-        "retrieved_segment_ids": [hit.chunk.chunk_id for hit in response.results],
-        "results": [_hit(hit) for hit in response.results],
-        "components_used": list(response.components_used),
-        "component_errors": list(response.component_errors),
-        "degraded": response.degraded,
-        "reranked": response.reranked,
-        "latency_ms": response.timings_ms.get("total", 0.0),
-        "error": None,
-    }
+def _retrieved(query: BatchQuery, response: SearchResponse) -> RetrievedQuery:
+    return RetrievedQuery(
+        query.query_id,
+        retrieved_segment_ids=tuple(hit.chunk.chunk_id for hit in response.results),
+        results=tuple(map(_segment, response.results)),
+        components_used=tuple(response.components_used),
+        component_errors=tuple(response.component_errors),
+        degraded=response.degraded,
+        reranked=response.reranked,
+        latency_ms=response.timings_ms.get("total", 0.0),
+    )
 
 
-def _hit(hit: SearchHit) -> dict[str, Any]:
-    return {
-        "segment_id": hit.chunk.chunk_id,
-        "doc_id": hit.chunk.doc_id,
-        "rank": hit.rank,
-        "score": hit.score,
-        "text": hit.chunk.text,
-        "speaker_role": str(hit.chunk.speaker_role),
-        "component_scores": dict(hit.component_scores),
-    }
-
-
-def _failed(query: BatchQuery, error: AssayError) -> dict[str, Any]:
-    return {
-        "query_id": query.query_id,
-        "retrieved_segment_ids": [],
-        "results": [],
-        "components_used": [],
-        "component_errors": [],
-        "degraded": True,
-        "reranked": False,
-        "latency_ms": 0.0,
-        "error": error.message,
-    }
+def _segment(hit: SearchHit) -> RetrievedSegment:
+    return RetrievedSegment(
+        segment_id=hit.chunk.chunk_id,
+        doc_id=hit.chunk.doc_id,
+        rank=hit.rank,
+        score=hit.score,
+        text=hit.chunk.text,
+        speaker_role=hit.chunk.speaker_role,
+        component_scores=hit.component_scores,
+    )
 
 
 # Step 3: the metrics of one query

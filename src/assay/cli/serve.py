@@ -28,7 +28,7 @@ def command(
             emit_json({"address": address, "docs": f"{address}/docs"})
             sys.stdout.flush()  # whoever started us waits for this line
         else:
-            note(f"assay serves {service.config.home} at {address} (docs: {address}/docs)")
+            note(f"assay serves {service.settings.home} at {address} (docs: {address}/docs)")
         serve(service, listener)
     finally:
         service.close()

@@ -18,7 +18,7 @@ from assay.hits.blocks import (
 from assay.hits.columns import choose, graded_columns, scored_columns
 from assay.hits.numbers import in_float32
 from assay.hits.rows import BLOCK_ROWS, FrameRows, list_hashes, place_of
-from assay.hits.strict_json import read_all
+from assay.hits.sources import read_all
 from assay.model.judgments import Qrels
 
 if TYPE_CHECKING:

@@ -10,18 +10,18 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from assay import strict_json
 from assay.errors import DuplicateError, FormatError, InputError, UsageError
-from assay.hits import strict_json
 from assay.hits.delimited import read_delimited
 from assay.hits.json_fields import ValueLocation, first_of
 from assay.hits.numbers import shown
-from assay.hits.sources import Kind, sniff, source
+from assay.hits.sources import Kind, read_all, sniff, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.hits.strict_json import Json
     from assay.model.judgments import Qrels
+    from assay.strict_json import Json
 
 HEADERS = {"query_id", "qid", "query-id", "query"}
 HINT = "groups are {query: group}, lines with query_id and group, or two columns; all text"
@@ -48,7 +48,7 @@ def load_groups(value: str | os.PathLike[str] | Mapping[str, str], qrels: Qrels)
 def _from_file(path: str | os.PathLike[str]) -> dict[str, str]:
     with source(path) as origin, origin.open() as stream:
         kind, head = sniff(stream)
-        data = head + strict_json.read_all(stream)
+        data = head + read_all(stream)
         name = origin.name
     rows = _json_rows(data, name) if kind is Kind.JSON else _text_rows(data, name)
     groups = _checked(rows, name)

@@ -15,8 +15,8 @@ from assay.hits.numbers import finite, is_number, is_whole, shown
 from assay.model.ranking import Result
 
 if TYPE_CHECKING:
-    from assay.hits.strict_json import Json
     from assay.model.judgments import Span
+    from assay.strict_json import Json
 
 QUERY_KEYS = ("query_id", "qid", "id")
 DOC_KEYS = ("chunk_id", "doc_id", "docno", "docid", "segment_id", "id")

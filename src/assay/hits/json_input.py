@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeAlias
 
-from assay import limits
+from assay import limits, strict_json
 from assay.errors import FormatError
-from assay.hits import strict_json
 from assay.hits.json_fields import (
     DOC_KEYS,
     QUERY_KEYS,
@@ -28,8 +27,8 @@ from assay.hits.json_fields import (
     spans_of,
     text_of,
 )
-from assay.hits.strict_json import Json
 from assay.model.judgments import Qrels, Span
+from assay.strict_json import Json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay import strict_json
 from assay.errors import FormatError
-from assay.hits import frames, strict_json
+from assay.hits import frames
 from assay.hits.delimited import read_delimited
 from assay.hits.json_fields import ValueLocation
 from assay.hits.numbers import finite, shown
-from assay.hits.sources import Kind, sniff, source
+from assay.hits.sources import Kind, read_all, sniff, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,7 +46,7 @@ def read_labels(path: str, cluster: str | None = None) -> Labels:
             frame = frames.read_parquet(origin, stream, head)
             rows = list(enumerate(frame.iter_rows(named=True), 1))
         else:
-            data = head + strict_json.read_all(stream)
+            data = head + read_all(stream)
             rows = list(_json_rows(data, name) if kind is Kind.JSON else _text_rows(data, name))
     if not rows:
         raise FormatError("there is no row", source=name, hint="a row has a label and a score")

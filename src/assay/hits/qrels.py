@@ -21,8 +21,7 @@ from assay.hits.fields import Field, Text, cut, hash_field
 from assay.hits.json_input import qrels_from_json
 from assay.hits.numbers import is_whole, shown
 from assay.hits.rows import group_starts, pair_keys
-from assay.hits.sources import Kind, Source, sniff, source
-from assay.hits.strict_json import read_all
+from assay.hits.sources import Kind, Source, read_all, sniff, source
 from assay.hits.trec_lines import QrelsRows, read_qrels_lines
 from assay.model.judgments import Qrels
 

@@ -14,8 +14,7 @@ from assay.hits.dict_reduce import checked_scores, judge_dicts
 from assay.hits.json_input import run_from_json, run_from_mapping
 from assay.hits.live import judge_live, live_run, ordered
 from assay.hits.numbers import shown
-from assay.hits.sources import Kind, Source, sniff, source
-from assay.hits.strict_json import read_all
+from assay.hits.sources import Kind, Source, read_all, sniff, source
 from assay.hits.trec_lines import RunRows, read_run_lines
 from assay.hits.trec_stream import IrregularTextError, duplicate_in_run, judge_trec_stream
 from assay.model.ranking import CHUNK_SEPARATOR, LiveRun, Match, ScoreRun, Ties

@@ -208,6 +208,17 @@ class Bytes:
             )
 
 
+def read_all(stream: Bytes) -> bytes:
+    """A whole file, within the size limit."""
+    data = stream.read(limits.MAX_JSON_BYTES + 1)
+    if len(data) > limits.MAX_JSON_BYTES:
+        raise LimitError(
+            f"{stream.name}: more than {limits.MAX_JSON_BYTES:,} bytes, too many to hold at once",
+            hint="use TREC or parquet for runs of this size, matched by chunk",
+        )
+    return data
+
+
 HEAD_BYTES = 1 << 16
 
 

@@ -1,6 +1,6 @@
 """How does a team reach search and evaluation over HTTP?
 
-``frame.py`` surrounds every request (id, host, caller, limits, deadline, log), ``app.py`` puts the
-routes together, ``service.py`` holds what they share, ``wire/`` says what travels, ``routes/`` has
-one file per noun.
+``edge/`` surrounds every request (id, host, caller, limits, deadline, log), ``app.py`` assembles the
+routes, ``service.py`` has what they share, ``wire/`` says what bodies and parameters may hold,
+``routes/`` answers programs and ``pages/`` people, with one file per noun.
 """

@@ -1,4 +1,4 @@
-"""How is the application put together?"""
+"""How is the application assembled?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Where the service has API keys, send one as `Authorization: Bearer assay_...`.
 
 
 def create_app(service: Service) -> ASGIApp:
-    """The whole application; the frame closes the service when the server ends."""
+    """The whole application; the service starts and stops with the server."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -52,8 +52,8 @@ def create_app(service: Service) -> ASGIApp:
         redirect_slashes=False,
     )
     app.state.service = service
-    for one in (*ROUTERS, *PAGES):
-        app.include_router(one)
+    # the routes themselves, not copies of them: making those takes the first request 0.2 s
+    app.router.routes += [route for router in (*ROUTERS, *PAGES) for route in router.routes]
     static = resources.files("assay.http") / "static"
     app.mount("/static", StaticFiles(directory=str(static)), name="static")
     app.exception_handler(RequestValidationError)(_invalid)

@@ -1,7 +1,7 @@
 """How does a job answer the request that made it: with its result, or with where to look?
 
-Whoever asks waits a little. What is done by then is answered at once; the rest goes on, and the
-answer is ``202`` with the address of the job.
+The request waits a little. A job that is done by then is answered with its result; any other goes
+on, and the answer is ``202`` with the address of the job.
 """
 
 from __future__ import annotations
@@ -9,33 +9,20 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from fastapi.responses import JSONResponse
 
 from assay.app.jobs import Job, JobState
 from assay.http.edge.problems import ProblemError
+from assay.http.routing import answers
 from assay.http.service import Service
+from assay.model.codec import encode
 
 SYNC_SECONDS = 20.0
+ACCEPTED = answers(Job, 202)
+"""The documentation of an answer that says where to look."""
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
-
-
-def job_body(job: Job) -> dict[str, Any]:
-    """A job as JSON."""
-    return {
-        "job_id": job.job_id,
-        "kind": job.kind,
-        "state": job.state.value,
-        "done": job.done,
-        "total": job.total,
-        "run_id": job.run_id,
-        "created_at": job.created_at,
-        "updated_at": job.updated_at,
-        "result": job.result,
-        "problem": job.problem,
-    }
 
 
 def new_job_id(kind: str) -> str:
@@ -44,7 +31,7 @@ def new_job_id(kind: str) -> str:
 
 
 def idempotency_key(headers: Mapping[str, str]) -> str | None:
-    """The key under which the same request may come again; refused where it is none."""
+    """The key under which the same request may come again; refused if it is malformed."""
     key = headers.get("idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
         raise ProblemError(
@@ -53,28 +40,19 @@ def idempotency_key(headers: Mapping[str, str]) -> str | None:
     return key
 
 
-def wants_waiting(headers: Mapping[str, str]) -> bool:
-    """Whether the caller would rather wait than look again (``Prefer: respond-async``)."""
-    return "respond-async" not in headers.get("prefer", "").lower()
+async def job_response(service: Service, job: Job, headers: Mapping[str, str]) -> JSONResponse:
+    """The result if it is there soon, else 202 at once (``Prefer: respond-async``) or after a wait.
 
-
-async def answered(
-    service: Service,
-    job: Job,
-    *,
-    wait: bool,
-    body: Callable[[Job], dict[str, Any]] = job_body,
-    status: int = 200,
-) -> JSONResponse:
-    """The result where it is there soon, else 202 and where to look."""
-    ended = await _ended(
-        service, job, min(SYNC_SECONDS, service.settings.request_seconds * 0.6) if wait else 0
-    )
-    address = f"/v1/jobs/{ended.job_id}"
-    if ended.state is JobState.COMPLETE:
-        return JSONResponse(body(ended), status, {"location": address})
-    if ended.state is JobState.FAILED and ended.problem is not None:
-        problem = ended.problem
+    A job that failed answers as the request itself would have.
+    """
+    at_once = "respond-async" in headers.get("prefer", "").lower()
+    patience = 0 if at_once else min(SYNC_SECONDS, service.settings.request_seconds * 0.6)
+    job = await _ended(service, job.job_id, patience)
+    address = f"/v1/jobs/{job.job_id}"
+    if job.state is JobState.COMPLETE:
+        return JSONResponse(dict(job.result or {}), headers={"location": address})
+    if job.state is JobState.FAILED and job.problem is not None:
+        problem = job.problem
         raise ProblemError(
             int(problem.get("status", 500)),
             problem["code"],
@@ -82,15 +60,16 @@ async def answered(
             hint=problem["hint"],
             headers={"location": address},
         )
-    return JSONResponse(job_body(ended), 202, {"location": address, "retry-after": "1"})
+    return JSONResponse(encode(job), 202, {"location": address, "retry-after": "1"})
 
 
-async def _ended(service: Service, job: Job, seconds: float) -> Job:
-    future = await service.work(lambda: service.jobs.watch(job.job_id))
+async def _ended(service: Service, job_id: str, seconds: float) -> Job:
+    """The job once it has ended, or as it is when the time is up."""
+    future = await service.work(lambda: service.jobs.watch(job_id))
     try:
         async with asyncio.timeout(seconds):
             return await asyncio.wrap_future(future)
     except TimeoutError:
-        return await service.work(lambda: service.jobs.store.get(job.job_id))
+        return await service.work(lambda: service.jobs.get(job_id))
     finally:
-        service.jobs.unwatch(job.job_id, future)
+        service.jobs.unwatch(job_id, future)

@@ -1,8 +1,8 @@
-"""What can Prometheus know about this service?
+"""What does Prometheus read from this service?
 
-Names and labels stand here once. Every label comes from a closed set and every series exists from
-the start, so that no request can make a new one; what is not in its set counts as ``other``. The
-intents are those that we ship and, once it is loaded, those of the user's own lexicon.
+Every label comes from a closed set and every series exists from the start, so that no request can
+make a new one; a value outside its set counts as ``other``. The intents are those that we ship and,
+once it is loaded, those of the user's own lexicon.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GATES = (
 )  # fmt: skip
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 STATUSES = ("2xx", "3xx", "4xx", "5xx", "gone")
-NO_INTENT = "none"  # what a caller says who wants no boosts; it is never detected
+NO_INTENT = "none"  # what callers ask for who want no boosts; never detected
 OTHER = "other"
 
 _FAST = (
@@ -63,7 +63,7 @@ class Metrics:
         self.know_routes(routes)
 
     def know_routes(self, routes: Iterable[str]) -> None:
-        """The routes there are; each has its series from now on."""
+        """Give each of these routes its series."""
         self._routes = self._routes | frozenset(routes)
         for route in (*self._routes, OTHER):
             self._request_seconds.labels(route)
@@ -71,29 +71,29 @@ class Metrics:
                 self._requests.labels(route, status)
 
     def know_intents(self, intents: Iterable[str]) -> None:
-        """The intents that a lexicon has; each has its series from now on."""
+        """Give each of these intents its series."""
         new = [name for name in intents if name not in self._known_intents and name != NO_INTENT]
         self._known_intents += tuple(new)
         for name in new:
             self._intents.labels(name)
 
-    def searched(self, answer: SearchResponse) -> None:
-        """Count one search, by what its answer says of itself."""
-        seconds = {name: value / 1000 for name, value in answer.timings_ms.items()}
+    def searched(self, response: SearchResponse) -> None:
+        """Count one search, by what its response says."""
+        seconds = {name: value / 1000 for name, value in response.timings_ms.items()}
         for name, histogram in self._stages.items():
             if name in seconds:
                 histogram.observe(seconds[name])
         for component in COMPONENTS:
             if component in seconds:
                 self._component_seconds.labels(component).observe(seconds[component])
-        for component in answer.components_used:
+        for component in response.components_used:
             self._used.labels(_one_of(component, COMPONENTS)).inc()
-        self.failed(answer.component_errors)
-        for intent in answer.intents:
+        self.failed(response.component_errors)
+        for intent in response.intents:
             self._intents.labels(_one_of(str(intent.get("intent")), self._known_intents)).inc()
 
     def failed(self, component_errors: Iterable[str]) -> None:
-        """Count the components that did not answer, also where none did."""
+        """Count the components that did not answer."""
         for error in component_errors:
             component, _, reason = error.partition("_")
             self._errors.labels(_one_of(component, COMPONENTS), _one_of(reason, REASONS)).inc()
@@ -110,11 +110,11 @@ class Metrics:
         self._request_seconds.labels(known).observe(seconds)
 
     def refused(self, gate: str) -> None:
-        """Count one request that was sent away because of too much work."""
+        """Count one request that was refused under load."""
         self._refused.labels(_one_of(gate, GATES)).inc()
 
     def gate(self, name: str, active: int, waiting: int) -> None:
-        """What goes on at a gate right now."""
+        """How many are inside a gate, and how many wait."""
         self._active.labels(_one_of(name, GATES)).set(active)
         self._waiting.labels(_one_of(name, GATES)).set(waiting)
 

@@ -1,4 +1,4 @@
-"""What does the OpenAPI document say, and how does it read on a page?"""
+"""What does the OpenAPI document say, and how is it shown as a page?"""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def document(app: FastAPI) -> dict[str, Any]:
         )
         made["components"]["securitySchemes"] = _SCHEMES
         made["security"] = [{name: []} for name in _SCHEMES] + [{}]
-        _drop_the_frameworks_refusal(made)
+        _drop_framework_errors(made)
         app.openapi_schema = made
     return app.openapi_schema
 
 
-def _drop_the_frameworks_refusal(made: dict[str, Any]) -> None:
-    """Refusals are problems here, never the framework's own form or plain JSON."""
+def _drop_framework_errors(made: dict[str, Any]) -> None:
+    """Remove the error forms of the framework: all errors here are problems."""
     for methods in made["paths"].values():
         for operation in methods.values():
             for status, answer in operation.get("responses", {}).items():

@@ -1,4 +1,4 @@
-"""How are routes declared, so that every body is read strictly and every refusal documented?"""
+"""How is a route declared, so that its body is read strictly and its refusals are documented?"""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from assay import strict_json
 from assay.errors import AssayError
-from assay.hits import strict_json
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service
-from assay.http.wire.problem import ProblemBody
+from assay.http.wire.base import ProblemBody
 from assay.model.codec import json_schema
 from assay.options import several
 from assay.search.request import SEARCH_OPTIONS
@@ -35,28 +35,28 @@ _SEVERAL = frozenset(
 
 
 class StrictRequest(Request):
-    """A request whose JSON is taken at its word: no duplicate keys, no NaN, no deep nesting."""
+    """A request whose JSON is read strictly: no duplicate keys, no NaN, no deep nesting."""
 
     async def json(self) -> Any:
         """The value of the body."""
         body = await self.body()
         try:
-            if len(body) > LARGE_BYTES:  # seconds of work, during which nobody else may wait
-                found = await asyncio.to_thread(strict_json.values, body, "body")
+            if len(body) > LARGE_BYTES:  # takes seconds, which would hold up other requests
+                values = await asyncio.to_thread(strict_json.values, body, "body")
             else:
-                found = strict_json.values(body, "body")
+                values = strict_json.values(body, "body")
         except AssayError as error:
             problem = of_error(error)
             raise ProblemError(
                 400, problem.code, problem.detail, hint=problem.hint, errors=problem.errors
             ) from None
-        if len(found) != 1:
-            raise ProblemError(400, "bad_format", "the body must hold one JSON value")
-        return found[0][1]
+        if len(values) != 1:
+            raise ProblemError(400, "bad_format", "the body must be one JSON value")
+        return values[0][1]
 
 
 class StrictRoute(APIRoute):
-    """A route that refuses a parameter given twice, which would otherwise be a silent choice."""
+    """A route that refuses a parameter given twice instead of silently choosing one."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the handler of the framework."""
@@ -75,13 +75,13 @@ class StrictRoute(APIRoute):
 
 
 async def the_service(request: Request) -> Service:
-    """What all routes share."""
+    """The service that a request came to."""
     service: Service = request.app.state.service
     return service
 
 
-async def rendered(service: Service, task: Callable[[], Any]) -> JSONResponse:
-    """What a task finds, made into bytes on its thread: a large answer takes seconds to write."""
+async def json_response(service: Service, task: Callable[[], Any]) -> JSONResponse:
+    """What a task returns, written as JSON on its thread: a large answer takes seconds."""
     return await service.work(lambda: JSONResponse(task()))
 
 
@@ -92,24 +92,24 @@ Admin = Annotated[Caller, Depends(requires("admin"))]
 
 _REASONS = {
     400: "The request cannot be read",
-    401: "No key, or not a valid one",
+    401: "No valid key",
     403: "The key lacks the scope",
-    404: "There is no such thing",
-    408: "The body came too slowly",
-    409: "The id stands for something else already",
+    404: "Not found",
+    408: "The body arrived too slowly",
+    409: "The id already names something else",
     413: "Too large",
     415: "The body is of another kind",
     422: "A value is not allowed",
     429: "Too many requests from this caller",
     500: "A defect of the service",
-    502: "Another service, which this one asked, failed",
+    502: "Another service, which this one called, failed",
     503: "Overloaded, or not ready",
     504: "The deadline passed",
 }
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The documentation of refusals; those that every route can give are always among them."""
+    """The documentation of refusals: these, and those that every route can give."""
     everywhere = (400, 401, 403, 413, 415, 422, 429, 500, 503, 504)
     return {
         status: {
@@ -129,7 +129,18 @@ def answers(
     if request_id:
         schema["properties"]["request_id"] = {"type": "string"}
         schema["required"].append("request_id")
-    about = schema.get("description", "Successful response")
+    about = schema.get("description", "Successful response").rstrip(".")
+    return {status: {"description": about, "content": {"application/json": {"schema": schema}}}}
+
+
+def answer_with(about: str, status: int = 200, /, **fields: Any) -> dict[int | str, dict[str, Any]]:
+    """The documentation of an answer that is an object with these fields, each with its type."""
+    schema = {
+        "type": "object",
+        "properties": {name: json_schema(kind) for name, kind in fields.items()},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
     return {status: {"description": about, "content": {"application/json": {"schema": schema}}}}
 
 

@@ -1,7 +1,7 @@
 """What do all requests share: the workspace, the gates, the keys, the counters, the log?
 
-Nothing here needs a sound index: a service with a bad one starts, says so at ``/readyz`` and serves
-the rest.
+A service starts even if its index cannot be opened: it says so at ``/readyz`` and does everything
+else.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from assay.app.prometheus import QualityCollector, newest_quality
 from assay.app.query_log import open_query_log
 from assay.app.schedule import Scheduler, parse_schedule
 from assay.app.workspace import Workspace
+from assay.cache import Cache
 from assay.errors import SearchUnavailableError
 from assay.http.edge.admission import Gate, RateLimiter
 from assay.http.edge.auth import Keyring
@@ -33,7 +34,6 @@ from assay.http.edge.problems import ProblemError
 from assay.http.metrics import Metrics
 from assay.http.settings import allowed_hosts, is_loopback, search_slots
 from assay.http.warm_up import WarmUp
-from assay.search.cache import Cache
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ _GATES = {
     "/v1/answer": "answer",
 }
 _STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/documents/delete", "/v1/index"})
-"""What is written here becomes a job; whoever asks waits for it a while, at a gate of its own."""
+"""Writing to these paths makes a job, for which the request waits at a gate of its own."""
 _UNGATED = (
     "/healthz",
     "/readyz",
@@ -79,7 +79,7 @@ class Service:
     """One workspace, served."""
 
     def __init__(self, settings: Settings, log: FilteringBoundLogger | None = None) -> None:
-        self.settings = self.config = settings
+        self.settings = settings
         self.allowed_hosts = allowed_hosts(settings)
         self.workspace = Workspace(settings)
         self._writer = None if log else LogWriter(sys.stderr)
@@ -102,7 +102,7 @@ class Service:
         self.metrics.registry.register(
             QualityCollector(lambda: newest_quality(self.workspace.runs))
         )
-        self.computed: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
+        self.page_cache: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
         self.streams = 0
         schedule = parse_schedule(settings.schedule)
         self._scheduler = Scheduler(schedule, self.start_scheduled, self.log)
@@ -115,19 +115,21 @@ class Service:
             "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
             "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE),
             "answer": Gate("answer", ANSWER_SLOTS, ANSWER_QUEUE),
-            "uploads": Gate("uploads", UPLOAD_SLOTS, UPLOAD_QUEUE),  # bodies that fill the memory
+            "uploads": Gate(
+                "uploads", UPLOAD_SLOTS, UPLOAD_QUEUE
+            ),  # large bodies are held in memory
             "backup": Gate("backup", 1, 1),  # a slow reader must not hold up other work
         }
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        """For what reads files or computes: more than the gates of work and answers have slots."""
+        """Threads that read files and compute: more than the gates of work and answers let in."""
         pool = ThreadPoolExecutor(WORK_SLOTS + ANSWER_SLOTS + 4, thread_name_prefix="work")
         self._stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         return pool
 
     async def work(self, task: Callable[[], T]) -> T:
-        """Do something that would hold up other requests on a thread of its own."""
+        """Do something on a thread that would otherwise hold up other requests."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, task)
 
     async def search(self, query: str, **options: Any) -> SearchResponse:
@@ -143,18 +145,18 @@ class Service:
         return response
 
     def log_query(self, response: SearchResponse) -> None:
-        """Remember what a person searched for, where the settings want that."""
+        """Add a search to the query log, if the settings ask for one."""
         self._query_log.add(response)
 
     async def searcher(self) -> Searcher:
-        """What answers searches; refused where the index cannot be opened."""
+        """What answers searches; a problem if the index cannot be opened."""
         ready = self.workspace.__dict__.get("searcher")
         if ready is not None:
             return ready  # type: ignore[no-any-return]
         return await asyncio.wrap_future(self.warm_up.begin())
 
     def gate(self, method: str, path: str) -> Gate | None:
-        """Which line a request stands in; None where it is answered at once."""
+        """The gate that a request passes; None if it is answered at once."""
         if path.startswith(_UNGATED) or path.endswith("/events"):
             return None
         if _starts_a_job(method, path):
@@ -162,12 +164,12 @@ class Service:
         return self.gates[_GATES.get(path, "work")]
 
     def deadline(self, path: str) -> float:
-        """In how many seconds a request must be answered; a stream may last longer."""
+        """The seconds within which a request must be answered; a stream may last longer."""
         long = path.endswith("/events") or path == "/v1/backup"
         return STREAM_SECONDS if long else self.settings.request_seconds
 
     def account(self, exchange: Exchange) -> None:
-        """Count and log the end of a request."""
+        """Count and log a request that has ended."""
         route = getattr(exchange.scope.get("route"), "path", None)
         status = f"{exchange.status // 100}xx" if exchange.status else "gone"
         self.metrics.requested(route, status, exchange.seconds)
@@ -191,9 +193,9 @@ class Service:
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
     async def stop(self) -> None:
-        """Every request has been answered: jobs are interrupted, files are closed.
+        """Interrupt jobs and close files, once every request has been answered.
 
-        This is the last moment: the server ends with the signal that stopped it.
+        Nothing can follow: the process then ends by the signal that stopped it.
         """
         await asyncio.to_thread(self.close)
         self.log.info("stopped")
@@ -201,7 +203,7 @@ class Service:
             self._writer.close()
 
     def start_scheduled(self, name: str, test_set: str) -> Job:
-        """Enter the evaluation that the clock asks for; the same one again changes nothing."""
+        """Enter a scheduled evaluation; entering the same one again changes nothing."""
         request = EvaluationRequest(
             test_set=testsets.load(self.workspace.layout, test_set, lenient=True)
         )
@@ -215,7 +217,7 @@ class Service:
             self.metrics.evaluated(job.state.value)
 
     def _warm_up(self) -> None:
-        """Open the index before somebody asks; a bad one is named by ``/readyz``, not here."""
+        """Open the index before the first search needs it."""
         try:
             self.metrics.know_intents(self.warm_up.begin().result().intents)
         except ProblemError as problem:
@@ -223,11 +225,11 @@ class Service:
         self.when_warm()
 
     def stop_soon(self) -> None:
-        """The end begins: streams should come to theirs."""
+        """Announce the stop, so that streams end."""
         self.stopping.set()
 
     def close(self) -> None:
-        """Let go of every file and thread."""
+        """Close every file and end every thread."""
         self.stopping.set()
         self._stack.close()
 

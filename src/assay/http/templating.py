@@ -1,4 +1,4 @@
-"""How do pages become HTML? Everything that is put into a template is escaped."""
+"""How do pages become HTML? Every value put into a template is escaped."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from jinja2 import (
 )
 from markupsafe import Markup, escape
 
-from assay.render.pages import environment as of_reports
+from assay.render.pages import environment as report_environment
 
 _CODE = re.compile(r"(`{1,2})([^`]+)\1")
 
 
 def coded(text: str) -> Markup:
     """Text whose words between backticks are shown as code."""
-    parts, at = [], 0
-    for found in _CODE.finditer(text):
-        parts += [escape(text[at : found.start()]), Markup("<code>{}</code>").format(found[2])]
-        at = found.end()
-    return Markup("").join([*parts, escape(text[at:])])
+    parts, end = [], 0
+    for match in _CODE.finditer(text):
+        parts += [escape(text[end : match.start()]), Markup("<code>{}</code>").format(match[2])]
+        end = match.end()
+    return Markup("").join([*parts, escape(text[end:])])
 
 
 @cache
 def environment() -> Environment:
-    """The templates of the service; those of reports stand under ``report/``."""
+    """The templates of the service; those of reports are under ``report/``."""
     made = Environment(
         loader=ChoiceLoader(
             [
@@ -46,7 +46,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        name: of_reports().filters[name]
+        name: report_environment().filters[name]
         for name in ("counted", "value", "signed", "between", "p", "ms", "tone")
     }
     made.filters["coded"] = coded

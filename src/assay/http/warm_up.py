@@ -1,7 +1,7 @@
-"""How is the index opened just once, however many requests ask for it meanwhile?
+"""How is the index opened just once, however many requests need it meanwhile?
 
-It takes seconds where models are read. One thread of its own does it; searches wait for the same
-attempt without a thread each, and a failure is remembered for a moment.
+Opening takes seconds if models are read. A thread does it; searches wait for the same attempt
+without a thread each, and a failure is remembered for a moment.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class WarmUp:
         self._again_at = 0.0
 
     def begin(self) -> Future[Searcher]:
-        """The present attempt; a new one where the last one failed some time ago."""
+        """The present attempt; a new one if the last failed some time ago."""
         with self._lock:
             attempt = self._attempt
             if attempt is None or self._failed_long_ago(attempt):
                 attempt = self._attempt = Future()
-                attempt.set_running_or_notify_cancel()  # who leaves cancels it for nobody else
+                attempt.set_running_or_notify_cancel()  # a client that leaves must not cancel it for others
                 threading.Thread(
                     target=self._open, args=(attempt,), name="warm-up", daemon=True
                 ).start()

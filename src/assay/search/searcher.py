@@ -18,15 +18,16 @@ from functools import partial
 from typing import Any, TypeVar
 
 from assay import limits
+from assay.cache import Cache
 from assay.errors import AssayError, SearchUnavailableError
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit
 from assay.model.testset import QueryType
 from assay.search.background import BackgroundLoop
 from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
-from assay.search.cache import Cache, Packed, pack
 from assay.search.coordinator import Answers, ComponentRequest, agather, gather
 from assay.search.deadline import Failure, Lane
+from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask

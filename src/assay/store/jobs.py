@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, null, select, upda
 
 from assay import limits
 from assay.errors import BusyError, ConflictError, MissingFileError
+from assay.model.codec import as_json
 from assay.model.moments import now
 from assay.plural import counted
 from assay.store.database import open_database, writing
@@ -43,12 +44,12 @@ _ACTIVE = (JobState.QUEUED, JobState.RUNNING, JobState.INTERRUPTED, _CANCELLING)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job, as it is shown."""
+    """One job: how far it is and, once it has ended, what came of it."""
 
     job_id: str
     kind: str
     state: JobState
-    owner: str
+    owner: str = field(metadata=as_json(None))
     done: int
     total: int
     run_id: str | None

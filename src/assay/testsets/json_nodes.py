@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.errors import FormatError, LimitError
-from assay.hits.strict_json import values
+from assay.strict_json import values
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]\n]|[^\s{}\[\]:,"]+', re.DOTALL)

@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 from assay import limits
 from assay.errors import FormatError, InputError, MissingFileError, Problem
-from assay.hits.sources import source
-from assay.hits.strict_json import read_all, values
+from assay.hits.sources import read_all, source
 from assay.hits.trec_lines import read_qrels_lines
 from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
+from assay.strict_json import values
 from assay.strict_yaml import FORBIDDEN
 from assay.testsets.draft import DraftQuery, DraftSet
 

@@ -18,6 +18,8 @@ from tests.waiting import eventually
 
 pytestmark = pytest.mark.slow
 
+ENDED = ("complete", "failed", "cancelled")
+
 
 def evaluated(client: TestClient, body: Any = None, **parameters: str) -> dict[str, Any]:
     response = client.post("/v1/evaluate", json=body or TEST_SET, params=parameters)
@@ -179,7 +181,7 @@ def test_a_job_goes_on_after_a_restart(
     first.close()
     assert '"state": "interrupted"' in log.getvalue()
     with client_of(make_service(home=home)) as client:
-        eventually(lambda: client.get(address).json()["state"] not in {"queued", "running"})
+        eventually(lambda: client.get(address).json()["state"] in ENDED)
         job = client.get(address).json()
         assert job["state"] == "complete"
         run = client.get(f"/v1/runs/{job['run_id']}").json()

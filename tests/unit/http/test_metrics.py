@@ -106,3 +106,11 @@ def test_random_requests_make_no_series(client: TestClient) -> None:
         method = draw.choice(["GET", "POST", "PUT", "DELETE", "PATCH", "BREW"])
         client.request(method, f"/{path}", params={path: path}, headers={"X-Request-ID": path})
     assert series(client.get("/metrics").text) == before
+
+
+def test_requests_are_counted_by_the_template_of_their_route(client: TestClient) -> None:
+    client.get("/v1/runs/nothing-of-that-name")
+    client.get("/nowhere")
+    text = client.get("/metrics").text
+    assert 'medicalkg_http_requests_total{route="/v1/runs/{ref}",status="4xx"} 1.0' in text
+    assert 'medicalkg_http_requests_total{route="other",status="4xx"} 1.0' in text

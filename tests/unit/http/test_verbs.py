@@ -172,7 +172,7 @@ def test_decisions_are_measured(client: TestClient) -> None:
 def test_what_would_take_minutes_is_refused(client: TestClient) -> None:
     body = {"labels": [0, 1] * 20_000, "scores": [0.5] * 40_000, "resamples": 20_000}
     refused = assert_problem(client.post("/v1/classify", json=body), 422)
-    assert "lower resamples" in refused["detail"]
+    assert "fewer resamples" in refused["hint"]
 
 
 def test_an_answer_names_its_sources_or_refuses(small: TestClient) -> None:

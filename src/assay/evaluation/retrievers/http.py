@@ -29,9 +29,9 @@ from typing import Any
 
 from assay import limits
 from assay.errors import ConfigError, InputError, UsageError
-from assay.hits.strict_json import values as json_values
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
+from assay.strict_json import values as json_values
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 _NAME = re.compile(r"\{([a-z_]+)\}")

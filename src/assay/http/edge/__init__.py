@@ -1,1 +1,1 @@
-"""How does a request reach us, and who may it be from?"""
+"""How does a request get in, from whom, and how many at a time?"""

@@ -1,8 +1,8 @@
-"""How much may go on at once, and who has asked too often?
+"""How many requests are worked on at once, and which callers send too many?
 
-A gate has slots and a line before them. A burst waits in the line. Where the line goes on to
-overflow, more is asked for than can be done, and a long line would only make everybody late: from
-then on few wait, the newest of them first, and the others are refused while that is still soon. See
+A gate has slots, and a line of requests that wait for one. A short burst waits in the line. If the
+line keeps overflowing, more is requested than can be done, and a long line would only make everyone
+late: during such a surge few wait, the newest are served first, and the rest are refused early. See
 design/054.
 """
 
@@ -17,11 +17,11 @@ from contextlib import asynccontextmanager
 from assay import limits
 
 PRESSED_S = 0.025
-"""A line that overflows for so long is not that of a burst."""
+"""A line that overflows for this long is more than a burst."""
 WINDOW_S = 0.5
-"""For so long a surge lasts at least, and over so long it is asked whether it is over."""
+"""The least that a surge lasts, and the time over which its end is judged."""
 RECENT = 0.05
-"""The share of the newest piece of work in what a piece of work is thought to take."""
+"""The weight of the newest duration in the typical one."""
 
 
 class FullError(Exception):
@@ -33,18 +33,18 @@ class FullError(Exception):
 
 
 class Surge:
-    """Is more asked for than can be done?"""
+    """Is more requested than can be done?"""
 
     def __init__(self, slots: int) -> None:
         self.on = False
         self._slots = slots
-        self._asked = 0
+        self._arrivals = 0
         self._since = 0.0
         self._typical_s = 0.0
         self._full_since: float | None = None
 
     def overflowed(self) -> None:
-        """The line is full, and somebody came; where that lasts, a surge begins."""
+        """Somebody came to a full line; if that goes on, a surge begins."""
         now = time.monotonic()
         if self._full_since is None:
             self._full_since = now
@@ -52,31 +52,31 @@ class Surge:
             self._begin()
 
     def emptied(self) -> None:
-        """Nobody waits any more."""
+        """Nobody waits any longer."""
         self._full_since = None
 
     def _begin(self) -> None:
-        self.on, self._asked, self._since = True, 0, time.monotonic()
+        self.on, self._arrivals, self._since = True, 0, time.monotonic()
 
-    def asked(self) -> None:
-        """Somebody came; where all who came of late would have found a slot, the surge is over."""
-        self._asked += 1
+    def arrived(self) -> None:
+        """Somebody came; the surge is over if all recent arrivals would have found a slot."""
+        self._arrivals += 1
         if self.on and (past := time.monotonic() - self._since) > WINDOW_S:
-            if self._asked * self._typical_s > self._slots * past:
+            if self._arrivals * self._typical_s > self._slots * past:
                 self._begin()
             else:
                 self.on = False
 
     def took(self, seconds: float) -> None:
-        """A piece of work was done."""
+        """A request took this long."""
         before = self._typical_s or seconds
         self._typical_s = before + RECENT * (seconds - before)
 
 
 class Gate:
-    """Lets a number of callers in at the same time, in the order in which they came.
+    """Lets so many callers in at the same time, in the order in which they came.
 
-    With ``shed`` the line is cut to one caller for each slot, the newest, as long as a surge lasts.
+    With ``shed``, during a surge only the newest callers wait, one for each slot.
     """
 
     def __init__(
@@ -93,13 +93,13 @@ class Gate:
 
     @property
     def waiting(self) -> int:
-        """How many stand in line."""
+        """How many wait."""
         return len(self._line)
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold a slot; ``FullError`` where none will be free soon."""
-        self._surge.asked()
+        """Hold a slot; ``FullError`` if none becomes free soon."""
+        self._surge.arrived()
         if self.active < self.slots:
             self.active += 1
         else:
@@ -120,13 +120,13 @@ class Gate:
             if place in self._line:
                 self._line.remove(place)
             elif place.done() and not place.cancelled() and place.exception() is None:
-                self._leave()  # the slot came in the moment in which the caller left
+                self._leave()  # the slot was granted just as the caller left
             if isinstance(problem, TimeoutError):
                 raise FullError(self.name) from None
             raise
 
     def _join(self) -> asyncio.Future[None]:
-        """A place at the end of the line, if need be at the cost of those who came before."""
+        """A place at the end of the line; in a surge, those at its head are refused instead."""
         if len(self._line) >= self.queue:
             if self._shed and self.queue and not self._surge.on:
                 self._surge.overflowed()
@@ -159,8 +159,8 @@ class Gate:
 class RateLimiter:
     """A bucket of tokens per caller, filled evenly; the least recent caller is forgotten first.
 
-    A quarter of a minute's tokens, and ten where there are as many, can be taken at once: one page
-    in a browser is several requests.
+    A bucket holds a quarter of a minute's tokens, or ten if that is more: one page in a browser is
+    several requests.
     """
 
     def __init__(self, per_minute: int, capacity: int = limits.MAX_PRINCIPALS) -> None:
@@ -170,7 +170,7 @@ class RateLimiter:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_for(self, caller: str) -> float:
-        """Take a token: 0.0 where there was one, else the seconds until there is."""
+        """Take a token: 0.0 if there was one, else the seconds until there is."""
         if not self._rate:
             return 0.0
         now = time.monotonic()

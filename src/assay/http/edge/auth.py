@@ -1,9 +1,9 @@
 """Who is calling, and may they?
 
-A caller shows a key in ``Authorization: Bearer`` or ``X-API-Key``; a browser that signed in with
-one shows a session cookie. Keys never stand in an address. As long as no key was ever
-made and only this machine can reach the service, whoever calls may do everything; a service whose
-last key has ended stays closed.
+A caller sends a key in ``Authorization: Bearer`` or ``X-API-Key``; a browser that signed in with
+one sends a session cookie. Keys are never part of an address. As long as no key was ever made and
+only this machine can reach the service, every caller may do everything; a service whose last key
+has expired stays closed.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Caller:
     who: str = ""
 
     def may(self, scope: str) -> bool:
-        """Whether the caller may do what a scope stands for."""
+        """Whether the caller has a scope."""
         return scope in self.scopes or "admin" in self.scopes
 
 
 class Keyring:
-    """The keys, and the sessions of browsers that showed one."""
+    """The keys, and the sessions of browsers that signed in with one."""
 
     def __init__(self, keys: Keys, *, loopback: bool) -> None:
         self._keys = keys
@@ -50,18 +50,18 @@ class Keyring:
 
     @property
     def open(self) -> bool:
-        """Whether everybody may do everything: never again once there was a key."""
+        """Whether every caller may do everything: never again once there was a key."""
         return self._loopback and not self._keys.any()
 
     def active(self) -> int:
-        """How many keys can be used now."""
+        """How many keys are valid now."""
         return self._keys.active()
 
     def caller(self, headers: Mapping[bytes, bytes], address: str) -> Caller:
-        """Who sent these headers; a key that is wrong is refused even where none is needed."""
-        shown = _shown(headers)
-        if shown is not None:
-            return _as_caller(self._key(shown))
+        """Who sent these headers; a wrong key is refused even if none is needed."""
+        sent = _sent_key(headers)
+        if sent is not None:
+            return _as_caller(self._key(sent))
         session = self._session(headers)
         if session is not None:
             return _as_caller(session)
@@ -69,11 +69,13 @@ class Keyring:
             return Caller(f"address {address}", frozenset(SCOPES))
         return Caller(f"address {address}", frozenset())
 
-    def open_session(self, shown: str) -> str:
-        """A cookie's value for a browser that showed a valid key."""
-        key = self._key(shown)
+    def open_session(self, sent: str) -> str:
+        """The value of a session cookie for a browser that sent a valid key."""
+        key = self._key(sent)
         now = time.monotonic()
-        self._sessions = {token: held for token, held in self._sessions.items() if held[1] > now}
+        self._sessions = {
+            token: session for token, session in self._sessions.items() if session[1] > now
+        }
         while len(self._sessions) >= MAX_SESSIONS:
             self._sessions.pop(next(iter(self._sessions)))
         token = secrets.token_urlsafe(32)
@@ -84,8 +86,8 @@ class Keyring:
         """Forget a session."""
         self._sessions.pop(token, None)
 
-    def _key(self, shown: str) -> KeyRow:
-        key = self._keys.shown(shown)
+    def _key(self, sent: str) -> KeyRow:
+        key = self._keys.shown(sent)
         if key is None:
             raise unknown_caller("the API key is not valid")
         return key
@@ -100,19 +102,20 @@ class Keyring:
 
 
 def requires(scope: str) -> object:
-    """A dependency of a route: the caller must hold this scope."""
+    """A dependency of a route: the caller must have this scope."""
 
-    async def check(request: Request) -> Caller:  # not a thread for each look
+    async def check(request: Request) -> Caller:  # async: no thread is needed
         caller: Caller = request.scope["assay.caller"]
         if caller.may(scope):
             return caller
         if not caller.scopes:
-            raise unknown_caller("this service wants an API key")
+            raise unknown_caller("this service needs an API key")
         raise ProblemError(
             403,
             "forbidden",
             f"the API key does not have the scope {scope}",
-            hint=f"assay keys create NAME --scope {scope}",
+            hint=f"use a key with it; whoever runs the service makes one: "
+            f"assay keys create NAME --scope {scope}",
         )
 
     return check
@@ -122,7 +125,7 @@ def _as_caller(key: KeyRow) -> Caller:
     return Caller(f"key {key.key_id}", frozenset(key.scopes), key.name)
 
 
-def _shown(headers: Mapping[bytes, bytes]) -> str | None:
+def _sent_key(headers: Mapping[bytes, bytes]) -> str | None:
     plain = headers.get(b"x-api-key")
     if plain is not None:
         return plain.decode("latin-1").strip()
@@ -130,12 +133,12 @@ def _shown(headers: Mapping[bytes, bytes]) -> str | None:
     if not kind:
         return None
     if kind.lower() != "bearer":
-        raise unknown_caller("the Authorization header must hold a Bearer key")
+        raise unknown_caller("the Authorization header must be: Bearer KEY")
     return rest.strip()
 
 
 def unknown_caller(detail: str) -> ProblemError:
-    """Refused for want of a valid key."""
+    """The refusal of a caller without a valid key."""
     return ProblemError(
         401,
         "unauthorized",

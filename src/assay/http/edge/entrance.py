@@ -1,7 +1,7 @@
-"""Is this request addressed to us, in a form that we read?
+"""Is this request meant for this service, in a form that it reads?
 
-Cheap looks at the head of a request, before anything is parsed: the Host (against rebinding), the
-Origin (against other sites' forms), the encoding of the address and the kind of body.
+Cheap checks of the head of a request, before anything is parsed: the Host (against DNS rebinding),
+the Origin (against forms of other sites), the encoding of the address and the kind of body.
 """
 
 from __future__ import annotations
@@ -25,32 +25,34 @@ OTHER_BODIES = {
     "/v1/testsets/validate": ("application/yaml", "text/yaml"),
     "/v1/evaluate": ("application/yaml", "text/yaml"),
 }
-"""Where something else than JSON may be sent."""
+"""Paths that take something other than JSON."""
 
 
 def refusal(exchange: Exchange, allowed_hosts: frozenset[str]) -> Problem | None:
-    """Why a request is not even looked at; None where nothing speaks against it."""
+    """Why a request is refused before it is read; None if nothing is wrong."""
     scope, headers = exchange.scope, exchange.headers
     host = headers.get(b"host", b"").decode("latin-1").lower()
     if _PORT.sub("", host) not in allowed_hosts:
         return Problem(
             421,
             "unknown_host",
-            "the service is not known under this Host",
-            "list the name under allowed_hosts in assay.yaml",
+            "this service does not answer to this Host",
+            "use its own name, or add this one to allowed_hosts in assay.yaml",
         )
     return _foreign(scope, headers, host) or _address(scope) or _body(scope, headers)
 
 
 def _foreign(scope: Scope, headers: dict[bytes, bytes], host: str) -> Problem | None:
-    """Pages of other sites may not make a browser change anything here."""
+    """A page of another site must not make a browser change anything here."""
     if scope["method"] in _SAFE_METHODS:
         return None
     origin = headers.get(b"origin")
     if origin is None:
         if not _takes_forms(scope["path"]):
             return None
-        return Problem(403, "foreign_origin", "a form comes with the Origin of its page", None)
+        return Problem(
+            403, "foreign_origin", "a form must be sent with the Origin of its page", None
+        )
     if origin.decode("latin-1").lower().partition("://")[2] == host:
         return None
     return Problem(403, "foreign_origin", "requests from other sites are refused", None)
@@ -73,7 +75,7 @@ def _address(scope: Scope) -> Problem | None:
         except UnicodeDecodeError:
             return _bad(name, "not UTF-8")
         if "\0" in text:
-            return _bad(name, "must not hold U+0000")
+            return _bad(name, "must not contain U+0000")
     return None
 
 

@@ -1,4 +1,4 @@
-"""What is known of one request while it is on its way, and what goes onto every answer?"""
+"""What is known about one request until it is answered, and what has every answer?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_STORE = (b"cache-control", b"no-store")
 
 
 class Exchange:
-    """One request and its answer: puts headers on, remembers status and time."""
+    """One request and its answer: adds headers, remembers status and duration."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -54,13 +54,14 @@ class Exchange:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Its duration so far."""
         return time.perf_counter() - self._began
 
     async def send(self, message: Message) -> None:
         """Pass a message on, with our headers on the first.
 
-        A refusal may leave before the body has come: the rest is dropped and the connection ends.
+        A refusal may be sent before the whole body has arrived: the rest of the body is discarded
+        and the connection closed.
         """
         if message["type"] == "http.response.start":
             self.status = message["status"]
@@ -81,7 +82,7 @@ class Exchange:
         await self._send(message)
 
     async def refuse(self, problem: Problem) -> None:
-        """Answer with a problem, unless an answer is on its way already."""
+        """Answer with a problem, unless an answer has been started."""
         if self.started:
             return
         body, kind = answer(problem, self)
@@ -97,7 +98,7 @@ class Exchange:
         await self.send({"type": "http.response.body", "body": shown})
 
     async def _linger(self) -> None:
-        """Read and drop the rest for a moment: closing at once would drop our answer as well."""
+        """Read and discard the rest for a moment: closing at once would lose our answer as well."""
         dropped = 0
         try:
             async with asyncio.timeout(LINGER_SECONDS):
@@ -111,12 +112,12 @@ class Exchange:
 
 
 def has_body(headers: dict[bytes, bytes]) -> bool:
-    """Whether a request says that a body follows."""
+    """Whether a request announces a body."""
     return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
 
 
 def _request_id(given: bytes | None) -> str:
-    """The caller's own id where it is harmless, else a new one."""
+    """The caller's own id if it is harmless, else a new one."""
     if given is not None and _REQUEST_ID.fullmatch(given):
         return given.decode("ascii")
     return secrets.token_hex(8)

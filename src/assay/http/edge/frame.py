@@ -1,8 +1,8 @@
 """What happens to every request before its route, and to every answer after it?
 
-In this order: a request id; is it addressed to us; who calls; do they ask too often; a deadline; a
-body that is counted; a watch for the client to leave; a slot at the gate of this kind of work. What
-ends a request on the way ends in a problem; every end is counted and logged.
+In this order: a request id, the checks of ``entrance``, the caller, the rate limit, a deadline, the
+body within its limits, a watch for a client that leaves, and a slot at the gate of this kind of
+work. Whatever fails on the way is answered with a problem; every request is counted and logged.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from assay.http.edge.inbound import Inbound
 from assay.http.service import Service
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""Answered whatever the load and whoever asks."""
-SIGNING = frozenset({"/sign-in", "/sign-out"})
-"""Where a body may come from somebody without a key; it must be small."""
+"""Answered under any load, to any caller."""
+SIGN_IN_PATHS = frozenset({"/sign-in", "/sign-out"})
+"""Paths that take a body from callers without a key; it must be small."""
 
 
 class Frame:
@@ -40,7 +40,7 @@ class Frame:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection's request."""
+        """Serve one request."""
         if scope["type"] == "lifespan":
             await self.application(scope, receive, send)
             return
@@ -56,11 +56,11 @@ class Frame:
             await exchange.refuse(problems.of_error(error))
         except FullError as full:
             self._service.metrics.refused(full.gate)
-            await exchange.refuse(problems.busy(f"too many requests wait for {full.gate}"))
+            await exchange.refuse(problems.busy(f"too many requests are waiting for {full.gate}"))
         except TimeoutError:
             await exchange.refuse(self._late(exchange))
         except ClientDisconnect:
-            pass  # left before all of the body was here: nobody to answer
+            pass  # left before the whole body had arrived: nobody to answer
         except asyncio.CancelledError:
             if not exchange.disconnected:
                 raise
@@ -82,22 +82,22 @@ class Frame:
         try:
             caller = service.keyring.caller(exchange.headers, address)
         except HTTPException as wrong:
-            # whoever guesses keys is slowed down as well
-            often = self._asked_too_often(f"wrong key from {address}")
-            await exchange.refuse(often or problems.of_http(wrong))
+            # guessing keys is slowed down, too
+            limited = self._over_rate(f"wrong key from {address}")
+            await exchange.refuse(limited or problems.of_http(wrong))
             return
         scope["assay.caller"] = caller
-        often = None if _uncounted(path) else self._asked_too_often(caller.name)
-        if often is not None:
-            await exchange.refuse(often)
+        limited = None if _unlimited(path) else self._over_rate(caller.name)
+        if limited is not None:
+            await exchange.refuse(limited)
             return
-        if not (caller.scopes or exchange.body_complete or path in SIGNING):
-            # routes say this as well, but only after the body was read and parsed
-            await exchange.refuse(unknown_caller("this service wants an API key").problem)
+        if not (caller.scopes or exchange.body_complete or path in SIGN_IN_PATHS):
+            # routes refuse this as well, but only after the body was read
+            await exchange.refuse(unknown_caller("this service needs an API key").problem)
             return
         await self._admitted(exchange, receive, path)
 
-    def _asked_too_often(self, caller: str) -> problems.Problem | None:
+    def _over_rate(self, caller: str) -> problems.Problem | None:
         wait = self._service.rates.wait_for(caller)
         if not wait:
             return None
@@ -113,7 +113,7 @@ class Frame:
         service = self._service
         task = asyncio.current_task()
         assert task is not None
-        most = limits.SMALL_BODY_BYTES if path in SIGNING else limits.MAX_BODY_BYTES
+        most = limits.SMALL_BODY_BYTES if path in SIGN_IN_PATHS else limits.MAX_BODY_BYTES
         inbound = Inbound(receive, exchange, task.cancel, most)
         async with AsyncExitStack() as stack:
             stack.callback(inbound.close)
@@ -128,21 +128,24 @@ class Frame:
             await self.application(exchange.scope, inbound.receive, exchange.send)
 
     def _late(self, exchange: Exchange) -> problems.Problem:
-        """The deadline has passed: while the body was still coming, or while we worked."""
+        """The deadline has passed, either while the body was arriving or during the work."""
         if exchange.body_complete:
             return problems.Problem(
-                504, "deadline", "the request took too long", "ask for less, or as a job"
+                504,
+                "deadline",
+                "the request took too long",
+                "ask for less, or send Prefer: respond-async where the route offers it",
             )
         return problems.Problem(408, "slow_body", "the body did not arrive in time", None)
 
 
-def _uncounted(path: str) -> bool:
-    """Whether a request is none of those that a caller has so many of: probes, parts of pages."""
+def _unlimited(path: str) -> bool:
+    """Whether a request is exempt from the rate limit: probes, and files of pages."""
     return path in OPEN_PATHS or path == "/ui/style.css" or path.startswith("/static/")
 
 
 def _forget_cancellation() -> None:
-    """The client is gone and the work has ended; the task that serves the connection goes on."""
+    """The client has left and the work has ended; the task of the connection goes on."""
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()

@@ -1,8 +1,8 @@
-"""How is a body read that may be too large, too slow or never end, from a client that may leave?
+"""How is a body read that may be too large, too slow or endless, from a client that may leave?
 
-Bytes are counted while they come, and the application sees the body once all of it is there: who
-sends slowly keeps nobody from working. Then somebody watches for the client to go away; the work
-for a client that has gone is cancelled.
+Bytes are counted as they arrive, and the application gets the body once it is complete, so that a
+slow sender holds up nobody. After that a task watches for the client to leave, and cancels the work
+for one that has left.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.http.edge.problems import ProblemError
 
 
 class Inbound:
-    """The messages of one request, counted and watched; ``most`` is what the body may have."""
+    """The messages of one request, counted and watched; the body may have ``most`` bytes."""
 
     def __init__(
         self, receive: Receive, exchange: Exchange, cancel: Callable[[], object], most: int
@@ -35,9 +35,9 @@ class Inbound:
         self._watch: asyncio.Task[None] | None = None
 
     async def begin(self) -> bool:
-        """Read a small body, or the beginning of a large one; False where more is to come.
+        """Read a small body, or the beginning of a large one; False if there is more.
 
-        A body that says it is too large is refused.
+        A body that announces too many bytes is refused.
         """
         length = self._exchange.headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > self._most:
@@ -46,18 +46,18 @@ class Inbound:
         return self._watch is not None
 
     async def rest(self) -> None:
-        """Read what is still to come."""
+        """Read the remainder."""
         await self._read(self._most)
 
     async def receive(self) -> Message:
-        """The next message, as the application sees it."""
+        """The next message for the application."""
         if self._held:
             return self._held.popleft()
         await self._gone.wait()
         return {"type": "http.disconnect"}
 
     async def _read(self, enough: int) -> None:
-        """Read until the body is complete, or until there is more than enough of it."""
+        """Read until the body is complete, or until there is more than ``enough`` of it."""
         while self._watch is None and self._seen <= enough:
             message = await self._receive()
             if message["type"] == "http.disconnect":
@@ -91,6 +91,6 @@ class Inbound:
         return ProblemError(
             413,
             "too_large",
-            f"the body is larger than {self._most} bytes",
-            hint="send less at once; the caps are listed by: assay config limits",
+            f"the body is larger than {self._most:,} bytes",
+            hint="send it in smaller parts",
         )

@@ -1,8 +1,8 @@
-"""What does the service write down about what it does?
+"""What does the service log?
 
-One JSON object a line on stderr. Values are escaped, so that nothing a client sends can forge a
-line; the words of queries never stand here. A thread does the writing: whoever reads the log too
-slowly, or not at all, holds up nobody, and lines that find no place are counted.
+One JSON object per line on stderr. Values are escaped, so that nothing a client sends can forge a
+line; the text of queries is never logged. A thread does the writing: a slow or absent reader of the
+log holds up nobody, and lines for which there is no room are counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LogWriter:
         self._thread.start()
 
     def write(self, text: str) -> None:
-        """Have a line written soon; where too many wait already, it is only counted."""
+        """Have a line written soon; if too many are waiting, it is only counted."""
         try:
             self._lines.put_nowait(text)
         except queue.Full:
@@ -42,7 +42,7 @@ class LogWriter:
         """Lines are flushed as they are written."""
 
     def close(self, seconds: float = 2.0) -> None:
-        """Wait for what was written so far, though not for ever, and let the thread go."""
+        """Wait a while for pending lines, and end the thread."""
         until = time.monotonic() + seconds
         try:
             self._lines.put(None, timeout=seconds)
@@ -59,12 +59,12 @@ class LogWriter:
                     self._dropped -= lost
                 self._stream.write(text)
                 self._stream.flush()
-            except (OSError, ValueError):  # nobody reads, or the stream was closed
+            except (OSError, ValueError):  # nobody reads, or the stream is closed
                 self._dropped += 1
 
 
 def service_log(stream: TextIO | LogWriter | None = None) -> FilteringBoundLogger:
-    """A logger of its own, which leaves the settings of other loggers in this process alone."""
+    """A logger that leaves the settings of other loggers in this process alone."""
     import structlog
 
     return structlog.wrap_logger(  # type: ignore[no-any-return]

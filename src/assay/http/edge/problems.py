@@ -1,15 +1,15 @@
-"""What does every answer look like that is not a success?
+"""What does an error look like over HTTP?
 
 One shape for every 4xx and 5xx: ``application/problem+json`` (RFC 9457) with a stable ``code``, the
-``request_id`` that also stands in the log, what to do next as ``hint``, and one entry in ``errors``
-per thing that is wrong. No traceback, no path and no value longer than a line ever leaves.
-``ui/problem_page.py`` shows the same to people.
+``request_id`` that is also in the log, what to do next as ``hint``, and one entry in ``errors`` per
+thing that is wrong. It never has a traceback, a path or a long value. People get the same as a page
+(``pages/problem_page.py``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -17,10 +17,11 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from assay.errors import AssayError, PlacedError
+from assay.errors import Problem as FileProblem
 
 MEDIA_TYPE = "application/problem+json"
 MAX_SHOWN = 50
-"""Entries in ``errors``; a body can be wrong in a million places."""
+"""The most entries in ``errors``; a body can be wrong in a million places."""
 MAX_MESSAGE = 1_000
 
 
@@ -34,7 +35,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One refusal or failure, before it becomes bytes."""
+    """One refusal or failure."""
 
     status: int
     code: str
@@ -62,7 +63,7 @@ class Problem:
 
 
 class ProblemError(HTTPException):
-    """Ends a request with a problem, from wherever it is raised."""
+    """Ends a request with a problem."""
 
     def __init__(
         self,
@@ -79,13 +80,13 @@ class ProblemError(HTTPException):
 
 
 def busy(detail: str, *, status: int = 503, code: str = "overloaded", after: int = 1) -> Problem:
-    """Refused because too much is going on; says when to come back."""
+    """A refusal under load, with the time to try again after."""
     hint = f"try again after {after} s" if after > 1 else "try again after a second"
     return Problem(status, code, detail, hint, headers={"retry-after": str(after)})
 
 
 def of_error(error: AssayError) -> Problem:
-    """An error of ours as a problem."""
+    """The problem that an error of ours stands for."""
     faults = _faults(error)
     headers = {"retry-after": "1"} if error.http_status in {429, 503} else {}
     return Problem(
@@ -94,15 +95,23 @@ def of_error(error: AssayError) -> Problem:
 
 
 def _faults(error: AssayError) -> tuple[Fault, ...]:
-    """One entry per problem of a file, or the place of the only one."""
+    """One entry per problem of a file, or the only one."""
     listed = getattr(error, "problems", None)
     if listed is not None:
-        return tuple(Fault(str(one.query_id or one.line or "input"), one.message) for one in listed)
+        return faults_of(listed)
     return (Fault("input", error.message),) if isinstance(error, PlacedError) else ()
 
 
+def faults_of(problems: Iterable[FileProblem]) -> tuple[Fault, ...]:
+    """The problems of a file, each with the query or line that it is about."""
+    return tuple(
+        Fault(str(problem.query_id or problem.line or "input"), problem.message)
+        for problem in problems
+    )
+
+
 def of_http(error: HTTPException) -> Problem:
-    """A refusal by the framework: unknown path, wrong method, unreadable body."""
+    """A refusal of the framework: unknown path, wrong method, unreadable body."""
     if isinstance(error, ProblemError):
         return error.problem
     known = {404: "not_found", 405: "method_not_allowed", 400: "bad_request"}
@@ -111,7 +120,7 @@ def of_http(error: HTTPException) -> Problem:
 
 
 def of_validation(errors: Sequence[Any]) -> Problem:
-    """What the wire models refuse, field by field, without echoing what was sent."""
+    """What the wire models reject, field by field, without echoing what was sent."""
     faults = tuple(
         Fault(".".join(str(part) for part in error["loc"]), _reason(error)) for error in errors
     )
@@ -123,7 +132,7 @@ def of_validation(errors: Sequence[Any]) -> Problem:
 
 
 def internal() -> Problem:
-    """A defect of ours; the log has the rest."""
+    """A defect of ours; the log has the details."""
     return Problem(
         500, "internal", "the service failed in a way it should not", "report the request_id"
     )
@@ -131,7 +140,7 @@ def internal() -> Problem:
 
 def _reason(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
-        return "not known here"
+        return "unknown"
     message = str(error["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
 

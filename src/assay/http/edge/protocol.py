@@ -1,7 +1,7 @@
-"""How does the service answer what is not even HTTP, and how long does it wait for a head?
+"""How does the service answer what is not HTTP, and how long does it wait for a client?
 
-Uvicorn's own protocol, with three things mended: its refusals have the shape of all others, and a
-client that sends its headers a byte a minute, or does not read its answer, is cut off.
+Uvicorn's own protocol with three changes: its refusals have the shape of all others, and clients
+that send their headers too slowly, or do not read the answer, are cut off.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from assay.http.edge.problems import MEDIA_TYPE, Problem, busy
 
 HEAD_SECONDS = 10.0
 READ_SECONDS = 30.0
-"""How long a client may leave an answer lying; connections are few, and this one is held."""
+"""How long a client may leave an answer unread; the number of connections is limited."""
 LINGER_SECONDS = 1.0
 
 
 class Protocol(H11Protocol):
-    """HTTP/1.1 with a deadline for the head, and one for taking the answer."""
+    """HTTP/1.1 with a deadline for the head, and one for reading the answer."""
 
     read_seconds = READ_SECONDS
     _head_timer: asyncio.TimerHandle | None = None
@@ -31,7 +31,7 @@ class Protocol(H11Protocol):
     _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has come; its first request must follow soon."""
+        """A client has connected; its first request must follow soon."""
         super().connection_made(transport)
         if len(self.connections) > limits.MAX_CONNECTIONS:
             self._answer(busy("too many connections"))
@@ -39,9 +39,9 @@ class Protocol(H11Protocol):
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come; between two requests the keep-alive timer of uvicorn holds."""
+        """Bytes have arrived; between two requests the keep-alive timer of uvicorn applies."""
         if self._refused:
-            return  # our answer is on its way; closing while bytes still come would drop it
+            return  # closing while bytes still arrive would lose the answer we have sent
         if self._head_timer is None and self.conn.their_state is h11.IDLE:
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
         super().data_received(data)
@@ -49,19 +49,19 @@ class Protocol(H11Protocol):
             self._stop_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has gone."""
+        """The client has left."""
         self._stop_timer()
         self._stop_waiting()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client does not take what we send: it has a while to go on."""
+        """The client does not read what we send; it has some time to go on."""
         super().pause_writing()
         self._stop_waiting()
         self._read_timer = self.loop.call_later(self.read_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It goes on."""
+        """The client reads again."""
         self._stop_waiting()
         super().resume_writing()
 
@@ -72,7 +72,7 @@ class Protocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what could not be read as HTTP."""
-        problem = Problem(400, "bad_http", msg, "the head may have 64 KiB")
+        problem = Problem(400, "bad_http", msg, "send HTTP/1.1 with a head of at most 64 KiB")
         self._answer(problem)
 
     def _head_is_late(self) -> None:

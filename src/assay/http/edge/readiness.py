@@ -1,4 +1,4 @@
-"""What keeps this service from answering searches?"""
+"""Can this service answer searches, and if not, why?"""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
 
 PATIENCE_S = 0.5
-"""So long a probe waits for an index that is being opened; probes give up after a second."""
+"""How long a probe waits while the index is being opened; probes give up after a second."""
 
 
 async def readiness(service: Service) -> dict[str, str]:
-    """The parts that are not ready, each with the reason; empty where all is well."""
+    """The parts that are not ready, each with the reason; empty if all is well."""
     opening = service.warm_up.begin()
-    with suppress(Exception):  # how it ended is asked below
+    with suppress(Exception):  # its outcome is read below
         await asyncio.wait_for(asyncio.wrap_future(opening), PATIENCE_S)
     return await service.work(lambda: faults(service, opening))
 
 
 def faults(service: Service, opening: Future[Searcher]) -> dict[str, str]:
-    """The same, as far as the opening of the index has come."""
-    found: dict[str, str] = {}
+    """The same for the present state of ``opening``."""
+    missing: dict[str, str] = {}
     if service.stopping.is_set():
-        found["service"] = "shutting down"
+        missing["service"] = "shutting down"
     try:
         service.workspace.store.last_change()
     except AssayError as error:
-        found["store"] = error.message
-        return found
+        missing["store"] = error.message
+        return missing
     if not opening.done():
-        found["index"] = "the index is being opened"
-        return found
+        missing["index"] = "the index is being opened"
+        return missing
     try:
         searcher = opening.result()
     except ProblemError as problem:
-        found["index"] = problem.problem.detail
-        return found
+        missing["index"] = problem.problem.detail
+        return missing
     wanted = searcher.defaults.components
     states = searcher.components
-    return found | {name: states[name] for name in wanted if states[name] != "ready"}
+    return missing | {name: states[name] for name in wanted if states[name] != "ready"}

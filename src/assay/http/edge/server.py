@@ -1,7 +1,7 @@
-"""How does the service start, and how does it end without losing anything?
+"""How does the service start, and how does it stop without losing anything?
 
-SIGTERM or Ctrl-C: no new connections, requests that were accepted are finished, running jobs are
-marked as interrupted (a later start goes on with them), files are closed.
+On SIGTERM or Ctrl-C it accepts no new connections, finishes the requests it has accepted, marks
+running jobs as interrupted (a later start resumes them), and closes its files.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from assay.http.settings import refuse_open_bind
 
 BACKLOG = 512
 SWITCH_SECONDS = 0.0001
-"""How long a searching thread may keep the event loop waiting; Python's own 5 ms add up."""
+"""How long a searching thread may hold up the event loop; Python's default of 5 ms adds up."""
 
 
 class _Server(uvicorn.Server):
-    """Tells the service when the end begins, so that streams do not hold it up."""
+    """Tells the service when it is about to stop, so that streams do not hold it up."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -60,7 +60,7 @@ def serve(service: Service, listener: socket.socket) -> None:
 
 
 def listen(service: Service) -> socket.socket:
-    """A listening socket, once it is sure that not everybody may come in."""
+    """A listening socket; refused if strangers could reach a service without keys."""
     settings = service.settings
     refuse_open_bind(settings, service.keyring.active())
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
@@ -74,6 +74,6 @@ def listen(service: Service) -> socket.socket:
         listener.close()
         raise ConfigError(
             f"cannot listen on {settings.host}:{settings.port}: {problem.strerror}",
-            hint="choose another with --port, or stop what listens there",
+            hint="choose another port with --port, or stop what listens there",
         ) from None
     return listener

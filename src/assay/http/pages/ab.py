@@ -7,10 +7,10 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.http.pages.computed import ab_summary
-from assay.http.pages.pages import Reader, ServiceOf, cli, curl_post, page
-from assay.http.pages.pages import router as new_router
-from assay.http.pages.pick import pick
+from assay.http.pages.page import Reader, ServiceOf, cli, curl_post, page
+from assay.http.pages.page import router as new_router
+from assay.http.pages.page_cache import ab_summary
+from assay.http.pages.run_pair import run_pair_form
 from assay.render.svg import ForestRow, forest_plot
 
 router = new_router()
@@ -25,7 +25,7 @@ async def ab_page(
     """The statistics of two runs."""
     del caller
     if not a or not b:
-        return await pick(request, service, "/ab", "A/B test", (a, b))
+        return await run_pair_form(request, service, "/ab", "A/B test", (a, b))
 
     def work() -> dict[str, Any]:
         found = ab_summary(service, a, b)

@@ -11,13 +11,12 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.annotation.agreement import KAPPA_FLOOR
-from assay.app.annotation import Desk, open_desk, open_desks
+from assay.app.annotation import KAPPA_FLOOR, Desk, open_desk, open_desks
 from assay.errors import InputError
 from assay.http.edge.auth import Caller
 from assay.http.edge.problems import ProblemError
-from assay.http.pages.pages import Annotator, Evaluator, Reader, ServiceOf, cli, form_of, page
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.page import Annotator, Evaluator, Reader, ServiceOf, cli, form_of, page
+from assay.http.pages.page import router as new_router
 from assay.http.service import Service
 from assay.model.document import check_id
 

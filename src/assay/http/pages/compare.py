@@ -16,13 +16,13 @@ from assay.app.held_out import masked_outcomes
 from assay.errors import UsageError
 from assay.evaluation.compare import ComparisonKind, QueryComparison
 from assay.http.edge.auth import Caller
-from assay.http.pages.computed import ab_summary
-from assay.http.pages.held_out import WORDS, Masking, asks, masking
+from assay.http.pages.held_out import MASK, Masking, masking, reveals
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl_post, page
-from assay.http.pages.pages import router as new_router
-from assay.http.pages.pick import pick
-from assay.http.pages.slopes import lines, slope_lines, why
+from assay.http.pages.page import Reader, ServiceOf, address, cli, curl_post, page
+from assay.http.pages.page import router as new_router
+from assay.http.pages.page_cache import ab_summary
+from assay.http.pages.query_pair import explanation, ranked_lines, slope_chart
+from assay.http.pages.run_pair import run_pair_form
 from assay.http.service import Service
 from assay.plural import counted
 from assay.render.compare_page import compare_page as one_file
@@ -48,7 +48,7 @@ FORMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class QueryFilters:
     """The filters of the list of queries."""
 
     a: str
@@ -84,9 +84,9 @@ async def compare(request: Request, service: ServiceOf, caller: Reader) -> Respo
     ticked = params.getlist("run")
     if ticked:
         return _ticked(ticked)
-    chosen = _chosen(params.get, "on" if asks(request, caller) else "")
+    chosen = _chosen(params.get, "on" if reveals(request, caller) else "")
     if not chosen.a or not chosen.b:
-        return await pick(request, service, "/compare", "Compare", (chosen.a, chosen.b))
+        return await run_pair_form(request, service, "/compare", "Compare", (chosen.a, chosen.b))
     number = page_number(params.get("page"))
 
     def work() -> dict[str, Any]:
@@ -116,18 +116,18 @@ async def one_query(
     def work() -> dict[str, Any]:
         found, mask = _masked(request, service, caller, (a, b), {query})
         pair = query_pair(service.workspace, found, query)
-        a_side, b_side = masked_outcomes([pair.a, pair.b], mask.hidden, WORDS)
+        a_side, b_side = masked_outcomes([pair.a, pair.b], mask.hidden, MASK)
         pair = replace(pair, a=a_side, b=b_side)
-        left = lines(pair.a, pair.grades_a, pair.b)
-        right = lines(pair.b, pair.grades_b, pair.a)
+        left = ranked_lines(pair.a, pair.grades_a, pair.b)
+        right = ranked_lines(pair.b, pair.grades_b, pair.a)
         return {
             "found": found,
             "masking": mask,
             "pair": pair,
             "left": left,
             "right": right,
-            "slopes": slope_lines(left, right),
-            "why": why(pair) if query not in mask.hidden else "",
+            "slopes": slope_chart(left, right),
+            "why": explanation(pair) if query not in mask.hidden else "",
         }
 
     return page(request, "ui/compare_query.html", block="detail", **await service.work(work))
@@ -153,7 +153,7 @@ async def export(
             return ab_markdown(found.result)
         queries = tuple(found.queries.values())
         one, other = (
-            replace(run, outcomes=masked_outcomes(run.outcomes, mask.hidden, WORDS))
+            replace(run, outcomes=masked_outcomes(run.outcomes, mask.hidden, MASK))
             for run in map(service.workspace.stored_run, (found.a.run_id, found.b.run_id))
         )
         other = replace(other, test_set=replace(other.test_set, queries=queries))
@@ -169,8 +169,8 @@ def _ticked(runs: Sequence[str]) -> Response:
     return RedirectResponse(address("/compare", {"a": runs[1], "b": runs[0]}), 303)
 
 
-def _chosen(given: Any, reveal: str) -> Chosen:
-    chosen = Chosen(
+def _chosen(given: Any, reveal: str) -> QueryFilters:
+    chosen = QueryFilters(
         a=given("a", "").strip(),
         b=given("b", "").strip(),
         kind=given("kind", ""),
@@ -197,10 +197,10 @@ def _masked(
     found = ab_summary(service, *refs)
     held = found.held_out if only is None else found.held_out.intersection(only)
     mask = masking(request, service, caller, held, found.b)
-    return found.without(mask.hidden, WORDS), mask
+    return found.without(mask.hidden, MASK), mask
 
 
-def _values(found: AbSummary, chosen: Chosen, number: int) -> dict[str, Any]:
+def _values(found: AbSummary, chosen: QueryFilters, number: int) -> dict[str, Any]:
     rows = _filtered(found, chosen)
     start = (number - 1) * PAGE
     of_type = [row for row in found.result.compared.per_query if _fits(found, chosen, row)]
@@ -221,7 +221,7 @@ def _values(found: AbSummary, chosen: Chosen, number: int) -> dict[str, Any]:
     }
 
 
-def _filtered(found: AbSummary, chosen: Chosen) -> list[QueryComparison]:
+def _filtered(found: AbSummary, chosen: QueryFilters) -> list[QueryComparison]:
     rows = [
         row
         for row in found.result.compared.per_query
@@ -239,7 +239,7 @@ def _filtered(found: AbSummary, chosen: Chosen) -> list[QueryComparison]:
     return sorted(rows, key=place)
 
 
-def _fits(found: AbSummary, chosen: Chosen, row: QueryComparison) -> bool:
+def _fits(found: AbSummary, chosen: QueryFilters, row: QueryComparison) -> bool:
     if chosen.query_type and query_type_of(found, row.query_id) != chosen.query_type:
         return False
     words = f"{row.query_id} {found.queries[row.query_id].query_text}".lower()
@@ -252,7 +252,7 @@ def query_type_of(found: AbSummary, query_id: str) -> str:
     return "" if kind is None else kind.value
 
 
-def _points(found: AbSummary, chosen: Chosen) -> Markup:
+def _points(found: AbSummary, chosen: QueryFilters) -> Markup:
     """Every query by the first measure; of very many, those that changed most."""
     rows = _filtered(found, chosen)
     if len(rows) > MOST_POINTS:

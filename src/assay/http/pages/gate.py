@@ -13,10 +13,10 @@ from assay.app.held_out import hidden_in, masked_gate
 from assay.evaluation.defaults import GATE_LIMIT
 from assay.evaluation.gate import GateReport
 from assay.http.edge.auth import Caller
-from assay.http.pages.computed import computed, run_version
-from assay.http.pages.held_out import WORDS, Masking, masking
-from assay.http.pages.pages import Reader, ServiceOf, cli, curl_post, page
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.held_out import MASK, Masking, masking
+from assay.http.pages.page import Reader, ServiceOf, cli, curl_post, page
+from assay.http.pages.page import router as new_router
+from assay.http.pages.page_cache import cached, run_version
 from assay.http.service import Service
 from assay.model.run_store import BASELINE
 from assay.render.gate import gate_markdown, gate_tables
@@ -78,7 +78,7 @@ def _masked_ruling(
     report, held = _ruling(service, asked)
     info = service.workspace.runs.run(report.current)
     mask = masking(request, service, caller, held, info)
-    return masked_gate(report, mask.hidden, WORDS), mask
+    return masked_gate(report, mask.hidden, MASK), mask
 
 
 def _ruling(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset[str]]:
@@ -94,4 +94,4 @@ def _ruling(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset
         named = {one.query_id for one in report.failing}
         return report, hidden_in(store.test_set(now.run_id)) & named
 
-    return computed(service, key, make)
+    return cached(service, key, make)

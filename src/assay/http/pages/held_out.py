@@ -10,12 +10,12 @@ from fastapi import Request
 
 from assay.app.held_out import Viewer, masked_query
 from assay.http.edge.auth import Caller
-from assay.http.pages.pages import address
+from assay.http.pages.page import address
 from assay.http.service import Service
 from assay.model.runs import RunInfo
 from assay.model.testset import GoldenQuery
 
-WORDS = "(held out)"
+MASK = "(held out)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,18 @@ class Masking:
 
     def masked(self, queries: Mapping[str, GoldenQuery]) -> Mapping[str, GoldenQuery]:
         """The queries, without the words and judgments of those that are hidden."""
-        masks = {
-            name: masked_query(queries[name], WORDS) for name in self.hidden if name in queries
-        }
+        masks = {name: masked_query(queries[name], MASK) for name in self.hidden if name in queries}
         return {**queries, **masks} if masks else queries
 
 
-def asks(request: Request, caller: Caller) -> bool:
+def reveals(request: Request, caller: Caller) -> bool:
     """Whether the address asks for what is held out, and the caller may see it."""
     return request.query_params.get("reveal") == "on" and caller.may("evaluate")
 
 
 def viewer_of(request: Request, service: Service, caller: Caller) -> Viewer:
     """What a page may show to this caller."""
-    return _viewer(service, caller, may_see=asks(request, caller))
+    return _viewer(service, caller, may_see=reveals(request, caller))
 
 
 def _viewer(service: Service, caller: Caller, *, may_see: bool) -> Viewer:
@@ -52,7 +50,7 @@ def _viewer(service: Service, caller: Caller, *, may_see: bool) -> Viewer:
         may_see,
         purpose=f"shown in the browser to {caller.name}",
         log=service.workspace.runs.log_held_out,
-        mask=WORDS,
+        mask=MASK,
     )
 
 
@@ -67,7 +65,7 @@ def masking(
 
 def masking_of(request: Request, caller: Caller, hidden: frozenset[str]) -> Masking:
     """The same where it is known already what is hidden."""
-    if asks(request, caller):
+    if reveals(request, caller):
         return Masking(hidden, "", "on")
     link = ""
     if hidden and caller.may("evaluate"):

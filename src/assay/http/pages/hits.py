@@ -28,7 +28,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class HitView:
     """One result; ``moved`` is its rank in the other pane minus its own, None: not there."""
 
     hit: SearchHit
@@ -41,7 +41,7 @@ class Shown:
     moved: int | None = None
 
 
-def shown_hits(response: SearchResponse, other: SearchResponse | None = None) -> list[Shown]:
+def hit_views(response: SearchResponse, other: SearchResponse | None = None) -> list[HitView]:
     """The results of a response; beside another one, with how far each has moved."""
     wanted = wanted_stems(response)
     most = max((hit.fused for hit in response.results), default=0.0)
@@ -59,10 +59,10 @@ def marked(found: Snippet) -> Markup:
     return Markup("").join([*parts, escape(found.text[at:])])
 
 
-def _shown(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int]) -> Shown:
+def _shown(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int]) -> HitView:
     chunk = hit.chunk
     before = ranks.get(chunk.chunk_id)
-    return Shown(
+    return HitView(
         hit=hit,
         title=marked(snippet(chunk.title, wanted, WHOLE)),
         summary=marked(snippet(chunk.text, wanted)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.http.pages.pages import address
+from assay.http.pages.page import address
 
 PAGE = 50
 MOST_PAGES = 1_000_000

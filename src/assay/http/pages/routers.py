@@ -11,12 +11,12 @@ from assay.http.pages import (
     gate,
     run,
     runs,
-    saving,
     search,
     session,
     style,
     testsets,
 )
+from assay.http.pages import save as saving
 
 PAGES: tuple[APIRouter, ...] = (
     style.router,

@@ -17,13 +17,13 @@ from assay.app.held_out import hidden_in, masked_fates
 from assay.app.runs import QueryScores
 from assay.evaluation.components import HYBRID
 from assay.evaluation.waterfall import Stage
-from assay.http.pages.computed import computed, run_version
-from assay.http.pages.held_out import WORDS, masking, masking_of, viewer_of
+from assay.http.pages.held_out import MASK, masking, masking_of, viewer_of
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.pages import Reader, ServiceOf, cli, curl, page
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.page import Reader, ServiceOf, cli, curl, page
+from assay.http.pages.page import router as new_router
+from assay.http.pages.page_cache import cached, run_version
+from assay.http.pages.query_pair import ranked_lines
 from assay.http.pages.runs import SMALL_N, row
-from assay.http.pages.slopes import lines
 from assay.model.runs import RunInfo
 from assay.plural import counted
 from assay.render.report_page import origin
@@ -67,7 +67,7 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
 
     def work() -> dict[str, Any]:
         info = service.workspace.runs.run(ref)
-        found = computed(
+        found = cached(
             service,
             ("scored", run_version(info)),
             lambda: runs.query_scores(service.workspace, info.run_id),
@@ -113,7 +113,7 @@ async def one_query(
             "masking": masking_of(request, caller, hidden),
             "query": found.query,
             "outcome": found.outcome,
-            "lines": lines(found.outcome, found.grades, found.outcome),
+            "lines": ranked_lines(found.outcome, found.grades, found.outcome),
             "expected": found.relevant,
         }
 
@@ -126,7 +126,7 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
 
     def work() -> dict[str, Any]:
         info = service.workspace.runs.run(ref)
-        view = computed(
+        view = cached(
             service,
             ("stages", run_version(info)),
             lambda: runs.stages(service.workspace, info.run_id),
@@ -135,7 +135,7 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
             return {"info": info, "found": None}
         held = hidden_in(view.result.test_set)
         mask = masking(request, service, caller, held, info)
-        fates = masked_fates(view.fates, mask.hidden, WORDS).fates
+        fates = masked_fates(view.fates, mask.hidden, MASK).fates
         misses = [one for one in fates if one.stage is not Stage.TOP]
         return {
             "info": info,

@@ -10,19 +10,17 @@ from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
 from assay.app import runs
-from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.pages import Evaluator, Reader, ServiceOf, cli, curl, form_of, page
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.page import Evaluator, Reader, ServiceOf, cli, curl, form_of, page
+from assay.http.pages.page import router as new_router
 from assay.http.service import Service
-from assay.measures.parse import parse_measures
 from assay.model.run_store import RunFilter
 from assay.model.runs import RunInfo, RunStatus
 from assay.render.svg import TrendPoint, trend
 
 router = new_router()
 
-NAMES = {measure.key: str(measure) for measure in parse_measures(HISTORY_MEASURES)}
+NAMES = {measure.key: str(measure) for measure in runs.headline_measures()}
 HEADLINES = tuple(NAMES)
 TREND = 100
 SMALL_N = 25
@@ -54,7 +52,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class RunFilters:
     """The filters of the list."""
 
     suite: str
@@ -80,7 +78,7 @@ async def runs_page(request: Request, service: ServiceOf, caller: Reader) -> Res
     """The list with its trend."""
     del caller
     params = request.query_params
-    chosen = Chosen(
+    chosen = RunFilters(
         suite=params.get("suite", ""),
         status=params.get("status", ""),
         tag=params.get("tag", ""),
@@ -119,7 +117,7 @@ async def tag(request: Request, service: ServiceOf, caller: Evaluator) -> Respon
     return RedirectResponse(f"/runs/{ref}" if fields.get("to") == "run" else "/runs", 303)
 
 
-def _listed(service: Service, chosen: Chosen, number: int) -> dict[str, Any]:
+def _listed(service: Service, chosen: RunFilters, number: int) -> dict[str, Any]:
     store = service.workspace.runs
     wanted = runs.run_filter(chosen.suite, chosen.status, chosen.tag)
     found = store.runs(wanted, limit=PAGE, offset=(number - 1) * PAGE)
@@ -154,7 +152,7 @@ def _headline(metrics: Mapping[str, Any], details: Mapping[str, Any], name: str)
     return Headline(metrics.get(name), ci[0], ci[1])
 
 
-def _trend(newest_first: Sequence[RunInfo], chosen: Chosen) -> Any:
+def _trend(newest_first: Sequence[RunInfo], chosen: RunFilters) -> Any:
     """Values over time; a break is marked where the test set or the chunker is another."""
     points: list[TrendPoint] = []
     before: RunInfo | None = None

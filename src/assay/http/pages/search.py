@@ -17,9 +17,9 @@ from assay.app.configurations import list_configurations
 from assay.app.search import options_of_caller
 from assay.errors import UsageError
 from assay.http.edge.problems import ProblemError
-from assay.http.pages.hits import Shown, shown_hits
-from assay.http.pages.pages import Command, Reader, ServiceOf, address, cli, curl, page, wants_part
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.hits import HitView, hit_views
+from assay.http.pages.page import Command, Reader, ServiceOf, address, cli, curl, is_htmx, page
+from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pane, read_pane
 from assay.http.service import Service
 from assay.model.document import SpeakerRole
@@ -45,7 +45,7 @@ class PaneResults:
 
     pane: Pane
     response: SearchResponse
-    hits: Sequence[Shown]
+    hits: Sequence[HitView]
     headline: str
     understood: Sequence[str]
     troubles: Sequence[str]
@@ -93,9 +93,9 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         examples=EXAMPLES,
         sets=await service.work(lambda: testsets.editable(layout)),
         configurations=await service.work(lambda: list_configurations(layout)),
-        part=wants_part(request),
+        part=is_htmx(request),
     )
-    if wants_part(request):
+    if is_htmx(request):
         shown.headers["hx-push-url"] = place
     return shown
 
@@ -128,7 +128,7 @@ async def _results(
         PaneResults(
             pane=pane,
             response=response,
-            hits=shown_hits(response, first if response is not first else None),
+            hits=hit_views(response, first if response is not first else None),
             headline=headline(response),
             understood=understood(response),
             troubles=troubles(response),

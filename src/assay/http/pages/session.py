@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from assay.http.edge.auth import SESSION_COOKIE, SESSION_SECONDS
 from assay.http.edge.problems import ProblemError
-from assay.http.pages.pages import ServiceOf, form_of, page
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.page import ServiceOf, form_of, page
+from assay.http.pages.page import router as new_router
 
 router = new_router()
 

@@ -8,7 +8,7 @@ from importlib import resources
 
 from fastapi import Request, Response
 
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.page import router as new_router
 
 router = new_router()
 

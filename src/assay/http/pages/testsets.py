@@ -1,6 +1,6 @@
 """Which test sets are there, are they sound, and what changed between two of them?
 
-The questions of a held-out part are masked until somebody asks for them; that look is noted.
+Held-out queries are masked until somebody asks to see them; the look is logged.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from fastapi import Request
 from starlette.responses import Response
 
 from assay.app import testsets
-from assay.http.pages.computed import computed
-from assay.http.pages.held_out import WORDS, asks, note_look
+from assay.http.pages.held_out import MASK, note_look, reveals
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.pages import Reader, ServiceOf, address, cli, curl, form_of, page
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.page import Reader, ServiceOf, address, cli, curl, form_of, page
+from assay.http.pages.page import router as new_router
+from assay.http.pages.page_cache import cached
 from assay.http.service import Service
 from assay.model.testset import QueryType, TestSet
 from assay.render.svg import HistogramBar, histogram
@@ -45,7 +45,7 @@ class Stratum:
     target: float | None
 
     @property
-    def off(self) -> bool:
+    def drifted(self) -> bool:
         """Whether the share is far from its target."""
         return self.target is not None and abs(self.share - self.target) > LARGE_DRIFT
 
@@ -68,7 +68,7 @@ async def sets_page(request: Request, service: ServiceOf, caller: Reader) -> Res
 async def set_page(name: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
     """One test set: strata, judgments, and its queries page by page."""
     params = request.query_params
-    reveal = asks(request, caller)
+    reveal = reveals(request, caller)
     number = page_number(params.get("page"))
     chosen = {
         "type": params.get("type", ""),
@@ -91,6 +91,7 @@ async def set_page(name: str, request: Request, service: ServiceOf, caller: Read
         commands=[
             cli("testset", "show", name),
             cli("testset", "validate", name),
+            *([] if found is None or found.held_out else [cli("testset", "split", name)]),
             curl(request, f"/v1/testsets/{name}"),
         ],
     )
@@ -100,10 +101,10 @@ async def set_page(name: str, request: Request, service: ServiceOf, caller: Read
 async def diff_page(
     name: str, other: str, request: Request, service: ServiceOf, caller: Reader
 ) -> Response:
-    """What it takes to get from one set to the other; what either holds out is masked."""
+    """The changes from one set to the other; what either holds out is masked."""
     del caller
 
-    found = await service.work(lambda: testsets.diff(service.workspace, name, other, words=WORDS))
+    found = await service.work(lambda: testsets.diff(service.workspace, name, other, words=MASK))
     return page(
         request,
         "ui/testset_diff.html",
@@ -116,7 +117,7 @@ async def diff_page(
 
 @router.post("/ui/validate")
 async def validate(request: Request, service: ServiceOf, caller: Reader) -> Response:
-    """Check a test set that was pasted; every problem with its line."""
+    """Check a pasted test set; every problem is shown with its line."""
     del caller
     text = (await form_of(request)).get("text", "")
     reading = await service.work(lambda: testsets.read_upload(text.encode()))
@@ -130,10 +131,10 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> Resp
 
 
 def _read(service: Service, path: Path) -> testsets.Reading:
-    """The file as it is now; it is read again only where it has changed."""
+    """The file as it is now; it is read again only if it has changed."""
     state = path.stat()
     key = ("test set", str(path), str(state.st_mtime_ns), str(state.st_size))
-    return computed(service, key, lambda: testsets.read(path))
+    return cached(service, key, lambda: testsets.read(path))
 
 
 def _values(service: Service, name: str, chosen: dict[str, str], number: int) -> dict[str, Any]:

@@ -12,17 +12,25 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 from fastapi.responses import JSONResponse
 
-from assay.app.annotation import Decided, Desk, Graded, NextTask, Undone, open_desk, open_desks
+from assay.app.annotation import (
+    Decided,
+    Desk,
+    Dispute,
+    Graded,
+    NextTask,
+    RoundCard,
+    Undone,
+    open_desk,
+    open_desks,
+)
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import ProblemError
-from assay.http.routing import Evaluator, ServiceOf, answers, refusals, rendered
+from assay.http.routing import Evaluator, ServiceOf, answer_with, answers, json_response, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
 from assay.http.wire.annotate import (
     DecisionRequest,
-    DisputesAnswer,
     GradeRequest,
-    RoundsAnswer,
     UndoRequest,
 )
 from assay.http.wire.base import Id, Json
@@ -35,15 +43,18 @@ RoundId = Annotated[Id, Path(description="The round, or latest.")]
 Person = Annotated[Id, Query(description="Who is asking.")]
 
 
-@router.get("/rounds", responses={**answers(RoundsAnswer), **refusals()})
+@router.get(
+    "/rounds",
+    responses={**answer_with("Rounds, newest first", rounds=list[RoundCard]), **refusals()},
+)
 async def list_rounds(service: ServiceOf, caller: Annotator) -> JSONResponse:
     """Rounds of judging, newest first."""
     del caller
 
-    def cards() -> RoundsAnswer:
-        return RoundsAnswer(tuple(desk.card() for desk in open_desks(service.workspace)))
+    def cards() -> list[RoundCard]:
+        return [desk.card() for desk in open_desks(service.workspace)]
 
-    return await rendered(service, lambda: encode(cards()))
+    return await json_response(service, lambda: {"rounds": encode(cards())})
 
 
 @router.get("/rounds/{round_id}/next", responses={**answers(NextTask), **refusals(404)})
@@ -52,62 +63,70 @@ async def next_task(
 ) -> JSONResponse:
     """The next passage for an annotator, and how far they are."""
     _check_person(caller, annotator)
-    return await rendered(service, lambda: encode(_desk(service, round_id).turn(annotator)))
+    return await json_response(service, lambda: encode(_desk(service, round_id).turn(annotator)))
 
 
 @router.post("/rounds/{round_id}/grades", responses={**answers(Graded), **refusals(404, 409)})
 async def grade(
-    round_id: RoundId, asked: GradeRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, body: GradeRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Enter a grade; it is on the disk when this answers, and sending it again changes nothing."""
-    _check_person(caller, asked.annotator)
+    _check_person(caller, body.annotator)
 
     def enter() -> Graded:
-        key = (asked.query_id, asked.chunk_id)
-        return _desk(service, round_id).grade(asked.annotator, key, asked.grade, asked.comment)
+        key = (body.query_id, body.chunk_id)
+        return _desk(service, round_id).grade(body.annotator, key, body.grade, body.comment)
 
-    return await rendered(service, lambda: encode(enter()))
+    return await json_response(service, lambda: encode(enter()))
 
 
 @router.post("/rounds/{round_id}/undo", responses={**answers(Undone), **refusals(404, 409)})
 async def undo(
-    round_id: RoundId, asked: UndoRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, body: UndoRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Take back an annotator's last grade."""
-    _check_person(caller, asked.annotator)
-    return await rendered(service, lambda: encode(_desk(service, round_id).undo(asked.annotator)))
+    _check_person(caller, body.annotator)
+    return await json_response(
+        service, lambda: encode(_desk(service, round_id).undo(body.annotator))
+    )
 
 
-@router.get("/rounds/{round_id}/disputes", responses={**answers(DisputesAnswer), **refusals(404)})
+@router.get(
+    "/rounds/{round_id}/disputes",
+    responses={
+        **answer_with("What awaits a decision", disputes=list[Dispute]),
+        **refusals(404),
+    },
+)
 async def disputes(
     round_id: RoundId, person: Person, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """What the annotators disagree about, for a third person."""
     _check_person(caller, person)
-    return await rendered(
-        service, lambda: encode(DisputesAnswer(_desk(service, round_id).disputes(person)))
+    return await json_response(
+        service, lambda: {"disputes": encode(_desk(service, round_id).disputes(person))}
     )
 
 
 @router.post("/rounds/{round_id}/decisions", responses={**answers(Decided), **refusals(404, 409)})
 async def decide(
-    round_id: RoundId, asked: DecisionRequest, service: ServiceOf, caller: Annotator
+    round_id: RoundId, body: DecisionRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Enter the third person's decision."""
-    _check_person(caller, asked.person)
+    _check_person(caller, body.person)
 
     def enter() -> Decided:
-        key = (asked.query_id, asked.chunk_id)
-        return _desk(service, round_id).decide(asked.person, key, asked.grade, asked.comment)
+        key = (body.query_id, body.chunk_id)
+        return _desk(service, round_id).decide(body.person, key, body.grade, body.comment)
 
-    return await rendered(service, lambda: encode(enter()))
+    return await json_response(service, lambda: encode(enter()))
 
 
 @router.get("/rounds/{round_id}/agreement", response_model=Json, responses=refusals(404))
 async def agreement(round_id: RoundId, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Kappa, confusion and differences; needs the scope evaluate, since it shows grades."""
     del caller
-    return await rendered(service, lambda: _desk(service, round_id).report())
+    return await json_response(service, lambda: _desk(service, round_id).report())
 
 
 def _desk(service: Service, round_id: str) -> Desk:

@@ -13,10 +13,9 @@ from fastapi.responses import JSONResponse
 
 from assay.app.answers import Answered, answer_from
 from assay.app.search import options_of_caller
-from assay.http.routing import Reader, ServiceOf, answers, refusals
+from assay.http.routing import Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
-from assay.http.wire.answer import QueryAnswer
-from assay.http.wire.base import QueryText
+from assay.http.wire.base import Json, QueryText
 from assay.http.wire.search import AnswerParameters
 from assay.model.codec import encode
 
@@ -24,22 +23,28 @@ router = new_router("search", prefix="/v1")
 
 
 @router.get("/answer", responses={**answers(Answered, request_id=True), **refusals(404, 502)})
-async def answer(
-    asked: Annotated[AnswerParameters, Query()],
+async def answer_question(
+    parameters: Annotated[AnswerParameters, Query()],
     request: Request,
     service: ServiceOf,
     caller: Reader,
 ) -> JSONResponse:
     """Answer a question from the corpus with sources, or refuse to."""
     del caller
-    changes = options_of_caller(service.workspace.settings, asked.changes())
-    response = await service.search(asked.q, **changes)
+    changes = options_of_caller(service.workspace.settings, parameters.changes())
+    response = await service.search(parameters.q, **changes)
     service.log_query(response)
-    found = await service.work(lambda: answer_from(service.workspace, asked.q, response))
-    return JSONResponse(encode(found) | {"request_id": request.scope["assay.exchange"].request_id})
+    answer = await service.work(lambda: answer_from(service.workspace, parameters.q, response))
+    return JSONResponse(encode(answer) | {"request_id": request.scope["assay.exchange"].request_id})
 
 
-@router.get("/search/classify", response_model=QueryAnswer, responses=refusals())
+@router.get(
+    "/search/classify",
+    responses={
+        **answer_with("How it is read", query=str, query_type=str, intents=list[Json]),
+        **refusals(),
+    },
+)
 async def classify_query(
     q: Annotated[QueryText, Query(description="A query, in plain words.")],
     service: ServiceOf,
@@ -49,5 +54,5 @@ async def classify_query(
     del caller
     searcher = await service.searcher()
     kind, detected = searcher.reading(q)
-    intents = [one.to_dict() for one in detected]
+    intents = [intent.to_dict() for intent in detected]
     return JSONResponse({"query": q, "query_type": kind.value, "intents": intents})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
@@ -12,45 +12,39 @@ from assay.app import corpus
 from assay.app.corpus import DocumentPage, DocumentsWritten
 from assay.app.index import IndexWritten
 from assay.app.models import ModelRow
-from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
-from assay.http.routing import Admin, Reader, ServiceOf, answers, refusals, rendered
+from assay.http.job_answers import ACCEPTED, idempotency_key, job_response, new_job_id
+from assay.http.routing import (
+    Admin,
+    Reader,
+    ServiceOf,
+    answer_with,
+    answers,
+    json_response,
+    refusals,
+)
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id, Json
+from assay.http.wire.base import Id, Json, Limit, Offset
 from assay.http.wire.documents import (
-    CheckAnswer,
     DeleteRequest,
     IndexRequest,
     IngestRequest,
-    PlacesAnswer,
     PlacesRequest,
-    PresentAnswer,
     PresentRequest,
 )
-from assay.http.wire.jobs import JobBody
-from assay.http.wire.paging import Limit, Offset
 from assay.model.codec import encode
 from assay.model.document import StoredDocument
 from assay.render.markup import safe_table
 
 router = new_router("documents", prefix="/v1")
 
-LATER: dict[int | str, dict[str, Any]] = {202: {"description": "It goes on", "model": JobBody}}
 
-
-@dataclass(frozen=True, slots=True)
-class ModelList:
-    """Every model that is known."""
-
-    models: tuple[ModelRow, ...]
-
-
-@router.post("/documents", responses={**answers(DocumentsWritten), **refusals(409), **LATER})
+@router.post("/documents", responses={**answers(DocumentsWritten), **refusals(409), **ACCEPTED})
 async def ingest(
-    asked: IngestRequest, request: Request, service: ServiceOf, caller: Admin
+    body: IngestRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
     """Store documents and make them searchable; an unchanged one is a no-op."""
-    return await _done(service, request, "ingest", asked.model_dump(), caller.name)
+    return await _as_job(service, request, "ingest", body.model_dump(), caller.name)
 
 
 @router.get("/documents", responses={**answers(DocumentPage), **refusals()})
@@ -59,7 +53,7 @@ async def list_documents(
 ) -> JSONResponse:
     """Documents by id, with their titles and numbers of chunks."""
     del caller
-    return await rendered(
+    return await json_response(
         service, lambda: encode(service.workspace.documents(limit=limit, offset=offset))
     )
 
@@ -68,43 +62,49 @@ async def list_documents(
 async def show(doc_id: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
     """A document with its sections and chunks."""
     del caller
-    return await rendered(service, lambda: encode(_harmless(service.workspace.document(doc_id))))
+    return await json_response(service, lambda: encode(_safe(service.workspace.document(doc_id))))
 
 
 @router.delete(
     "/documents/{doc_id}",
-    responses={**answers(DocumentsWritten), **refusals(404), **LATER},
+    responses={**answers(DocumentsWritten), **refusals(404), **ACCEPTED},
 )
 async def delete(doc_id: Id, request: Request, service: ServiceOf, caller: Admin) -> JSONResponse:
     """Delete a document, and bring the index up to date."""
-    return await _deleted(service, request, [doc_id], caller.name)
+    return await _delete(service, request, [doc_id], caller.name)
 
 
 @router.post(
-    "/documents/delete", responses={**answers(DocumentsWritten), **refusals(404, 409), **LATER}
+    "/documents/delete", responses={**answers(DocumentsWritten), **refusals(404, 409), **ACCEPTED}
 )
 async def delete_several(
-    asked: DeleteRequest, request: Request, service: ServiceOf, caller: Admin
+    body: DeleteRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
     """Delete documents, and bring the index up to date; with an unknown id, none is deleted."""
-    return await _deleted(service, request, asked.doc_ids, caller.name)
+    return await _delete(service, request, body.doc_ids, caller.name)
 
 
-@router.post("/chunks/places", response_model=PlacesAnswer, responses=refusals())
-async def places(asked: PlacesRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+@router.post(
+    "/chunks/places",
+    responses={**answer_with("The chunks that are known", places=dict[str, Json]), **refusals()},
+)
+async def chunk_places(body: PlacesRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Where chunks stood in their documents as these chunkers cut them, also replaced ones."""
     del caller
-    versions = frozenset(asked.versions)
-    found = await service.work(lambda: service.workspace.archived(asked.chunk_ids, versions))
-    return JSONResponse({"places": {name: place._asdict() for name, place in found.items()}})
+    versions = frozenset(body.versions)
+    places = await service.work(lambda: service.workspace.archived(body.chunk_ids, versions))
+    return JSONResponse({"places": {name: place._asdict() for name, place in places.items()}})
 
 
-@router.post("/chunks/present", response_model=PresentAnswer, responses=refusals())
-async def present(asked: PresentRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+@router.post(
+    "/chunks/present",
+    responses={**answer_with("Those that are there", ids=list[str]), **refusals()},
+)
+async def present(body: PresentRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Which of these chunks and documents are in the corpus."""
     del caller
-    found = await service.work(lambda: service.workspace.present(asked.ids))
-    return JSONResponse({"ids": sorted(found)})
+    ids = await service.work(lambda: service.workspace.present(body.ids))
+    return JSONResponse({"ids": sorted(ids)})
 
 
 @router.get("/index", response_model=Json, responses=refusals(404))
@@ -116,7 +116,13 @@ async def index_card(service: ServiceOf, caller: Reader) -> JSONResponse:
     return JSONResponse(card)
 
 
-@router.get("/index/check", response_model=CheckAnswer, responses=refusals(404))
+@router.get(
+    "/index/check",
+    responses={
+        **answer_with("What is wrong with the index", sound=bool, problems=list[str]),
+        **refusals(404),
+    },
+)
 async def check_index(service: ServiceOf, caller: Admin) -> JSONResponse:
     """Check every file of the index against its checksum and against the store."""
     del caller
@@ -124,25 +130,28 @@ async def check_index(service: ServiceOf, caller: Admin) -> JSONResponse:
     return JSONResponse({"sound": not problems, "problems": problems})
 
 
-@router.post("/index", responses={**answers(IndexWritten), **refusals(409), **LATER})
+@router.post("/index", responses={**answers(IndexWritten), **refusals(409), **ACCEPTED})
 async def write_index(
-    asked: IndexRequest, request: Request, service: ServiceOf, caller: Admin
+    body: IndexRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
     """Bring the index up to the store's last change, or write it anew; searches go on."""
-    return await _done(service, request, "index", asked.model_dump(), caller.name)
+    return await _as_job(service, request, "index", body.model_dump(), caller.name)
 
 
-@router.get("/models", responses={**answers(ModelList), **refusals()})
+@router.get(
+    "/models",
+    responses={**answer_with("Every known model", models=list[ModelRow]), **refusals()},
+)
 async def models(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every model, what it is for and whether it is here."""
     del caller
     rows = await service.work(service.workspace.models)
-    nameless = tuple(replace(row, folder=None) for row in rows)  # where it lies is not for callers
-    return JSONResponse(encode(ModelList(nameless)))
+    public = [replace(row, folder=None) for row in rows]  # callers need no paths of this machine
+    return JSONResponse({"models": encode(public)})
 
 
-def _harmless(document: StoredDocument) -> StoredDocument:
-    """Markup of tables is made harmless once more on its way out, whatever the store holds."""
+def _safe(document: StoredDocument) -> StoredDocument:
+    """The document with its tables sanitised once more, whatever the store holds."""
     return replace(
         document,
         sections=tuple(
@@ -154,23 +163,21 @@ def _harmless(document: StoredDocument) -> StoredDocument:
     )
 
 
-async def _deleted(
+async def _delete(
     service: Service, request: Request, doc_ids: list[str], owner: str
 ) -> JSONResponse:
     await service.work(lambda: corpus.require_documents(service.workspace, doc_ids))
-    return await _done(service, request, "delete", {"doc_ids": doc_ids}, owner)
+    return await _as_job(service, request, "delete", {"doc_ids": doc_ids}, owner)
 
 
-async def _done(
+async def _as_job(
     service: Service, request: Request, kind: str, content: dict[str, Any], owner: str
 ) -> JSONResponse:
-    """Do a piece of work as a job, and wait for it a little."""
+    """Enter a job, and wait for it a little."""
     key = idempotency_key(request.headers)
     job = await service.work(
         lambda: service.jobs.submit(
             new_job_id(kind), kind, content, owner=owner, idempotency_key=key
         )
     )
-    return await answered(
-        service, job, wait=wants_waiting(request.headers), body=lambda job: dict(job.result or {})
-    )
+    return await job_response(service, job, request.headers)

@@ -9,14 +9,13 @@ from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from assay import limits
+from assay import limits, strict_json
 from assay.app import testsets, workflow
 from assay.app.evaluation import EvaluationRequest, request_fields
 from assay.app.search import options_of_caller
 from assay.errors import LimitError
-from assay.hits import strict_json
 from assay.http.edge.problems import Fault, ProblemError
-from assay.http.job_answers import answered, idempotency_key, new_job_id, wants_waiting
+from assay.http.job_answers import ACCEPTED, idempotency_key, job_response, new_job_id
 from assay.http.routes.testsets import EXAMPLE
 from assay.http.routing import Evaluator, ServiceOf, refusals
 from assay.http.routing import router as new_router
@@ -27,11 +26,9 @@ from assay.http.wire.evaluate import (
     Trigger,
     request_options,
 )
-from assay.http.wire.jobs import JobBody
 from assay.model.codec import decode
 
 if TYPE_CHECKING:
-    from assay.app.jobs import Job
     from assay.app.workspace import Workspace
 
 router = new_router("evaluation", prefix="/v1")
@@ -66,15 +63,12 @@ BODY: dict[str, Any] = {
 @router.post(
     "/evaluate",
     response_model=EvaluateAnswer | CrossModeAnswer,
-    responses={
-        **refusals(404, 409),
-        202: {"description": "It goes on: follow the job", "model": JobBody},
-    },
+    responses={**refusals(404, 409), **ACCEPTED},
     openapi_extra=BODY,
 )
 async def evaluate(
     request: Request,
-    asked: Annotated[EvaluateParameters, Query()],
+    parameters: Annotated[EvaluateParameters, Query()],
     service: ServiceOf,
     caller: Evaluator,
 ) -> JSONResponse:
@@ -84,9 +78,9 @@ async def evaluate(
     ``Location``). ``Prefer: respond-async`` asks for the job at once. The same ``Idempotency-Key``
     or ``evaluation_id`` with the same body finds the same evaluation again.
     """
-    options_of_caller(service.workspace.settings, asked.changes())
+    options_of_caller(service.workspace.settings, parameters.changes())
     body = await request.body()
-    wanted = await service.work(lambda: evaluation_request(service.workspace, body, asked))
+    wanted = await service.work(lambda: evaluation_request(service.workspace, body, parameters))
     key = idempotency_key(request.headers)
     await service.searcher()  # refused at once where nothing can be searched
     job = await service.work(
@@ -97,11 +91,11 @@ async def evaluate(
             idempotency_key=key,
         )
     )
-    return await answered(service, job, wait=wants_waiting(request.headers), body=_result)
+    return await job_response(service, job, request.headers)
 
 
 def evaluation_request(
-    workspace: Workspace, body: bytes, asked: EvaluateParameters
+    workspace: Workspace, body: bytes, parameters: EvaluateParameters
 ) -> EvaluationRequest:
     """What a body and the parameters beside it ask for; parameters win."""
     trigger = _trigger(body)
@@ -118,9 +112,9 @@ def evaluation_request(
         )
     return replace(
         request,
-        options={**request.options, **asked.changes()},
-        run_id=asked.evaluation_id or request.run_id,
-        **request_fields(request_options(asked)),
+        options={**request.options, **parameters.changes()},
+        run_id=parameters.evaluation_id or request.run_id,
+        **request_fields(request_options(parameters)),
     )
 
 
@@ -139,8 +133,3 @@ def _trigger(body: bytes) -> Trigger | None:
         ]
         detail = f"{faults[0].where}: {faults[0].message}"
         raise ProblemError(422, "invalid", detail, errors=faults) from None
-
-
-def _result(job: Job) -> dict[str, Any]:
-    assert job.result is not None
-    return dict(job.result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from assay.http.pages.pages import page
+from assay.http.pages.page import page
 from assay.http.reference import document, operations
 from assay.http.routing import router as new_router
 

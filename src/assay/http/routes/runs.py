@@ -10,27 +10,32 @@ from fastapi.responses import JSONResponse
 
 from assay.app import comparison, runs
 from assay.app.gate import GateRequest, gate
-from assay.http.held_out import viewer_of
-from assay.http.routing import Admin, Evaluator, Reader, ServiceOf, answers, refusals, rendered
+from assay.app.held_out import Viewer
+from assay.http.edge.auth import Caller
+from assay.http.routing import (
+    Admin,
+    Evaluator,
+    Reader,
+    ServiceOf,
+    answer_with,
+    answers,
+    json_response,
+    refusals,
+)
 from assay.http.routing import router as new_router
-from assay.http.wire.base import Id, Json, Switch, Whole
-from assay.http.wire.paging import Limit, Offset
+from assay.http.service import Service
+from assay.http.wire.base import Id, Json, Limit, Offset, Switch, Whole
 from assay.http.wire.runs import (
     AbBody,
     CompareBody,
-    DeletedAnswer,
     GateBody,
-    HistoryAnswer,
-    OutcomesAnswer,
-    PushAnswer,
     PushedRun,
     Ref,
     RescoreBody,
-    TagAnswer,
     query_schema,
 )
 from assay.http.wire.statistics import MeasureParameters, SamplingParameters
-from assay.model.codec import decode, encode, json_schema
+from assay.model.codec import decode, encode
 from assay.model.ranking import MatchName
 from assay.model.run_store import RunPage
 from assay.model.runs import RunInfo
@@ -63,12 +68,13 @@ REPORTS: dict[int | str, dict[str, Any]] = {
         }
     }
 }
+DELETED = answer_with("It is deleted", deleted=str)
 TREC: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}}
 }
 
 
-@router.get("/runs", responses={**refusals(), **answers(json_schema(RunPage))})
+@router.get("/runs", responses={**refusals(), **answers(RunPage)})
 async def list_runs(
     service: ServiceOf,
     caller: Reader,
@@ -87,13 +93,20 @@ async def list_runs(
     """Runs, newest first."""
     del caller
     chosen = runs.run_filter(suite, status, tag, config_hash)
-    return await rendered(
+    return await json_response(
         service,
         lambda: encode(runs.list_runs(service.workspace, chosen, limit=limit, offset=offset)),
     )
 
 
-@router.post("/runs", response_model=PushAnswer, status_code=201, responses=refusals(409))
+@router.post(
+    "/runs",
+    status_code=201,
+    responses={
+        **answer_with("It is stored; new is false if it was before", 201, run_id=str, new=bool),
+        **refusals(409),
+    },
+)
 async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Store a run that was made elsewhere; the same one again changes nothing."""
     del caller
@@ -106,7 +119,7 @@ async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> 
     return JSONResponse(answer, 201, {"location": f"/v1/runs/{answer['run_id']}"})
 
 
-@router.get("/runs/{ref}", responses={**refusals(404), **answers(json_schema(RunInfo))})
+@router.get("/runs/{ref}", responses={**refusals(404), **answers(RunInfo)})
 async def show_run(
     ref: Run,
     service: ServiceOf,
@@ -115,10 +128,18 @@ async def show_run(
 ) -> JSONResponse:
     """One run and its aggregate."""
     del caller
-    return await rendered(service, lambda: encode(service.workspace.runs.run(ref, suite=suite)))
+    return await json_response(
+        service, lambda: encode(service.workspace.runs.run(ref, suite=suite))
+    )
 
 
-@router.get("/runs/{ref}/queries", response_model=OutcomesAnswer, responses=refusals(404))
+@router.get(
+    "/runs/{ref}/queries",
+    responses={
+        **answer_with("Some queries of it", run_id=str, total=int, outcomes=list[Json]),
+        **refusals(404),
+    },
+)
 async def run_queries(
     ref: Run,
     service: ServiceOf,
@@ -136,8 +157,8 @@ async def run_queries(
     Answers, errors and warnings of held-out queries are masked unless the key has the scope
     evaluate; then the look is logged.
     """
-    viewer = viewer_of(caller, service)
-    return await rendered(
+    viewer = _viewer(caller, service)
+    return await json_response(
         service,
         lambda: runs.outcomes(
             service.workspace,
@@ -162,8 +183,8 @@ async def run_query(
 
     A held-out one is masked unless the key has the scope evaluate; then the look is logged.
     """
-    viewer = viewer_of(caller, service)
-    return await rendered(
+    viewer = _viewer(caller, service)
+    return await json_response(
         service,
         lambda: runs.query(service.workspace, ref, query_id, match=match, viewer=viewer).to_dict(),
     )
@@ -175,8 +196,8 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
 
     Held-out queries are masked unless the key has the scope evaluate; then the look is logged.
     """
-    viewer = viewer_of(caller, service)
-    return await rendered(
+    viewer = _viewer(caller, service)
+    return await json_response(
         service, lambda: to_plain(runs.queries_of(service.workspace, ref, viewer))
     )
 
@@ -188,8 +209,8 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     A run with held-out queries needs a key with the scope evaluate, and the look is logged; with
     another key they are masked, and no service takes that.
     """
-    viewer = viewer_of(caller, service)
-    return await rendered(service, lambda: runs.packed(service.workspace, ref, viewer))
+    viewer = _viewer(caller, service)
+    return await json_response(service, lambda: runs.packed(service.workspace, ref, viewer))
 
 
 @router.get("/runs/{ref}/trec", response_class=Response, responses={**refusals(404), **TREC})
@@ -227,8 +248,8 @@ async def run_scores(
     A waterfall names no documents of held-out queries unless the key has the scope evaluate; then
     the look is logged.
     """
-    viewer = viewer_of(caller, service)
-    return await rendered(
+    viewer = _viewer(caller, service)
+    return await json_response(
         service,
         lambda: runs.show(
             service.workspace,
@@ -245,18 +266,18 @@ async def run_scores(
 
 @router.post("/runs/{ref}/rescore", response_model=Json, responses=refusals(404))
 async def rescore(
-    ref: Run, asked: RescoreBody, service: ServiceOf, caller: Evaluator
+    ref: Run, body: RescoreBody, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
     """Score a run again with newer formulas or more measures, and keep the result."""
     del caller
 
     def work() -> dict[str, Any]:
         (rescored,) = runs.rescore(
-            service.workspace, ref, measures=asked.measures or (), match=asked.match
+            service.workspace, ref, measures=body.measures or (), match=body.match
         )
         return rescored.to_dict()
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
 @router.get("/runs/{ref}/report", response_class=Response, responses={**refusals(404), **REPORTS})
@@ -290,7 +311,7 @@ async def report(
         if form == "json":
             return JSONResponse(found.to_dict())
         if form == "html":
-            found = replace(found, run=viewer_of(caller, service).seen_run(found.run))
+            found = replace(found, run=_viewer(caller, service).seen_run(found.run))
         write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
         # the page has a style of its own, which the policy of this site would not let it use
         headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}
@@ -301,7 +322,18 @@ async def report(
     return await service.work(work)
 
 
-@router.get("/history/{suite}", response_model=HistoryAnswer, responses=refusals())
+@router.get(
+    "/history/{suite}",
+    responses={
+        **answer_with(
+            "Complete runs, the oldest first, and the trend of each measure",
+            suite=str,
+            runs=list[Json],
+            trend=dict[str, Json | None],
+        ),
+        **refusals(),
+    },
+)
 async def suite_history(
     suite: Id,
     service: ServiceOf,
@@ -317,10 +349,10 @@ async def suite_history(
         found = runs.history(service.workspace, suite, measures=measures, part=part, limit=limit)
         return history_json(suite, found.runs, found.measures)
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
-@router.delete("/runs/{ref}", response_model=DeletedAnswer, responses=refusals(404))
+@router.delete("/runs/{ref}", responses={**DELETED, **refusals(404)})
 async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONResponse:
     """Delete a run and everything that is stored of it."""
     del caller
@@ -328,7 +360,10 @@ async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONRespons
     return JSONResponse({"deleted": info.run_id})
 
 
-@router.put("/runs/{ref}/tags/{tag}", response_model=TagAnswer, responses=refusals(404))
+@router.put(
+    "/runs/{ref}/tags/{tag}",
+    responses={**answer_with("Its tags", run_id=str, tags=list[str]), **refusals(404)},
+)
 async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Give a run a name of its own, such as baseline."""
     del caller
@@ -336,7 +371,7 @@ async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> J
     return JSONResponse({"run_id": info.run_id, "tags": list(info.tags)})
 
 
-@router.delete("/tags/{tag}", response_model=DeletedAnswer, responses=refusals(404))
+@router.delete("/tags/{tag}", responses={**DELETED, **refusals(404)})
 async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Forget a tag; the run stays."""
     del caller
@@ -345,38 +380,43 @@ async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
 
 
 @router.post("/compare", response_model=Json, responses=refusals(404, 409))
-async def compare(asked: CompareBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def compare(body: CompareBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Set two runs of one test set side by side: deltas, and wins and losses per query.
 
     Held-out queries have no ranks and no note unless the key has the scope evaluate.
     """
-    request = decode(comparison.CompareRequest, asked.model_dump(exclude_none=True))
+    request = decode(comparison.CompareRequest, body.model_dump(exclude_none=True))
 
     def work() -> dict[str, Any]:
-        found = comparison.compare(service.workspace, request, viewer_of(caller, service))
+        found = comparison.compare(service.workspace, request, _viewer(caller, service))
         return found.report.to_dict()
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
 @router.post("/ab", response_model=Json, responses=refusals(404, 409))
-async def ab_test(asked: AbBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def ab_test(body: AbBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Test run b against run a: differences, p-values, intervals, latency, a verdict.
 
     Held-out queries have no ranks and no note unless the key has the scope evaluate.
     """
-    request = decode(comparison.AbRequest, asked.model_dump(exclude_none=True))
+    request = decode(comparison.AbRequest, body.model_dump(exclude_none=True))
 
     def work() -> dict[str, Any]:
-        found = comparison.ab(service.workspace, request, viewer_of(caller, service))
+        found = comparison.ab(service.workspace, request, _viewer(caller, service))
         return found.result.to_dict()
 
-    return await rendered(service, work)
+    return await json_response(service, work)
 
 
 @router.post("/gate", response_model=Json, responses=refusals(404, 409))
-async def hold_against(asked: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def hold_against(body: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Hold a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
     del caller
-    request = decode(GateRequest, asked.model_dump(exclude_none=True))
-    return await rendered(service, lambda: gate(service.workspace, request).to_dict())
+    request = decode(GateRequest, body.model_dump(exclude_none=True))
+    return await json_response(service, lambda: gate(service.workspace, request).to_dict())
+
+
+def _viewer(caller: Caller, service: Service) -> Viewer:
+    """A key that may evaluate sees held-out queries, and the look is logged."""
+    return Viewer(caller.may("evaluate"), log=service.workspace.runs.log_held_out)

@@ -10,18 +10,16 @@ from fastapi.responses import JSONResponse
 from assay.app import scoring
 from assay.app.statistics import Statistics
 from assay.errors import InputError
-from assay.http.routing import Reader, ServiceOf, refusals
+from assay.http.routing import Reader, ServiceOf, answer_with, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
 from assay.http.wire.base import Json
 from assay.http.wire.scoring import (
-    ClassifyAnswer,
     ClassifyRequest,
-    MeasuresAnswer,
-    SamplingRequest,
-    ScoreAnswer,
+    MeasureRow,
     ScoreRequest,
 )
+from assay.http.wire.statistics import SamplingRequest
 from assay.render.measures import measures_json
 from assay.render.scores import scores_json
 
@@ -31,83 +29,107 @@ MOST_DRAWN = 300_000_000
 router = new_router("measures", prefix="/v1")
 
 
-@router.get("/measures", response_model=MeasuresAnswer, responses=refusals())
+@router.get(
+    "/measures",
+    responses={**answer_with("Every known measure", measures=list[MeasureRow]), **refusals()},
+)
 async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every measure, its parameters and what it means."""
     del service, caller
     return JSONResponse({"measures": measures_json()})
 
 
-@router.post("/score", response_model=ScoreAnswer, responses=refusals())
-async def score_runs(asked: ScoreRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+@router.post(
+    "/score",
+    responses={
+        **answer_with("The scores, in the order sent", runs=list[Json], comparison=Json | None),
+        **refusals(),
+    },
+)
+async def score_runs(body: ScoreRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Score runs that come with the request; with several, each is tested against the first."""
     del caller
-    return JSONResponse(await service.work(lambda: _scored(service, asked)))
+    return JSONResponse(await service.work(lambda: _scored(service, body)))
 
 
-@router.post("/classify", response_model=ClassifyAnswer, responses=refusals())
+@router.post(
+    "/classify",
+    responses={
+        **answer_with(
+            "The measures of decisions with their intervals",
+            n=int,
+            positives=int,
+            negatives=int,
+            metrics=dict[str, float | None],
+            aggregates=Json,
+            delong=Json,
+            sampling=Json,
+        ),
+        **refusals(),
+    },
+)
 async def classify_decisions(
-    asked: ClassifyRequest, service: ServiceOf, caller: Reader
+    body: ClassifyRequest, service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
     del caller
-    statistics = _statistics(service, asked, len(asked.labels))
-    found = await service.work(
+    statistics = _statistics(service, body, len(body.labels))
+    decisions = await service.work(
         lambda: scoring.classify_rows(
-            service.config,
-            asked.labels,
-            asked.scores,
-            asked.measures,
-            clusters=asked.clusters,
+            service.settings,
+            body.labels,
+            body.scores,
+            body.measures,
+            clusters=body.clusters,
             statistics=statistics,
         )
     )
-    return JSONResponse(found.to_dict())
+    return JSONResponse(decisions.to_dict())
 
 
-def _scored(service: Service, asked: ScoreRequest) -> Json:
+def _scored(service: Service, body: ScoreRequest) -> Json:
     request = scoring.ScoreRequest(
-        qrels=asked.qrels,
-        runs=asked.runs,
-        measures=asked.measures,
-        match=asked.match,
-        protocol=asked.protocol,
-        undefined=asked.undefined,
-        depth=asked.depth,
-        score_dtype=asked.score_dtype,
-        chunk_separator=asked.chunk_separator,
-        by=asked.by,
-        clusters=asked.clusters,
+        qrels=body.qrels,
+        runs=body.runs,
+        measures=body.measures,
+        match=body.match,
+        protocol=body.protocol,
+        undefined=body.undefined,
+        depth=body.depth,
+        score_dtype=body.score_dtype,
+        chunk_separator=body.chunk_separator,
+        by=body.by,
+        clusters=body.clusters,
         statistics=_statistics(
             service,
-            asked,
-            len(asked.qrels) * len(asked.runs),
-            alpha=asked.alpha,
-            margin=asked.margin,
+            body,
+            len(body.qrels) * len(body.runs),
+            alpha=body.alpha,
+            margin=body.margin,
         ),
     )
-    scored = scoring.score_runs(service.config, request)
-    body = scores_json(
+    scored = scoring.score_runs(service.settings, request)
+    answer = scores_json(
         scored.runs,
         scored.comparison,
-        ci=asked.ci,
-        per_query=asked.per_query,
+        ci=body.ci,
+        per_query=body.per_query,
         groups=scored.groups,
     )
-    return body if scored.comparison is not None else {"runs": [body], "comparison": None}
+    return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
 
 
 def _statistics(
-    service: Service, asked: SamplingRequest, rows: int, **tests: float | None
+    service: Service, body: SamplingRequest, rows: int, **tests: float | None
 ) -> Statistics:
     """How intervals are drawn; refused where that would take minutes."""
     statistics = Statistics(
-        confidence=asked.confidence,
-        resamples=asked.resamples,
-        seed=asked.seed,
-        ci_method=asked.ci_method,
+        confidence=body.confidence,
+        resamples=body.resamples,
+        seed=body.seed,
+        ci_method=body.ci_method,
         **tests,
     )
-    if rows * statistics.applied_to(service.config).resamples > MOST_DRAWN:
+    if rows * statistics.applied_to(service.settings).resamples > MOST_DRAWN:
         raise InputError(f"{rows} rows with so many resamples take too long: lower resamples")
     return statistics

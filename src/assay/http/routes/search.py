@@ -10,9 +10,9 @@ from pydantic_core import to_json
 
 from assay.app.search import Freshness, options_of_caller
 from assay.http.edge.problems import ProblemError
-from assay.http.routing import Reader, ServiceOf, answers, refusals, rendered
+from assay.http.routing import Reader, ServiceOf, answer_with, answers, json_response, refusals
 from assay.http.routing import router as new_router
-from assay.http.wire.base import Answer, Json
+from assay.http.wire.base import Json
 from assay.http.wire.search import SearchParameters, WhyParameters
 from assay.model.codec import encode
 from assay.render.markup import safe_table
@@ -22,24 +22,18 @@ from assay.search.why import Why
 router = new_router("search", prefix="/v1")
 
 
-class SectionsAnswer(Answer):
-    """The labels of sections that there are; ``section`` filters by them."""
-
-    sections: list[str]
-
-
 @router.get("/search", responses={**answers(SearchResponse, request_id=True), **refusals(404, 409)})
 async def search(
-    asked: Annotated[SearchParameters, Query()],
+    parameters: Annotated[SearchParameters, Query()],
     request: Request,
     service: ServiceOf,
     caller: Reader,
 ) -> Response:
     """Search documents, with every score explained."""
     del caller
-    changes = options_of_caller(service.workspace.settings, asked.changes())
-    response = await service.search(asked.q, **changes)
-    _same_generation(asked, response)
+    changes = options_of_caller(service.workspace.settings, parameters.changes())
+    response = await service.search(parameters.q, **changes)
+    _same_generation(parameters, response)
     service.log_query(response)
     body = _body(response) | {"request_id": request.scope["assay.exchange"].request_id}
     stages = (f"{name};dur={value:.2f}" for name, value in response.timings_ms.items())
@@ -53,27 +47,31 @@ async def search(
 
 @router.get("/search/why", responses={**answers(Why), **refusals(404)})
 async def why(
-    asked: Annotated[WhyParameters, Query()], service: ServiceOf, caller: Reader
+    parameters: Annotated[WhyParameters, Query()], service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Why a document or chunk is not among the results, or where it is."""
     del caller
-    changes = options_of_caller(service.workspace.settings, asked.changes())
+    changes = options_of_caller(service.workspace.settings, parameters.changes())
     searcher = await service.searcher()
-    return await rendered(service, lambda: encode(searcher.why(asked.q, asked.document, **changes)))
+    return await json_response(
+        service, lambda: encode(searcher.why(parameters.q, parameters.document, **changes))
+    )
 
 
-@router.get("/sections", response_model=SectionsAnswer, responses=refusals())
+@router.get(
+    "/sections", responses={**answer_with("Labels of sections", sections=list[str]), **refusals()}
+)
 async def sections(service: ServiceOf, caller: Reader) -> JSONResponse:
     """The labels of sections that documents have."""
     del caller
-    return await rendered(service, lambda: {"sections": service.workspace.sections()})
+    return await json_response(service, lambda: {"sections": service.workspace.sections()})
 
 
 @router.get("/index/freshness", responses={**answers(Freshness), **refusals()})
 async def freshness(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Whether there are documents, and how many changes of them the index does not have."""
     del caller
-    return await rendered(service, lambda: encode(service.workspace.freshness()))
+    return await json_response(service, lambda: encode(service.workspace.freshness()))
 
 
 def _body(response: SearchResponse) -> Json:
@@ -85,9 +83,9 @@ def _body(response: SearchResponse) -> Json:
     return body
 
 
-def _same_generation(asked: SearchParameters, response: SearchResponse) -> None:
+def _same_generation(parameters: SearchParameters, response: SearchResponse) -> None:
     """Pages of one list must come from one index."""
-    if asked.generation is not None and asked.generation != response.generation:
+    if parameters.generation is not None and parameters.generation != response.generation:
         raise ProblemError(
             409,
             "index_moved_on",

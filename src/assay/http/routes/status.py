@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fastapi import Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from assay.http.edge.problems import Fault, ProblemError
 from assay.http.edge.readiness import readiness
-from assay.http.routing import Reader, ServiceOf, refusals
+from assay.http.routing import Reader, ServiceOf, answer_with, refusals
 from assay.http.routing import router as new_router
-from assay.http.wire.status import Alive, Ready
 
 router = new_router("status")
 
 
-@router.get("/healthz", response_model=Alive, responses=refusals())
+@router.get(
+    "/healthz", responses={**answer_with("It answers", status=Literal["alive"]), **refusals()}
+)
 async def healthz() -> JSONResponse:
     """The process is alive and answers."""
     return JSONResponse({"status": "alive"})
 
 
-@router.get("/readyz", response_model=Ready, responses=refusals())
+@router.get(
+    "/readyz",
+    responses={**answer_with("Searches can be answered", status=Literal["ready"]), **refusals()},
+)
 async def readyz(service: ServiceOf) -> JSONResponse:
     """Whether searches can be answered; if not, what is missing."""
     wrong = await readiness(service)

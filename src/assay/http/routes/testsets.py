@@ -5,31 +5,19 @@ A name is looked up among the names that there are and never becomes a path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
 from assay.app import testsets
-from assay.app.held_out import noted
-from assay.errors import Problem
 from assay.http.edge.auth import Caller
-from assay.http.edge.problems import ProblemError
-from assay.http.routing import Evaluator, Reader, ServiceOf, answers, refusals
+from assay.http.edge.problems import Fault, ProblemError, faults_of
+from assay.http.routing import Evaluator, Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
-from assay.http.service import Service
 from assay.http.wire.base import Id, Json, Switch
-from assay.http.wire.testsets import (
-    DiffAnswer,
-    SplitAnswer,
-    SplitRequest,
-    TestSetAnswer,
-    TestSetsAnswer,
-    ValidationAnswer,
-)
+from assay.http.wire.testsets import SplitRequest
 from assay.model.codec import encode
-from assay.model.testset import TestSet
 from assay.model.testset_json import to_plain
 
 router = new_router("test sets", prefix="/v1")
@@ -66,18 +54,24 @@ async def testset_schema(service: ServiceOf, caller: Reader) -> JSONResponse:
     return JSONResponse(testsets.schema())
 
 
-@router.get("/testsets", responses={**answers(TestSetsAnswer), **refusals()})
+@router.get(
+    "/testsets",
+    responses={
+        **answer_with("Every test set", test_sets=list[testsets.TestSetEntry]),
+        **refusals(),
+    },
+)
 async def list_sets(service: ServiceOf, caller: Reader) -> JSONResponse:
     """Every test set that loads by name."""
     del caller
     entries = await service.work(service.workspace.test_sets)
-    return JSONResponse(encode(TestSetsAnswer(entries)))
+    return JSONResponse({"test_sets": encode(entries)})
 
 
 @router.post(
     "/testsets",
     status_code=201,
-    responses={201: answers(testsets.StoredSet)[200], **refusals(409)},
+    responses={**answers(testsets.StoredSet, 201), **refusals(409)},
     openapi_extra=UPLOAD,
 )
 async def store_set(request: Request, service: ServiceOf, caller: Evaluator) -> JSONResponse:
@@ -90,8 +84,17 @@ async def store_set(request: Request, service: ServiceOf, caller: Evaluator) -> 
 
 @router.post(
     "/testsets/validate",
-    response_model=ValidationAnswer,
-    responses=refusals(),
+    responses={
+        **answer_with(
+            "Everything that is wrong with it",
+            sound=bool,
+            form=str,
+            queries=int | None,
+            problems=list[Fault],
+            warnings=list[Fault],
+        ),
+        **refusals(),
+    },
     openapi_extra=UPLOAD,
 )
 async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSONResponse:
@@ -108,26 +111,53 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
             "sound": test_set is not None,
             "form": reading.form,
             "queries": len(test_set.queries) if test_set else None,
-            "problems": _faults(reading.problems),
-            "warnings": _faults(reading.warnings),
+            "problems": encode(faults_of(reading.problems)),
+            "warnings": encode(faults_of(reading.warnings)),
         }
     )
 
 
-@router.get("/testsets/{name}", response_model=TestSetAnswer, responses=refusals(404))
+@router.get(
+    "/testsets/{name}",
+    responses={
+        **answer_with(
+            "The test set with its queries",
+            name=str,
+            version=str,
+            description=str,
+            checksum=str,
+            held_out=Json | None,
+            provenance=Json,
+            skipped=list[str],
+            queries=list[Json],
+        ),
+        **refusals(404),
+    },
+)
 async def show_set(
     name: Id, service: ServiceOf, caller: Reader, held_out: HeldOut = False
 ) -> JSONResponse:
-    """One test set with its queries and judgments; held-out ones are masked."""
+    """One test set with its queries and judgments; held-out ones are mbody."""
     if held_out:
-        _check_may_reveal(caller)
+        check_may_reveal(caller)
     shown = await service.work(lambda: testsets.show(service.workspace, name, held_out=held_out))
     return JSONResponse({**to_plain(shown.test_set), "checksum": shown.whole.checksum})
 
 
-@router.post("/testsets/{name}/split", response_model=SplitAnswer, responses=refusals(404, 409))
+@router.post(
+    "/testsets/{name}/split",
+    responses={
+        **answer_with(
+            "What was written, and which queries are where",
+            test_sets=list[str],
+            seed=int,
+            parts=dict[str, list[str]],
+        ),
+        **refusals(404, 409),
+    },
+)
 async def split(
-    name: Id, asked: SplitRequest, service: ServiceOf, caller: Evaluator
+    name: Id, body: SplitRequest, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
     """Hold out a part of the queries, or write three sets that share no group of queries.
 
@@ -139,9 +169,9 @@ async def split(
         lambda: testsets.split(
             service.workspace.layout,
             name,
-            share=asked.share,
-            seed=asked.seed,
-            by_group=asked.by_group,
+            share=body.share,
+            seed=body.seed,
+            by_group=body.by_group,
         )
     )
     return JSONResponse(
@@ -153,7 +183,23 @@ async def split(
     )
 
 
-@router.get("/testsets/{name}/diff/{other}", response_model=DiffAnswer, responses=refusals(404))
+@router.get(
+    "/testsets/{name}/diff/{other}",
+    responses={
+        **answer_with(
+            "What it takes to get from one set to the other",
+            same=bool,
+            added=list[str],
+            removed=list[str],
+            changed=list[Json],
+            judgments=list[Json],
+            held_out_in=list[str],
+            held_out_out=list[str],
+            reordered=bool,
+        ),
+        **refusals(404),
+    },
+)
 async def difference(name: Id, other: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
     """What changed from one test set to another.
 
@@ -181,22 +227,9 @@ async def export(
     return JSONResponse(encode(exported))
 
 
-async def revealed(service: Service, caller: Caller, found: TestSet) -> TestSet:
-    """All of a test set, for those who may evaluate; the look is logged."""
-    _check_may_reveal(caller)
-    await service.work(lambda: noted(service.workspace, found))
-    return found
-
-
-def _check_may_reveal(caller: Caller) -> None:
+def check_may_reveal(caller: Caller) -> None:
+    """Refuse to show held-out queries to a key without the scope evaluate."""
     if not caller.may("evaluate"):
         raise ProblemError(
             403, "forbidden", "held-out queries are for keys with the scope evaluate"
         )
-
-
-def _faults(problems: Iterable[Problem]) -> list[dict[str, str]]:
-    return [
-        {"where": str(problem.query_id or problem.line or "input"), "message": problem.message}
-        for problem in problems
-    ]

@@ -11,7 +11,7 @@ function say(text, milliseconds = 2500) {
   say.timer = setTimeout(() => { place.textContent = ""; }, milliseconds);
 }
 
-// What is on the page is old where the service could not be asked
+// The page is out of date if the service could not be reached
 for (const kind of ["htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(kind, () => say("The service did not answer. Nothing was changed; try again.", 10000));
 }
@@ -24,18 +24,18 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(button.dataset.copy);
     say("Copied.");
   } catch {
-    say("The browser does not allow copying; mark the line instead.");
+    say("The browser does not allow copying; select the text instead.");
   }
 });
 
-// Themes: as the system has it, light, dark
+// Themes: as the system is set, light, dark
 const THEMES = ["", "light", "dark"];
 function showTheme() {
   const now = document.documentElement.dataset.theme || "";
   const button = $("[data-theme-switch]");
   if (!button) return;
   button.textContent = { "": "◐", light: "☀", dark: "☾" }[now];
-  button.setAttribute("aria-label", `Theme: ${now || "as the system has it"}`);
+  button.setAttribute("aria-label", `Theme: ${now || "as the system is set"}`);
 }
 document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-theme-switch]")) return;

@@ -1,14 +1,12 @@
-"""What do routes about annotation take, and what do they answer beyond values of the library?"""
+"""What do routes about annotation take?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
 from assay import limits
-from assay.app.annotation import Dispute, RoundCard
 from assay.http.wire.base import Id, Plain, Wire
 
 GradeValue = Annotated[
@@ -42,17 +40,3 @@ class DecisionRequest(Wire):
     chunk_id: Id
     grade: GradeValue
     comment: Comment = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RoundsAnswer:
-    """Rounds, newest first."""
-
-    rounds: tuple[RoundCard, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DisputesAnswer:
-    """What waits for the third person."""
-
-    disputes: tuple[Dispute, ...]

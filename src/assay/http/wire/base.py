@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay import limits
@@ -18,14 +19,14 @@ class Wire(BaseModel):
 
 
 class Answer(BaseModel):
-    """A model of what we answer; it documents the answer and is checked in tests."""
+    """A model of an answer; it documents the answer and is checked in tests."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def _no_nul(text: str) -> str:
     if "\0" in text:
-        raise ValueError("must not hold U+0000")
+        raise ValueError("must not contain U+0000")
     return text
 
 
@@ -56,3 +57,30 @@ Text = Annotated[str, Field(max_length=limits.MAX_TEXT_CHARS), Plain]
 Whole = BeforeValidator(_whole)
 Switch = Annotated[bool, BeforeValidator(_switch)]
 Json = dict[str, Any]
+Limit: TypeAlias = Annotated[int, Whole, Query(ge=1, le=1_000, description="How many.")]
+Offset: TypeAlias = Annotated[
+    int, Whole, Query(ge=0, le=10_000_000, description="How many to skip.")
+]
+
+
+class FaultBody(Answer):
+    """One thing that is wrong."""
+
+    where: str = Field(examples=["query.k"])
+    message: str = Field(examples=["input should be greater than or equal to 1"])
+
+
+class ProblemBody(Answer):
+    """An error as RFC 9457 has it, with a stable code, the id of the request and every fault.
+
+    ``edge/problems.py`` writes it.
+    """
+
+    type: str = Field(examples=["urn:assay:problem:invalid"])
+    title: str = Field(examples=["Unprocessable Content"])
+    status: int = Field(examples=[422])
+    detail: str
+    code: str = Field(examples=["invalid"])
+    request_id: str
+    hint: str | None
+    errors: list[FaultBody]

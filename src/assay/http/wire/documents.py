@@ -1,4 +1,4 @@
-"""What do routes about documents, the index and the models take and answer?"""
+"""What do routes about documents, the index and the models take?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay import limits
-from assay.http.wire.base import Answer, Id, Json, Wire
+from assay.http.wire.base import Id, Json, Wire
 
 
 class IngestRequest(Wire):
@@ -37,19 +37,6 @@ class PlacesRequest(Wire):
     versions: Annotated[list[Version], Field(min_length=1, max_length=100)]
 
 
-class PlaceBody(Answer):
-    """Characters of a document, ``[start, end)``."""
-
-    doc_id: str
-    spans: list[tuple[int, int]]
-
-
-class PlacesAnswer(Answer):
-    """The chunks that are known."""
-
-    places: dict[str, PlaceBody]
-
-
 class DeleteRequest(Wire):
     """Documents to delete."""
 
@@ -62,20 +49,7 @@ class PresentRequest(Wire):
     ids: Ids
 
 
-class PresentAnswer(Answer):
-    """Those of them that are there."""
-
-    ids: list[str]
-
-
 class IndexRequest(Wire):
     """What to do with the index: bring it up to date, or write it anew in one piece."""
 
     action: Literal["update", "compact", "rebuild"] = "update"
-
-
-class CheckAnswer(Answer):
-    """What is wrong with the index."""
-
-    sound: bool
-    problems: list[str]

@@ -33,10 +33,10 @@ else:
     )
 
 
-def request_options(asked: EvaluateParameters) -> Json:
+def request_options(given: EvaluateParameters) -> Json:
     """The options of the evaluation that were given, beside those of the search."""
-    given = ((name, getattr(asked, name)) for name in REQUEST_OPTIONS)
-    return {name: value for name, value in given if value not in (None, [])}
+    values = ((name, getattr(given, name)) for name in REQUEST_OPTIONS)
+    return {name: value for name, value in values if value not in (None, [])}
 
 
 class RunConfig(SearchConfig):

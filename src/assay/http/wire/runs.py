@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from assay import limits
-from assay.http.wire.base import Answer, Json, Wire
+from assay.http.wire.base import Json, Wire
 from assay.http.wire.statistics import Alpha, CiMethod, Measures, Resamples, Seed, StatisticsRequest
 from assay.model.codec import json_schema
 from assay.model.ranking import MatchName
@@ -21,27 +21,6 @@ Ref = Annotated[
         examples=["latest"],
     ),
 ]
-
-
-class OutcomesAnswer(Answer):
-    """What happened to some queries of a run."""
-
-    run_id: str
-    total: int
-    outcomes: list[Json]
-
-
-class TagAnswer(Answer):
-    """The tags of a run."""
-
-    run_id: str
-    tags: list[str]
-
-
-class DeletedAnswer(Answer):
-    """What was deleted."""
-
-    deleted: str
 
 
 class CompareBody(Wire):
@@ -91,38 +70,11 @@ class PushedRun(Wire):
     outcomes: Annotated[list[dict[str, Any]], Field(max_length=limits.MAX_UPLOAD_QUERIES)]
 
 
-class PushAnswer(Answer):
-    """The run is on the disk; ``new`` is false where it was there before."""
-
-    run_id: str
-    new: bool
-
-
 class RescoreBody(Wire):
     """Which measures are added to those that the run has."""
 
     measures: Measures | None = None
     match: MatchName = "exact"
-
-
-class HistoryRow(Answer):
-    """One run of a suite."""
-
-    run_id: str
-    name: str
-    created_at: str
-    test_set_version: str
-    part: str
-    tags: list[str]
-    metrics: dict[str, float | None]
-
-
-class HistoryAnswer(Answer):
-    """Complete runs of a suite, the oldest first, and the trend of each measure."""
-
-    suite: str
-    runs: list[HistoryRow]
-    trend: dict[str, Json | None]
 
 
 def query_schema() -> Json:

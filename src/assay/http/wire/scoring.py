@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from assay import limits
-from assay.http.wire.base import Answer, Json, Wire
-from assay.http.wire.statistics import Alpha, Measures, Seed
+from assay.http.wire.statistics import Measures, SamplingRequest, StatisticsRequest
 
 MAX_ROWS = 50_000
-MOST_RESAMPLES = 20_000
 
 Name = Annotated[str, Field(min_length=1, max_length=limits.MAX_ID_BYTES)]
 Grades = Annotated[
@@ -23,20 +23,9 @@ Listed = Annotated[list[Name], Field(max_length=limits.MAX_BATCH_IDS)]
 Run = Annotated[dict[Name, Scored | Listed], Field(max_length=limits.MAX_UPLOAD_QUERIES)]
 RunName = Annotated[str, Field(pattern=r"^[\w .:+-]{1,80}$")]
 Groups = Annotated[dict[Name, Name], Field(max_length=limits.MAX_UPLOAD_QUERIES)]
-Level = Annotated[float, Field(gt=0, lt=1, description="Level of the intervals.")]
-Resamples = Annotated[int, Field(ge=1, le=MOST_RESAMPLES, description="Of the bootstrap.")]
 
 
-class SamplingRequest(Wire):
-    """How intervals are drawn; what is not given is configured."""
-
-    confidence: Level | None = None
-    resamples: Resamples | None = None
-    seed: Seed | None = None
-    ci_method: Literal["bca", "percentile"] | None = None
-
-
-class ScoreRequest(SamplingRequest):
+class ScoreRequest(StatisticsRequest):
     """Judgments, and the runs to hold against them: documents with scores, or best first."""
 
     qrels: Annotated[
@@ -66,15 +55,6 @@ class ScoreRequest(SamplingRequest):
     clusters: Groups | None = Field(None, description="Resample queries of one group together.")
     ci: bool = False
     per_query: bool = False
-    alpha: Alpha | None = None
-    margin: Annotated[float, Field(ge=0, le=1)] | None = None
-
-
-class ScoreAnswer(Answer):
-    """Each run's scores in the order sent; with several, each against the first."""
-
-    runs: list[Json]
-    comparison: Json | None
 
 
 class ClassifyRequest(SamplingRequest):
@@ -93,40 +73,24 @@ class ClassifyRequest(SamplingRequest):
     measures: Measures | None = Field(None, examples=[["AUROC", "Sensitivity(t=0.5)"]])
 
 
-class ClassifyAnswer(Answer):
-    """The measures of decisions with their intervals."""
-
-    n: int
-    positives: int
-    negatives: int
-    metrics: dict[str, float | None]
-    aggregates: Json
-    delong: Json
-    sampling: Json
-
-
-class MeasureParameter(Answer):
+@dataclass(frozen=True, slots=True)
+class MeasureParameter:
     """One parameter of a measure."""
 
     default: str | int | float | bool | None
     help: str
-    choices: list[str] | None
+    choices: tuple[str, ...] | None
 
 
-class MeasureRow(Answer):
+@dataclass(frozen=True, slots=True)
+class MeasureRow:
     """One measure and what it is."""
 
-    name: str = Field(examples=["nDCG"])
-    form: str = Field(examples=["nDCG@k, nDCG"])
-    key: str = Field(examples=["ndcg"])
+    name: str
+    form: str
+    key: str
     family: str
     cutoff: str
-    aliases: list[str]
-    parameters: dict[str, MeasureParameter]
+    aliases: tuple[str, ...]
+    parameters: Mapping[str, MeasureParameter]
     help: str
-
-
-class MeasuresAnswer(Answer):
-    """Every measure that is known."""
-
-    measures: list[MeasureRow]

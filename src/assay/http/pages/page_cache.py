@@ -18,12 +18,12 @@ from assay.model.runs import RunInfo
 T = TypeVar("T")
 
 
-def computed(service: Service, key: tuple[str, ...], make: Callable[[], T]) -> T:
+def cached(service: Service, key: tuple[str, ...], make: Callable[[], T]) -> T:
     """What was computed under this key, or is now."""
-    known = service.computed.get(key)
+    known = service.page_cache.get(key)
     if known is None:
         known = make()
-        service.computed.put(key, known)
+        service.page_cache.put(key, known)
     return cast("T", known)
 
 
@@ -43,4 +43,4 @@ def ab_summary(service: Service, a: str, b: str) -> AbSummary:
         return comparison.summary(comparison.ab(service.workspace, request))
 
     # tags move without changing a run
-    return replace(computed(service, key, make), a=one, b=other)
+    return replace(cached(service, key, make), a=one, b=other)

@@ -16,28 +16,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from assay import limits
-from assay.errors import DuplicateError, FormatError, LimitError, PlacedError
+from assay.errors import DuplicateError, FormatError, PlacedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from assay.hits.sources import Bytes
 
 Json: TypeAlias = Any
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SOMETHING = re.compile(r"[^ \t\r\n]")
-
-
-def read_all(stream: Bytes) -> bytes:
-    """A whole file, within the size limit."""
-    data = stream.read(limits.MAX_JSON_BYTES + 1)
-    if len(data) > limits.MAX_JSON_BYTES:
-        raise LimitError(
-            f"{stream.name}: more than {limits.MAX_JSON_BYTES:,} bytes, too many to hold at once",
-            hint="use TREC or parquet for runs of this size, matched by chunk",
-        )
-    return data
 
 
 def values(data: bytes, source: str) -> list[tuple[int, Json]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.http.pages.pages import page
+from assay.http.pages.page import page
 from assay.http.service import Service
 
 RECENT = 100
 
 
-async def pick(
+async def run_pair_form(
     request: Request, service: Service, target: str, title: str, chosen: tuple[str, str]
 ) -> Response:
     """A form that asks for two runs; the newest two are suggested."""
@@ -22,7 +22,7 @@ async def pick(
     before = a or next((one for one in ids if one != after), "")
     return page(
         request,
-        "ui/pick.html",
+        "ui/run_pair.html",
         recent=recent,
         target=target,
         title=title,

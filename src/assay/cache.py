@@ -1,22 +1,11 @@
-"""Was this searched before?
-
-A bounded cache that evicts the least recently used entry. Keys include the generation of the index,
-so a new generation never gets an old result.
-
-Lists of hits are stored as columns: four hundred thousand hits as objects would slow every garbage
-collection by a tenth of a second; as columns they are three objects per list.
-"""
+"""Was this computed before? A bounded cache that evicts the least recently used entry."""
 
 from __future__ import annotations
 
 import threading
-from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
-
-from assay.model.query import Hit
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -69,22 +58,3 @@ class Cache(Generic[K, V]):
                 self.put(key, value)
             known |= fetched
         return known
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """One list of hits as columns."""
-
-    keys: array[int]
-    chunk_ids: tuple[str, ...]
-    scores: array[float]
-
-    def hits(self) -> tuple[Hit, ...]:
-        """The original list."""
-        return tuple(map(Hit, self.keys, self.chunk_ids, self.scores))
-
-
-def pack(hits: Sequence[Hit]) -> Packed:
-    """A list of hits as columns."""
-    keys, chunk_ids, scores = zip(*hits, strict=True) if hits else ((), (), ())
-    return Packed(array("q", keys), chunk_ids, array("d", scores))

@@ -16,7 +16,7 @@ GAP = 70
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RankedLine:
     """One result of one side; ``grade`` is None where nobody judged it.
 
     ``other`` is its rank on the other side, None where it is not there.
@@ -28,16 +28,18 @@ class Line:
     other: int | None
 
 
-def lines(outcome: QueryOutcome, grades: Mapping[int, int], other: QueryOutcome) -> list[Line]:
+def ranked_lines(
+    outcome: QueryOutcome, grades: Mapping[int, int], other: QueryOutcome
+) -> list[RankedLine]:
     """The first results of one side."""
     elsewhere = _ranks(other)
     return [
-        Line(rank, result, grades.get(rank), elsewhere.get(result.chunk_id))
+        RankedLine(rank, result, grades.get(rank), elsewhere.get(result.chunk_id))
         for rank, result in enumerate(outcome.results[:DEPTH], 1)
     ]
 
 
-def slope_lines(left: Sequence[Line], right: Sequence[Line]) -> Markup:
+def slope_chart(left: Sequence[RankedLine], right: Sequence[RankedLine]) -> Markup:
     """A line from each result of a to the same one of b; what left or came ends on the way."""
     height = ROW * max(len(left), len(right), 1)
     parts = [
@@ -61,7 +63,7 @@ def slope_lines(left: Sequence[Line], right: Sequence[Line]) -> Markup:
     return Markup("".join(parts) + "</svg>")  # noqa: S704 - numbers and our own words only
 
 
-def why(pair: QueryPair) -> str:
+def explanation(pair: QueryPair) -> str:
     """What happened to the relevant result that moved most, component by component."""
     before, after = _ranks(pair.a), _ranks(pair.b)
     relevant = {
@@ -115,7 +117,7 @@ def _middle(rank: int) -> float:
     return ROW * (rank - 0.5)
 
 
-def _way(line: Line, there: Line) -> str:
+def _way(line: RankedLine, there: RankedLine) -> str:
     return "same" if line.rank == there.rank else "up" if there.rank < line.rank else "down"
 
 

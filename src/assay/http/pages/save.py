@@ -1,4 +1,4 @@
-"""What does the playground keep? Questions for test sets, and configurations to test."""
+"""What can be saved from the playground? Questions into test sets, and configurations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from assay.app.configurations import configuration_text
 from assay.app.configurations import save_configuration as save
 from assay.app.testsets import add_query
 from assay.errors import InputError
-from assay.http.pages.pages import Evaluator, Reader, ServiceOf, form_of, page
-from assay.http.pages.pages import router as new_router
+from assay.http.pages.page import Evaluator, Reader, ServiceOf, form_of, page
+from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import read_pane
 from assay.model.document import check_id
 from assay.model.testset import GoldenQuery, Judgment
@@ -39,9 +39,9 @@ async def save_query(request: Request, service: ServiceOf, caller: Evaluator) ->
         request,
         "ui/saved.html",
         block="answer",
-        text=f"{query.query_id} is in {name} now ({counted(len(found.queries), 'query')}).",
+        text=f"{query.query_id} is now in {name} ({counted(len(found.queries), 'query')}).",
         link=f"/testsets/{name}",
-        link_text="Look at it",
+        link_text="Open the test set",
         content="",
     )
 
@@ -61,7 +61,7 @@ async def save_configuration(request: Request, service: ServiceOf, caller: Evalu
         request,
         "ui/saved.html",
         block="answer",
-        text=f"Saved as {path.name} in the workspace. Test it against another: "
+        text=f"Saved as {path.name}. To test it against another configuration, run in a terminal: "
         f"assay eval ab {path.name} OTHER.yaml --testset NAME",
         link="",
         link_text="",
@@ -86,7 +86,8 @@ def _query(fields: dict[str, str]) -> GoldenQuery:
     ]
     if not any(one.grade for one in judgments):
         raise InputError(
-            "no result is graded above 0", hint="grade what answers the question, 3 is perfect"
+            "no result is graded above 0",
+            hint="give at least one result that answers the question a grade from 1 to 3",
         )
     given = fields.get("query_id", "").strip()
     kind = fields.get("query_type", "")

@@ -61,12 +61,12 @@ def page(request: Request, template: str, *, block: str = "", **values: Any) -> 
         "open": service.keyring.open,
         "version": __version__,
     }
-    if block and wants_part(request):
+    if block and is_htmx(request):
         return HTMLResponse(render_block(template, block, **shared, **values))
     return HTMLResponse(render(template, **shared, **values))
 
 
-def wants_part(request: Request) -> bool:
+def is_htmx(request: Request) -> bool:
     """Whether a script asks for a part of a page."""
     return request.headers.get("hx-request") == "true"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.search.cache import Cache
+from assay.cache import Cache
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from assay import limits
 from assay.errors import DuplicateError, FormatError
-from assay.hits.strict_json import (
+from assay.strict_json import (
     line_of_depth,
     line_of_duplicate,
     line_of_surrogate,
