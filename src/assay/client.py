@@ -135,7 +135,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         self._http.close()
 
     @property
@@ -237,7 +237,7 @@ class Client:
     def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
         """Write a backup of the service's workspace to a new file of this machine."""
         if target.exists():
-            raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
+            raise UsageError(f"{target} already exists", hint="choose another name, or delete it")
         params = {"vectors": str(vectors).lower()}
         try:
             with self._http.stream("GET", "/v1/backup", params=params, timeout=WAIT_S) as response:

@@ -293,8 +293,8 @@ def evaluate(
         run_id = request.run_id
         if run_id is not None and len(parts) > 1:
             run_id = f"{run_id}_{part.mode}"
-        told = _shifted(progress, before, total)
-        made.append(_record(workspace, request, system, part, told, run_id=run_id))
+        shifted = _shifted(progress, before, total)
+        made.append(_record(workspace, request, system, part, shifted, run_id=run_id))
         before += _size(part)
     return evaluated(workspace, request, made)
 
@@ -352,7 +352,7 @@ def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
             return {"dataset_id": names[0]}
         if elsewhere:
             raise UsageError(
-                f"{elsewhere[0]} is no file here, and a service runs one of its own test sets "
+                f"{elsewhere[0]} is not a file here, and a service runs one of its own test sets "
                 "at a time",
                 hint="name one test set, or files",
             )
@@ -462,10 +462,10 @@ def _record(
         scoring=request.scoring(workspace.settings),
     )
 
-    def told(done: int, total: int, outcomes: Sequence[QueryOutcome]) -> None:
+    def report(done: int, total: int, outcomes: Sequence[QueryOutcome]) -> None:
         progress(EvaluationStep(done, total, part.test_set, outcomes))
 
-    return record(system, part, workspace.runs, options, told)
+    return record(system, part, workspace.runs, options, report)
 
 
 def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPart) -> str | None:

@@ -125,13 +125,13 @@ def headline_measures() -> tuple[Measure, ...]:
 
 
 def tag(assay: Assay, run: str, name: str) -> RunInfo:
-    """Give a run a name of its own, such as baseline; no other run has it any longer."""
+    """Give a run a tag, such as baseline; it names no other run any longer."""
     assay.require()
     return assay.runs.tag(run, name)
 
 
 def untag(assay: Assay, name: str, run: str | None = None) -> RunInfo:
-    """Take a tag away from the run that has it; the run stays."""
+    """Remove a tag from the run that has it; the run stays."""
     assay.require()
     info = assay.runs.run(run or name)
     if name not in info.tags:

@@ -87,7 +87,7 @@ class Workspace:
             )
 
     def close(self) -> None:
-        """Let go of every file."""
+        """Close every store, index and model."""
         self._stack.close()
 
     def __enter__(self) -> Workspace:

@@ -40,15 +40,13 @@ Show = Callable[[str], None]
 def command(
     ctx: typer.Context,
     person: Annotated[str, typer.Option("--as", help="Your name in the round.")],
-    round_id: Annotated[str, typer.Option("--round", help="The round; the newest by default.")] = (
-        "latest"
-    ),
+    round_id: Annotated[str, typer.Option("--round", help="Id of the round.")] = ("latest"),
     adjudicate: Annotated[
         bool, typer.Option("--adjudicate", help="Decide where the annotators differ.")
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:
-    """Judge passages of a round by keyboard, and go on at any time."""
+    """Judge passages of a round by keyboard; stop and resume at any time."""
     from assay.app.annotation import open_desk
     from assay.app.workspace import Workspace
 

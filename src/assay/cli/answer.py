@@ -29,7 +29,7 @@ def command(
     ] = None,
     json_output: JsonFlag = False,
 ) -> int:
-    """Answer a question from the corpus with sources, or refuse to."""
+    """Answer a question from the corpus, with sources, or say why not."""
     from assay.app.search import incomplete
     from assay.search.request import read_changes
 

@@ -27,7 +27,9 @@ def backup(
     target: Annotated[Path, typer.Argument(help="The file to write, such as assay.tar.gz.")],
     vectors: Annotated[
         bool,
-        typer.Option("--vectors/--no-vectors", help="Keep vectors too, so nothing is encoded."),
+        typer.Option(
+            "--vectors/--no-vectors", help="Include vectors, so that a restore need not encode."
+        ),
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:
@@ -52,11 +54,11 @@ def restore(
     ctx: typer.Context,
     source: Annotated[Path, typer.Argument(help="A file that assay backup wrote.")],
     index: Annotated[
-        bool, typer.Option("--index/--no-index", help="Write the index anew afterwards.")
+        bool, typer.Option("--index/--no-index", help="Rebuild the index afterwards.")
     ] = True,
     json_output: JsonFlag = False,
 ) -> None:
-    """Put a backup into a new workspace, once every checksum holds."""
+    """Restore a backup into a new workspace, after checking every checksum."""
     from assay.app.backup import restore as put_back
     from assay.cli.progress import staged_progress
 

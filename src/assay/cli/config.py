@@ -10,7 +10,7 @@ from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration, refuse_server
 
-app = group("Show settings, limits and the configuration's hash.")
+app = group("Show settings and limits, and the hash of the settings.")
 
 
 @app.command("show")

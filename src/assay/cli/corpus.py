@@ -23,10 +23,10 @@ PREVIEW = 300
 def list_documents(
     ctx: typer.Context,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="How many.")] = 50,
-    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to pass over.")] = 0,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")] = 0,
     json_output: JsonFlag = False,
 ) -> None:
-    """List documents by id, with their titles and numbers of chunks."""
+    """List documents by id, with their titles and how many chunks they have."""
     with connected(ctx) as assay:
         page = assay.documents(limit=limit, offset=offset)
     if json_output:
@@ -37,7 +37,7 @@ def list_documents(
         rows = [(one.doc_id, str(one.chunks), printable(one.title)) for one in page.documents]
         emit_columns([("id", "chunks", "title"), *rows])
     if page.total == 0:
-        note("note: there are no documents yet: assay ingest PATH reads some")
+        note("note: there are no documents yet: assay ingest PATH adds some")
     elif page.total > shown:
         note(f"note: {share_of(shown, page.total, 'document')}; --limit and --offset show others")
 
@@ -79,7 +79,7 @@ def delete(
     doc_ids: Annotated[list[str], typer.Argument(help="Ids of the documents.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Delete documents, and bring the index up to date; an unknown id is refused before that."""
+    """Delete documents and update the index; if any id is unknown, nothing is deleted."""
     from assay.cli.progress import staged_progress
 
     with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:

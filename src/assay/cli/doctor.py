@@ -22,5 +22,5 @@ def command(ctx: typer.Context, json_output: JsonFlag = False) -> int:
             [(f.state, f.name, f.says + (f" ({f.hint})" if f.hint else "")) for f in findings]
         )
         if faults:
-            emit_text(f"\n{counted(faults, 'fault')} to mend")
+            emit_text(f"\n{counted(faults, 'fault')} to fix")
     return UNFIT if faults else 0

@@ -95,12 +95,14 @@ def run(
         str | None, typer.Option("--run", help="Evaluate a run file: TREC, JSON, parquet.")
     ] = None,
     keeping: Mapping[str, Any],
-    resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Resume this run.")] = None,
     per_component: PerComponent = False,
     waterfall: Waterfall = False,
     publish: Annotated[
         bool,
-        typer.Option("--publish", help="Hand the figures to Prometheus, as assay eval publish."),
+        typer.Option(
+            "--publish", help="Publish the figures to Prometheus, as assay eval publish does."
+        ),
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:
@@ -222,7 +224,7 @@ def list_runs(
     ] = None,
     tag: Annotated[str | None, typer.Option("--tag", help="The run with this tag.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 20,
-    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to pass over.")] = 0,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")] = 0,
     json_output: JsonFlag = False,
 ) -> None:
     """List runs, newest first."""
@@ -251,10 +253,10 @@ def tag_run(
     ctx: typer.Context,
     ref: Ref,
     tag: Annotated[str, typer.Argument(help="The tag, for example baseline.")],
-    remove: Annotated[bool, typer.Option("--remove", help="Take the tag away.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the tag.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Give a run a name of its own, such as baseline."""
+    """Give a run a tag, such as baseline; a tag names one run only."""
     from assay.app import runs
 
     with connected(ctx) as assay:
@@ -352,7 +354,7 @@ def rescore(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Score old runs again, under other measures or newer formulas; nothing is searched."""
+    """Rescore stored runs, under other measures or newer formulas; nothing is searched."""
     from assay.app import runs
     from assay.app.workspace import Workspace
     from assay.cli.tables import show_tables
@@ -448,7 +450,7 @@ def tune(
     show: Annotated[int, typer.Option("--show", min=1, help="How many settings to list.")] = 10,
     json_output: JsonFlag = False,
 ) -> None:
-    """Search for better fusion settings, and see what is left of the gain on unseen queries."""
+    """Search for better fusion settings, and check the gain on unseen queries."""
     from assay.app import tuning
     from assay.app.workspace import Workspace
     from assay.cli.progress import evaluation_progress
@@ -597,7 +599,7 @@ def gate_command(
     ] = None,
     non_inferiority: Annotated[
         bool,
-        typer.Option("--non-inferiority", help="Let the interval of the change decide."),
+        typer.Option("--non-inferiority", help="Decide by the confidence interval of the change."),
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the Markdown report here.")
@@ -651,7 +653,7 @@ def report(
         bool, typer.Option("--workflow", help="P and R at 1, 3, 5, 10, MAP and nDCG@10.")
     ] = False,
     target: Annotated[
-        list[str] | None, typer.Option("--target", help='What to reach, as in "P@5=0.65".')
+        list[str] | None, typer.Option("--target", help='A target, as in "P@5=0.65".')
     ] = None,
     sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
@@ -717,7 +719,7 @@ def verify_bundle(
     folder: Annotated[Path, typer.Argument(help="The folder that assay eval bundle wrote.")],
     json_output: JsonFlag = False,
 ) -> int:
-    """Compute a bundle's numbers again from the stored runs; any difference fails."""
+    """Recompute a bundle's numbers from the stored runs; any difference fails."""
     from assay.app import runs
 
     with connected(ctx) as assay:
@@ -743,7 +745,7 @@ def push_run(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Send a run to the service of --server; the same one again changes nothing."""
+    """Send a run to the service named by --server; sending it again changes nothing."""
     from assay.app import runs
     from assay.app.workspace import Workspace
     from assay.client import connect
@@ -774,7 +776,7 @@ def publish(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Hand the figures of the newest run to Prometheus: as a file, or by a push."""
+    """Publish the figures of the newest run to Prometheus: as a file, or by a push."""
     from assay.app import prometheus
 
     with connected(ctx, metrics_textfile=textfile, pushgateway=pushgateway) as assay:

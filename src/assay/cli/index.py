@@ -49,9 +49,7 @@ def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     else:
         emit_text("\n".join(problems) if problems else "the index is sound")
         if problems:
-            note(
-                "note: assay index update brings it up to date, assay index rebuild writes it anew"
-            )
+            note("note: assay index update brings it up to date, assay index rebuild starts over")
     return DAMAGED if problems else 0
 
 
@@ -63,13 +61,13 @@ def update(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 
 @app.command("compact")
 def compact(ctx: typer.Context, json_output: JsonFlag = False) -> None:
-    """Fold all segments into one and drop what was deleted."""
+    """Merge all segments into one, and drop what was deleted."""
     _write(ctx, "compact", json_output)
 
 
 @app.command("rebuild")
 def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
-    """Write the index anew from the store, also where it is damaged."""
+    """Rebuild the index from the store, even if it is damaged."""
     _write(ctx, "rebuild", json_output)
 
 

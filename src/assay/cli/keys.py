@@ -8,7 +8,7 @@ from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration
 
-app = group("Make, list and revoke the keys of the HTTP service.")
+app = group("Create, list and revoke the keys of the HTTP service.")
 
 
 @app.command("create")
@@ -24,7 +24,7 @@ def create(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Make a key; it is shown once and only its hash is kept."""
+    """Create a key; it is shown once, and only its hash is kept."""
     from assay.app.keys import create_key
     from assay.app.layout import Layout
 
@@ -48,7 +48,7 @@ def list_keys(ctx: typer.Context, json_output: JsonFlag = False) -> None:
         emit_json({"keys": rows})
         return
     if not rows:
-        note("note: there is no key yet; assay keys create NAME makes one")
+        note("note: there is no key yet: assay keys create NAME makes one")
         return
     header = ("id", "name", "scopes", "state", "created", "expires")
     shown = [
@@ -71,7 +71,7 @@ def revoke(
     key_id: Annotated[str, typer.Argument(help="Id of the key; see assay keys list.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """End a key; a running service knows within two seconds."""
+    """Revoke a key; a running service knows within two seconds."""
     from assay.app.keys import revoke_key
     from assay.app.layout import Layout
 

@@ -126,10 +126,10 @@ def _root(
     ctx: typer.Context,
     home: Annotated[Path | None, typer.Option(help="Workspace folder.")] = None,
     color: Annotated[
-        str | None, typer.Option(metavar="auto|always|never", help="Whether to color output.")
+        str | None, typer.Option(metavar="auto|always|never", help="When to color output.")
     ] = None,
     server: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Work with this service instead.")
+        str | None, typer.Option(metavar="ADDRESS", help="Use the workspace of this service.")
     ] = None,
     version: Annotated[
         bool,

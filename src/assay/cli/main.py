@@ -59,16 +59,16 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "answer",
         "assay.cli.answer",
-        "Answer a question from the corpus with sources, or refuse to.",
+        "Answer a question from the corpus, with sources, or say why not.",
     ),
     Entry("testset", "assay.cli.testset", "Check, split, compare, convert and refresh test sets."),
     Entry(
         "annotate",
         "assay.cli.annotate",
-        "Judge passages of a round by keyboard, and go on at any time.",
+        "Judge passages of a round by keyboard; stop and resume at any time.",
     ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
-    Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),
+    Entry("keys", "assay.cli.keys", "Create, list and revoke the keys of the HTTP service."),
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),
     Entry(
         "backup",
@@ -78,9 +78,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "restore",
         "assay.cli.backup:restore",
-        "Put a backup into a new workspace, once every checksum holds.",
+        "Restore a backup into a new workspace, after checking every checksum.",
     ),
-    Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),
+    Entry("config", "assay.cli.config", "Show settings and limits, and the hash of the settings."),
 )
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141

@@ -48,7 +48,7 @@ def pull_models(
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Have models on this machine; without names, the default of each role."""
+    """Pull models to this machine; without names, the default of each role."""
     from assay.app import models
 
     pulled = models.pull_models(
@@ -69,12 +69,12 @@ def pull_models(
 
 @app.command("check")
 def check_models(ctx: typer.Context, names: Names = None, json_output: JsonFlag = False) -> int:
-    """Compute every checksum again and compare one answer of each model."""
+    """Recompute every checksum, and compare one known answer of each model."""
     from assay.app import models
 
     checked = models.check_models(configuration(ctx), names or ())
     if not checked:
-        note("note: no model is here yet; assay models pull fetches the defaults")
+        note("note: there are no models yet: assay models pull fetches the defaults")
     if json_output:
         emit_json({"models": checked})
     else:

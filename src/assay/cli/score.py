@@ -60,7 +60,7 @@ def command(
     ] = None,
     depth: Annotated[
         int | None,
-        typer.Option("--depth", min=1, help="Look at the first N results of a query only."),
+        typer.Option("--depth", min=1, help="Look only at the first N results of each query."),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -75,7 +75,7 @@ def command(
         typer.Option("--extra-columns", help="Ignore columns after the tag, as trec_eval does."),
     ] = False,
     separator: Annotated[
-        str, typer.Option("--chunk-separator", help="What parts document and chunk in an id.")
+        str, typer.Option("--chunk-separator", help="What separates document and chunk in an id.")
     ] = ":chunk_",
     statistics: Mapping[str, Any],
 ) -> None:

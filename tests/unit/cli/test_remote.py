@@ -297,4 +297,4 @@ def test_files_are_joined_before_they_are_sent_and_names_are_not(
     found = json.loads(capsys.readouterr().out)
     assert found["total_queries"] == 4
     assert run(["--server", address, "eval", "run", "-t", "small", "-t", "./extras.json"]) == 2
-    assert "small is no file here" in capsys.readouterr().err
+    assert "small is not a file here" in capsys.readouterr().err
