@@ -14,9 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import limits
 from assay.app import engine
 from assay.app.engine import Progress, silent
 from assay.app.layout import SQLITE, Layout
+from assay.cache import Cache
 from assay.errors import MissingFileError
 from assay.model.run_store import RunStore
 from assay.settings import Settings, configure
@@ -55,7 +57,9 @@ class Workspace:
 
     settings: Settings
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
-    _test_sets: dict[str, TestSet] = field(default_factory=dict, repr=False, compare=False)
+    _test_sets: Cache[str, TestSet] = field(
+        default_factory=lambda: Cache(limits.MAX_CACHED_TEST_SETS), repr=False, compare=False
+    )
 
     @property
     def home(self) -> Path:
