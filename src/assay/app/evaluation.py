@@ -34,7 +34,7 @@ from assay.options import (
     option,
     options_of,
 )
-from assay.search.request import address_pairs, option_name
+from assay.search.request import address_pairs, configuration_name
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class EvaluationRequest:
     test_sets: tuple[str, ...] = field(default=(), metadata=_HERE_ONLY)
     options: Mapping[str, Any] = field(default_factory=dict)
     measures: str | None = option(
-        Maybe(Text(form="measures such as nDCG@10 MRR", most=2_000), none=()),
+        Maybe(Text(form="measures such as nDCG@10 MRR"), none=()),
         None,
         "Measures, e.g. nDCG@10 Recall@{5,10,20}; those usual for the test set by default.",
     )
@@ -136,7 +136,7 @@ class EvaluationRequest:
             if value != rule.default:
                 object.__setattr__(self, rule.attribute, rule.accept(value))
         for name in self.options:
-            option_name(name)
+            configuration_name(name)
         if self.test_set is None and not self.test_sets and self.resume is None:
             raise UsageError("no test set is named", hint="--testset NAME; assay testset list")
         if self.retriever is not None and self.run_file is not None:

@@ -177,11 +177,10 @@ def _trace() -> None:
 
 def _debug() -> bool:
     """The setting ``debug``; its variable is read by itself, since settings may be what failed."""
-    from assay.options import OFF
-    from assay.settings import configure
+    from assay.settings import SETTINGS, configure
 
     if text := os.environ.get("ASSAY_DEBUG", ""):
-        return text not in OFF
+        return bool(SETTINGS["debug"].kind.read(text))
     try:
         return configure().debug
     except (AssayError, OSError):

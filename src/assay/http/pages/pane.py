@@ -14,11 +14,13 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from assay.app.configurations import NAMES as OF_PANE
 from assay.app.search import weights_in_force
 from assay.errors import UsageError
 from assay.model.query import FILTER_OPTIONS
 from assay.options import several
+from assay.search.request import (
+    CONFIGURATION_NAMES as OF_PANE,
+)
 from assay.search.request import (
     SEARCH_OPTIONS,
     SearchOptions,

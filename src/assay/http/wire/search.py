@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +19,24 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from assay.http.wire.base import Json, QueryText
-from assay.options import Option, is_switch, several
+from assay.options import Kind, Maybe, Option, Several, Text, is_switch, several
 from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, SEARCH_OPTIONS
 
+MOST_VALUES, MOST_LETTERS, LONGEST_TEXT = 100, 200, 2_000
+"""Values of one filter, characters of each, and characters of any other text."""
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
+
+
+def _capped(kind: Kind) -> Kind:
+    """The same kind with a limit to what strangers may send; on this machine there is none."""
+    if isinstance(kind, Several):
+        of = replace(kind.of, most=MOST_LETTERS) if isinstance(kind.of, Text) else kind.of
+        return replace(kind, of=of, most=kind.most or MOST_VALUES)
+    if isinstance(kind, Maybe):
+        return replace(kind, of=_capped(kind.of))
+    if isinstance(kind, Text):
+        return replace(kind, most=kind.most or LONGEST_TEXT)
+    return kind
 
 
 def _read(one: Option, value: Any) -> Any:
@@ -49,7 +64,7 @@ def parameters(options: Iterable[Option]) -> Any:
             ],
             Field([] if several(one.kind) else None, description=one.help),
         )
-        for one in options
+        for one in (replace(one, kind=_capped(one.kind)) for one in options)
     }
 
 
