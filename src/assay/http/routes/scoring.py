@@ -1,6 +1,6 @@
 """Which measures are there, and how good are these runs or decisions by them?
 
-Everything is in the request: nothing of the workspace is read or written.
+Everything is in the request; the workspace is neither read nor written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.render.measures import measures_json
 from assay.render.scores import scores_json
 
 MOST_DRAWN = 300_000_000
-"""Rows times resamples: what a few seconds of a core draw."""
+"""Rows times resamples that one core draws in a few seconds."""
 
 router = new_router("measures", prefix="/v1")
 
@@ -117,7 +117,7 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
 
 
 def _sampling(service: Service, body: SamplingRequest, rows: int) -> Sampling:
-    """How intervals are drawn; refused where that would take minutes."""
+    """How intervals are drawn; refused if that would take minutes."""
     drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
     sampling = Statistics(**drawn).applied_to(service.settings).sampling
     if rows * sampling.resamples > MOST_DRAWN:
