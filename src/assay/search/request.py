@@ -110,7 +110,9 @@ class SearchOptions:
     boosts: bool = option(
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
     )
-    synonyms: bool = field(default=False)
+    synonyms: bool = option(
+        Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
+    )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
     )
@@ -120,7 +122,12 @@ class SearchOptions:
         "Which cross-encoder; the default needs a GPU, ms-marco-minilm-l12-v2 does not.",
         setting=True,
     )
-    rerank_depth: int | None = field(default=None)
+    rerank_depth: int | None = option(
+        Maybe(Whole(1, limits.MAX_DEPTH), none=()),
+        None,
+        "Candidates that the cross-encoder reorders.",
+        per_request=False,
+    )
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
         300.0,
@@ -145,8 +152,6 @@ class SearchOptions:
             accepted = rule.accept(value)
             if accepted is not value:
                 object.__setattr__(self, attribute, accepted)
-        if not isinstance(self.synonyms, bool):
-            raise UsageError(f"synonyms: must be true or false, not {self.synonyms!r:.40}")
         if self.weights:
             _check_weights(self.weights, self.components)
         filters = _filters(self.filters)
@@ -180,13 +185,7 @@ _ALIASES = {
     for other in (*one.aliases, one.attribute)
     if other != name
 }
-_RERANK_DEPTH = Option(
-    "rerank_depth", "rerank_depth", Maybe(Whole(1, limits.MAX_DEPTH), none=()), None, ""
-)
-_RULES = (
-    *((one.attribute, one) for one in RETRIEVAL_OPTIONS.values()),
-    ("rerank_depth", _RERANK_DEPTH),
-)
+_RULES = tuple((one.attribute, one) for one in RETRIEVAL_OPTIONS.values())
 _FIELDS = frozenset(one.name for one in fields(SearchOptions))
 
 
