@@ -5,6 +5,8 @@ Everything is in the request; the workspace is neither read nor written.
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi.responses import JSONResponse
 
 from assay.app import scoring
@@ -120,7 +122,7 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
 
 
 def _statistics(
-    service: Service, body: SamplingRequest, rows: int, **tests: float | None
+    service: Service, body: SamplingRequest, rows: int, **tests: Any
 ) -> Statistics:
     """How intervals are drawn; refused if that would take minutes."""
     drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
