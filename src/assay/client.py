@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -52,7 +52,7 @@ from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
-from assay.search.request import as_parameters
+from assay.search.request import ANSWER_NAMES, SearchOptions, as_parameters
 from assay.search.response import SearchResponse
 from assay.search.why import Why
 from assay.settings import Settings, configure
@@ -135,7 +135,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         self._http.close()
 
     @property
@@ -150,61 +150,67 @@ class Client:
 
     # Search and answers
 
-    def search(self, query: str, /, **changes: Any) -> SearchResponse:
+    def search(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
-        params = [("q", query), *as_parameters(changes)]
-        return decode(SearchResponse, self._call("GET", "/v1/search", params=params))
+        params = [("q", query), *as_parameters(changes, options)]
+        return decode(SearchResponse, self.call("GET", "/v1/search", params=params))
 
-    def why(self, query: str, document: str, /, **changes: Any) -> Why:
+    def why(
+        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
-        params = [("q", query), ("document", document), *as_parameters(changes)]
-        return decode(Why, self._call("GET", "/v1/search/why", params=params))
+        params = [("q", query), ("document", document), *as_parameters(changes, options)]
+        return decode(Why, self.call("GET", "/v1/search/why", params=params))
 
-    def answer(self, question: str, /, **changes: Any) -> Answered:
+    def answer(
+        self, question: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
-        params = [("q", question), *as_parameters(changes)]
-        return decode(Answered, self._call("GET", "/v1/answer", params=params))
+        params = [("q", question), *as_parameters(changes, options, names=ANSWER_NAMES)]
+        return decode(Answered, self.call("GET", "/v1/answer", params=params))
 
     # Documents and the index
 
     def sections(self) -> list[str]:
         """The labels of sections that there are."""
-        found: list[str] = self._call("GET", "/v1/sections")["sections"]
+        found: list[str] = self.call("GET", "/v1/sections")["sections"]
         return found
 
     def freshness(self) -> Freshness:
         """Whether there are documents, and whether the index has them."""
-        return decode(Freshness, self._call("GET", "/v1/index/freshness"))
+        return decode(Freshness, self.call("GET", "/v1/index/freshness"))
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
-        return self._call("GET", "/v1/index")
+        return self.call("GET", "/v1/index")
 
     def check_index(self) -> list[str]:
         """What is wrong with the index; nothing where the list is empty."""
-        found: list[str] = self._call("GET", "/v1/index/check")["problems"]
+        found: list[str] = self.call("GET", "/v1/index/check")["problems"]
         return found
 
     def write_index(self, action: Action = "update", progress: Progress = silent) -> IndexWritten:
         """Update, compact or rebuild the index, and wait for it."""
-        answer = self._call("POST", "/v1/index", json={"action": action})
+        answer = self.call("POST", "/v1/index", json={"action": action})
         return decode(IndexWritten, self._done(answer, WAIT_S, progress))
 
     def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
         """A page of the documents in the order of their ids."""
         params = {"limit": limit, "offset": offset}
-        return decode(DocumentPage, self._call("GET", "/v1/documents", params=params))
+        return decode(DocumentPage, self.call("GET", "/v1/documents", params=params))
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
-        return decode(StoredDocument, self._call("GET", f"/v1/documents/{_quoted(doc_id)}"))
+        return decode(StoredDocument, self.call("GET", f"/v1/documents/{_quoted(doc_id)}"))
 
     def delete_documents(
         self, doc_ids: Sequence[str], progress: Progress = silent
     ) -> DocumentsWritten:
         """Delete documents and wait until the index knows; an unknown id is refused before that."""
         body = {"doc_ids": list(doc_ids)}
-        answer = self._call("POST", "/v1/documents/delete", json=body)
+        answer = self.call("POST", "/v1/documents/delete", json=body)
         return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
 
     def add_documents(
@@ -216,22 +222,22 @@ class Client:
     ) -> DocumentsWritten:
         """Store documents that are given as JSON, and wait until they are searchable."""
         body = {"documents": [dict(one) for one in documents], "profile": profile}
-        answer = self._call("POST", "/v1/documents", json=body)
+        answer = self.call("POST", "/v1/documents", json=body)
         return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
 
     def models(self) -> tuple[ModelRow, ...]:
         """Every model, what it is for and whether the service has it."""
-        rows = self._call("GET", "/v1/models")["models"]
+        rows = self.call("GET", "/v1/models")["models"]
         return tuple(decode(ModelRow, row) for row in rows)
 
     def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
-        return decode(tuple[TestSetEntry, ...], self._call("GET", "/v1/testsets")["test_sets"])
+        return decode(tuple[TestSetEntry, ...], self.call("GET", "/v1/testsets")["test_sets"])
 
     def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
         """Write a backup of the service's workspace to a new file of this machine."""
         if target.exists():
-            raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
+            raise UsageError(f"{target} already exists", hint="choose another name, or delete it")
         params = {"vectors": str(vectors).lower()}
         try:
             with self._http.stream("GET", "/v1/backup", params=params, timeout=WAIT_S) as response:
@@ -267,7 +273,7 @@ class Client:
             "Idempotency-Key": secrets.token_hex(16),  # asking again starts nothing twice
             "Prefer": "respond-async",
         }
-        answer = self._call(
+        answer = self.call(
             "POST", "/v1/evaluate", json=test_set_body(drawn), params=params, headers=headers
         )
         report = progress or unwatched
@@ -294,49 +300,37 @@ class Client:
         found: dict[str, ChunkPlace] = {}
         for part in _parts(chunk_ids):
             body = {"chunk_ids": part, "versions": sorted(versions)}
-            answer = self._call("POST", "/v1/chunks/places", json=body)
-            found |= {
-                name: ChunkPlace(place["doc_id"], tuple((a, b) for a, b in place["spans"]))
-                for name, place in answer["places"].items()
-            }
+            places = self.call("POST", "/v1/chunks/places", json=body)["places"]
+            found |= decode(dict[str, ChunkPlace], places)
         return found
-
-    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
-        """A function that says where chunks stood in the index that a run was made with."""
-        versions = frozenset(info.chunker_versions)
-        return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
         found: set[str] = set()
         for part in _parts(ids):
-            found |= set(self._call("POST", "/v1/chunks/present", json={"ids": part})["ids"])
+            found |= set(self.call("POST", "/v1/chunks/present", json={"ids": part})["ids"])
         return frozenset(found)
 
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""
-        return self._call("GET", f"/v1/runs/{_quoted(ref)}/export")
+        return self.call("GET", f"/v1/runs/{_quoted(ref)}/export")
 
     def push_run(self, packed: Mapping[str, Any]) -> dict[str, Any]:
         """Store a run that was made here; the same one again changes nothing."""
-        return self._call("POST", "/v1/runs", json=dict(packed))
+        return self.call("POST", "/v1/runs", json=dict(packed))
 
     def compare(self, a: str, b: str, **options: Any) -> dict[str, Any]:
         """Set two runs of the service side by side, as the service computes it."""
-        return self._call("POST", "/v1/compare", json={"a": a, "b": b, **options})
+        return self.call("POST", "/v1/compare", json={"a": a, "b": b, **options})
 
     def gate(self, baseline: str, current: str, **options: Any) -> dict[str, Any]:
         """Hold a run against a baseline; ``exit_code`` is what a build ends with."""
         given = {name: value for name, value in options.items() if value is not None}
-        return self._call(
+        return self.call(
             "POST", "/v1/gate", json={"baseline": baseline, "current": current, **given}
         )
 
     # How a service is asked
-
-    def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        """Any request of the service, as JSON."""
-        return self._call(method, path, **request)
 
     def _done(
         self, answer: dict[str, Any], seconds: float, progress: Progress = silent
@@ -349,7 +343,7 @@ class Client:
         until = time.monotonic() + seconds
         pause = FIRST_PAUSE_S
         while True:
-            job = self._call("GET", f"/v1/jobs/{_quoted(job_id)}")
+            job = self.call("GET", f"/v1/jobs/{_quoted(job_id)}")
             progress(job["kind"], job["done"], job["total"])
             if job["state"] == "complete":
                 result: dict[str, Any] = job["result"]
@@ -361,7 +355,8 @@ class Client:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
-    def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+    def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        """Any request of the service, as JSON; a busy service is asked again."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 response = self._http.request(method, path, **request)

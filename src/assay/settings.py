@@ -23,7 +23,7 @@ from assay import limits
 from assay.errors import ConfigError, MissingFileError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.sampling import Sampling
-from assay.options import Choice, Kind, Maybe, PathName, Real, Switch, Text, Whole
+from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Switch, Text, Whole
 from assay.search.request import RETRIEVAL_OPTIONS, SearchOptions
 
 if TYPE_CHECKING:
@@ -310,6 +310,12 @@ _OF_SEARCH = {
 }
 SETTINGS: dict[str, Setting] = _table()
 _ALIASES = {other: name for name, row in SETTINGS.items() for other in row.aliases}
+
+
+def overriding(row: Setting) -> Option:
+    """The option of a command or request that wins over a setting; None leaves it as it is."""
+    text = f"{row.help[0].upper()}{row.help[1:]}."
+    return Option(row.name, row.name, Maybe(row.kind, none=()), None, text, row.aliases)
 
 
 def configure(

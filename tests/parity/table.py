@@ -128,7 +128,7 @@ INTERFACE = {
     "add_documents": "corpus.add_documents", "index_card": "index.index_card", "check_index": "index.check_index",
     "write_index": "index.write_index", "models": "models.list_models", "backup": "backup.back_up",
     "test_sets": "testsets.list_sets", "evaluate": "evaluation.evaluate", "runs": "runs.list_runs",
-    "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present", "places_of": "workspace.Workspace.present",
+    "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present",
     "present": "workspace.Workspace.present",
 }
 """What a workspace and a service both can, and the row of it."""

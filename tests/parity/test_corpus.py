@@ -16,7 +16,7 @@ from assay.app.backup import restore
 from assay.app.interface import Assay
 from assay.app.keys import create_key, list_keys, revoke_key
 from assay.app.layout import Layout
-from assay.app.statistics import Statistics
+from assay.app.statistics import STATISTICS_OPTIONS, Statistics
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.client import Client
@@ -305,12 +305,10 @@ def test_scores(
     from assay.render.scores import scores_json
 
     runs = dict(list(RUNS.items())[:count])
-    drawn = {name: value for name, value in request_.items() if name in SAMPLING}
+    drawn = {name: value for name, value in request_.items() if name in STATISTICS_OPTIONS}
     shown = {name: bool(request_.get(name)) for name in ("ci", "per_query")}
     rest = {name: request_[name] for name in request_ if name not in drawn and name not in shown}
-    asked = scoring.ScoreRequest(
-        qrels=QRELS, runs=runs, sampling=Statistics(**drawn).applied_to(settings).sampling, **rest
-    )
+    asked = scoring.ScoreRequest(qrels=QRELS, runs=runs, statistics=Statistics(**drawn), **rest)
     scored = scoring.score_runs(settings, asked)
     wanted = scores_json(scored.runs, scored.comparison, groups=scored.groups, **shown)
     body = http("POST", "/v1/score", json={"qrels": QRELS, "runs": runs, **request_})
@@ -373,7 +371,7 @@ def test_decisions(
         points,
         more.get("measures"),
         clusters=clusters,
-        sampling=Statistics(**drawn).applied_to(settings).sampling,
+        statistics=Statistics(**drawn),
     ).to_dict()
     body = {"labels": labels, "scores": points, "clusters": clusters, **more}
     assert http("POST", "/v1/classify", json=body) == wanted

@@ -229,7 +229,7 @@ VERBS: dict[str, Verb] = {
     ),
     "show": Verb(
         lambda assay, given: runs.show(
-            assay, runs.ShowRequest(run="after", measures=MEASURES, match="doc", statistics=given)
+            assay, "after", measures=MEASURES, match="doc", statistics=given
         ).to_dict(per_query=True),
         ["show", "after", *MEASURED, "--match", "doc", "--per-query"],
         "GET",
@@ -238,7 +238,7 @@ VERBS: dict[str, Verb] = {
         INTERVALS,
     ),
     "show as it was run": Verb(
-        lambda assay, given: runs.show(assay, runs.ShowRequest(run="after")).to_dict(),
+        lambda assay, given: runs.show(assay, "after").to_dict(),
         ["show", "after"],
         "GET",
         "/v1/runs/after/scores",
@@ -246,9 +246,7 @@ VERBS: dict[str, Verb] = {
         numbers=means,
     ),
     "query": Verb(
-        lambda assay, given: runs.query(
-            assay, runs.QueryRequest(run="before", query_id="q05")
-        ).to_dict(),
+        lambda assay, given: runs.query(assay, "before", "q05").to_dict(),
         ["show", "before", "--query", "q05"],
         "GET",
         "/v1/runs/before/queries/q05",
@@ -256,9 +254,7 @@ VERBS: dict[str, Verb] = {
         numbers=of_query,
     ),
     "query not found": Verb(
-        lambda assay, given: runs.query(
-            assay, runs.QueryRequest(run="before", query_id="q04", match="span")
-        ).to_dict(),
+        lambda assay, given: runs.query(assay, "before", "q04", match="span").to_dict(),
         ["show", "before", "--query", "q04", "--match", "span"],
         "GET",
         "/v1/runs/before/queries/q04",
@@ -268,10 +264,7 @@ VERBS: dict[str, Verb] = {
     ),
     "report": Verb(
         lambda assay, given: runs.report(
-            assay,
-            runs.ReportRequest(
-                run="after", measures=MEASURES, workflow=True, targets=TARGETS, statistics=given
-            ),
+            assay, "after", measures=MEASURES, workflow=True, targets=TARGETS, statistics=given
         ).to_dict(),
         ["report", "after", *MEASURED, "--workflow", "--target", TARGETS[0]],
         "GET",
@@ -303,10 +296,7 @@ VERBS: dict[str, Verb] = {
 
 
 def _history(assay: Assay) -> Any:
-    asked = runs.HistoryRequest(
-        suite="clinic", measures="nDCG@10 Recall@10 MRR", limit=2, part="all"
-    )
-    found = runs.history(assay, asked)
+    found = runs.history(assay, "clinic", measures="nDCG@10 Recall@10 MRR", limit=2, part="all")
     return history_json("clinic", found.runs, found.measures)
 
 
@@ -384,10 +374,10 @@ def test_statistics_change_what_they_should(settled: Service, home: Path) -> Non
 def test_a_judged_document_is_found_where_it_was_scored(settled: Service, home: Path) -> None:
     """The ranks of the query page are those that the measures rest on."""
     with open_workspace(home) as workspace:
-        scored = runs.show(workspace, runs.ShowRequest(run="before", measures="RR@10"))
+        scored = runs.show(workspace, "before", measures="RR@10")
         values = scored.result.scores.per_query("RR@10")
         for name, value in values.items():
-            found = runs.query(workspace, runs.QueryRequest(run="before", query_id=name))
+            found = runs.query(workspace, "before", name)
             ranks = [one.rank for one in found.relevant if one.rank is not None]
             assert value == pytest.approx(1 / min(ranks))
             number = int(name[1:])
@@ -400,7 +390,7 @@ def test_a_run_file_is_the_same_on_every_surface(
     settled: Service, home: Path, capsys: pytest.CaptureFixture[str], documents: bool
 ) -> None:
     with open_workspace(home) as workspace:
-        found = runs.export(workspace, runs.ExportRequest(run="after"))
+        found = runs.export(workspace, "after")
     text = trec_run(found.outcomes, found.tag, documents=documents) + "\n"
     command = ["eval", "export", "after", "--trec", *(["--documents"] if documents else [])]
     for where in (["--home", str(home)], ["--server", settled.address]):

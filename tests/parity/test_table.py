@@ -11,7 +11,6 @@ import pytest
 from assay.app.interface import Assay
 from assay.cli.lazy import load
 from assay.cli.main import COMMANDS
-from assay.cli.options import WITH_SERVER
 from assay.http.pages.routers import PAGES
 from assay.http.routes import ROUTERS
 from tests.parity.table import EVERYWHERE, FRAME, INTERFACE, PLUMBING, TABLE, Row
@@ -53,10 +52,6 @@ def test_what_a_service_can_do_has_a_row() -> None:
     verbs = {name for name in vars(Assay) if not name.startswith("_")}
     assert verbs == INTERFACE.keys() | PLUMBING
     assert set(INTERFACE.values()) <= {one.python for one in TABLE if one.server or one.why_not}
-
-
-def test_commands_with_a_service_are_those_of_the_table() -> None:
-    assert {one.command for one in TABLE if one.command and one.server} == WITH_SERVER
 
 
 @pytest.mark.parametrize("one", TABLE, ids=lambda one: one.python or one.command)

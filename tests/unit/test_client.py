@@ -141,7 +141,7 @@ def test_a_backup_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
         with pytest.raises(UnreachableError):
             client.backup(tmp_path / "new")
         (tmp_path / "kept").write_text("an older backup")
-        with pytest.raises(UsageError, match="is there already"):
+        with pytest.raises(UsageError, match="already exists"):
             client.backup(tmp_path / "kept")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert (tmp_path / "kept").read_text() == "an older backup"

@@ -38,8 +38,8 @@ class Answered:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        found: dict[str, Any] = encode(self)
-        return found
+        plain: dict[str, Any] = encode(self)
+        return plain
 
 
 def answer(
@@ -52,18 +52,18 @@ def answer(
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
     """The same from a search that was made already."""
     answerer = workspace.answerer
-    said = answerer.answer(question, response.passages())
+    answered = answerer.answer(question, response.passages())
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(
         AnswerSource(name, chunk.doc_id, chunk.title, chunk.text)
         if (chunk := chunks.get(name))
         else AnswerSource(name)
-        for name in said.citations
+        for name in answered.citations
     )
     return Answered(
         question,
         answerer.name,
-        said,
+        answered,
         sources,
         response.degraded,
         response.component_errors,

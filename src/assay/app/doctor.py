@@ -76,8 +76,8 @@ def _program(_: Workspace) -> Iterator[Finding]:
     if compiled.library() is not None:
         yield Finding("compiled code", State.OK, "found")
     else:
-        says, hint = "none: scoring and search are slower", "have a C compiler, install assay again"
-        yield Finding("compiled code", State.OK, says, hint)
+        hint = "install a C compiler, then reinstall assay"
+        yield Finding("compiled code", State.OK, "none: scoring and search are slower", hint)
 
 
 def _disk(workspace: Workspace) -> Iterator[Finding]:
@@ -118,9 +118,9 @@ def _gpu(_: Workspace) -> Iterator[Finding]:
     from assay.encode.torch_gpu import gpu_available
 
     if gpu_available():
-        yield Finding("gpu", State.OK, "torch sees one")
+        yield Finding("gpu", State.OK, "found by torch")
     else:
-        yield Finding("gpu", State.OK, "none, and none is needed", "only GPU rerankers want one")
+        yield Finding("gpu", State.OK, "none, and none is needed", "only some rerankers use one")
 
 
 def _store(workspace: Workspace) -> Iterator[Finding]:
@@ -140,7 +140,7 @@ def _store(workspace: Workspace) -> Iterator[Finding]:
         yield from (Finding("store", State.FAULT, one, hint) for one in found)
         return
     if _emptied(workspace):
-        says = f"{workspace.database} holds nothing, and the index was made of documents"
+        says = f"{workspace.database} is empty, yet the index was made from documents"
         yield Finding("store", State.FAULT, says, "assay restore puts a backup into a folder")
         return
     counts = workspace.store.counts()
@@ -165,7 +165,7 @@ def _vectors(workspace: Workspace) -> Iterator[Finding]:
 
     for path in sorted((workspace.layout.vectors).glob("*.db")):
         if wrong := damage(path):
-            hint = "delete it: vectors are made anew from the texts"
+            hint = "delete it: the vectors are computed again from the texts"
             yield Finding("vectors", State.FAULT, f"{path} was damaged: {wrong}", hint)
 
 

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay import limits
+from assay.app import engine
 from assay.app.search import incomplete
+from assay.app.statistics import SAMPLING, Statistics, as_set
 from assay.errors import ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json
 from assay.model.ranking import MatchName
-from assay.model.testset import TestSet
+from assay.model.testset import GoldenQuery, TestSet
 from assay.options import (
     Choice,
     Maybe,
@@ -33,7 +35,7 @@ from assay.options import (
     options_of,
 )
 from assay.search.request import address_pairs, option_name
-from assay.settings import SETTINGS, Settings
+from assay.settings import Settings
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
     from assay.evaluation.result import ScoringOptions
-    from assay.evaluation.sampling import Sampling
     from assay.model.runs import QueryOutcome, RunInfo
     from assay.model.system import System
 
@@ -52,12 +53,6 @@ COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 COMMIT_SECONDS = 2.0
 _HERE_ONLY = as_json(None)
 """What only a caller on this machine may say: it names files or code, so no JSON holds it."""
-
-
-def _as_set(name: str) -> Any:
-    """An option whose default is the setting of the same name."""
-    row = SETTINGS[name]
-    return option(Maybe(row.kind, none=()), None, f"{row.help[0].upper()}{row.help[1:]}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,32 +73,31 @@ class EvaluationRequest:
         None,
         "Measures, e.g. nDCG@10 Recall@{5,10,20}; those usual for the test set by default.",
     )
-    protocol: Literal["positives_only", "all_queries"] | None = option(
-        Maybe(Choice(("positives_only", "all_queries")), none=()),
+    part: Literal["evaluation", "holdout", "all"] | None = option(
+        Maybe(Choice(("evaluation", "holdout", "all")), none=()),
         None,
-        "Which queries and measures count: positives_only or all_queries.",
-    )
-    match: MatchName = option(
-        Choice(("exact", "chunk", "doc", "span")),
-        "exact",
-        "By the ids that were judged (exact), by document (doc), or by span.",
+        "Side of the held-out split; evaluation by default, where there is one.",
     )
     mode: str = option(
         Choice(MODES),
         MODES[0],
-        "Which queries, with which filters: as-written, overall, patient, clinician; "
-        "cross-mode: offline, live.",
+        "Which queries, with which filters; cross-mode runs OFFLINE and LIVE apart.",
     )
-    part: Literal["evaluation", "holdout", "all"] | None = option(
-        Maybe(Choice(("evaluation", "holdout", "all")), none=()),
+    match: MatchName = option(
+        Choice(("exact", "chunk", "doc", "span")),
+        "exact",
+        "By the ids that were judged (exact), by document, or by span.",
+    )
+    protocol: Literal["positives_only", "all_queries"] | None = option(
+        Maybe(Choice(("positives_only", "all_queries")), none=()),
         None,
-        "Side of the held-out split: evaluation (the default, if split), holdout or all.",
+        "Which queries and measures count.",
     )
     by_group: bool = option(Switch(), False, "Resample queries of one group together.")
-    confidence: float | None = _as_set("confidence")
-    resamples: int | None = _as_set("resamples")
-    seed: int | None = _as_set("seed")
-    ci_method: Literal["bca", "percentile"] | None = _as_set("ci_method")
+    confidence: float | None = as_set("confidence")
+    resamples: int | None = as_set("resamples")
+    seed: int | None = as_set("seed")
+    ci_method: Literal["bca", "percentile"] | None = as_set("ci_method")
     answers: bool = option(Switch(), False, "Answer each query, and judge the answers.")
     kept: int = option(
         Whole(1, limits.MAX_RESULTS), KEPT, "Results kept of each query.", name="keep"
@@ -120,7 +114,7 @@ class EvaluationRequest:
         name="tag",
     )
     use_cache: bool = option(
-        Switch(), True, "Answer from an equal run without failures, if any.", name="cache"
+        Switch(), True, "Reuse an equal run without failures, if there is one.", name="cache"
     )
     max_errors: int = option(
         Whole(0, limits.MAX_TEST_SET_QUERIES),
@@ -163,16 +157,10 @@ class EvaluationRequest:
                 hint="leave --retriever and --run out",
             )
 
-    def sampling(self, settings: Settings) -> Sampling:
+    @property
+    def statistics(self) -> Statistics:
         """How intervals are drawn."""
-        usual = settings.sampling
-        return replace(
-            usual,
-            method=self.ci_method or usual.method,
-            level=self.confidence or usual.level,
-            resamples=self.resamples or usual.resamples,
-            seed=usual.seed if self.seed is None else self.seed,
-        )
+        return Statistics(**{name: getattr(self, name) for name in SAMPLING})
 
     def scoring(self, settings: Settings) -> ScoringOptions:
         """How outcomes are scored."""
@@ -182,20 +170,14 @@ class EvaluationRequest:
             measures=self.measures,
             protocol=self.protocol,
             match=self.match,
-            sampling=self.sampling(settings),
+            sampling=self.statistics.applied_to(settings).sampling,
             by_group=self.by_group,
         )
 
     def drawn_as(self, settings: Settings) -> EvaluationRequest:
         """The same with these settings wherever it leaves the drawing of intervals open."""
-        drawn = self.sampling(settings)
-        return replace(
-            self,
-            ci_method=drawn.method,
-            confidence=drawn.level,
-            resamples=drawn.resamples,
-            seed=drawn.seed,
-        )
+        drawn = self.statistics.applied_to(settings)
+        return replace(self, **{name: getattr(drawn, name) for name in SAMPLING})
 
 
 REQUEST_OPTIONS: Mapping[str, Option] = options_of(EvaluationRequest)
@@ -293,15 +275,17 @@ def evaluate(
     workspace: Workspace,
     request: EvaluationRequest,
     progress: EvaluationProgress = unwatched,
-    politeness: Callable[[], None] | None = None,
+    before_query: Callable[[], None] | None = None,
 ) -> Evaluated:
     """Run a test set and keep the run, or find that it was run before.
 
-    ``politeness`` is called before each query, so that other work can go first.
+    ``before_query`` is called before each query, so that other work can go first.
     """
     if request.resume is not None:
         return evaluated(workspace, request, [_resumed(workspace, request, progress)])
-    system = _polite(_system(workspace, request), politeness)
+    system = _system(workspace, request)
+    if before_query is not None:
+        system = replace(system, retrieve=_preceded(system.retrieve, before_query))
     parts = _parts(workspace, request)
     made: list[Recorded] = []
     before, total = 0, sum(_size(part) for part in parts)
@@ -309,8 +293,8 @@ def evaluate(
         run_id = request.run_id
         if run_id is not None and len(parts) > 1:
             run_id = f"{run_id}_{part.mode}"
-        told = _shifted(progress, before, total)
-        made.append(_record(workspace, request, system, part, told, run_id=run_id))
+        shifted = _shifted(progress, before, total)
+        made.append(_record(workspace, request, system, part, shifted, run_id=run_id))
         before += _size(part)
     return evaluated(workspace, request, made)
 
@@ -346,7 +330,7 @@ def evaluated(assay: Assay, request: EvaluationRequest, made: Sequence[Recorded]
     return Evaluated(tuple(made), tuple(incomplete(assay)), absent)
 
 
-def named_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet:
+def joined_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet:
     """The test set that names or paths of this machine mean; several are one."""
     from assay.testsets.join import join
     from assay.testsets.load import load_test_set
@@ -368,11 +352,11 @@ def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
             return {"dataset_id": names[0]}
         if elsewhere:
             raise UsageError(
-                f"{elsewhere[0]} is no file here, and a service runs one of its own test sets "
+                f"{elsewhere[0]} is not a file here, and a service runs one of its own test sets "
                 "at a time",
                 hint="name one test set, or files",
             )
-        test_set = named_test_set([os.path.abspath(name) for name in names])
+        test_set = joined_test_set([os.path.abspath(name) for name in names])
     body = as_plain(test_set)
     body["queries"] += [{"query_id": name, "query_text": "?"} for name in test_set.skipped]
     return body
@@ -415,15 +399,14 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     return python_system(request.retriever)
 
 
-def _polite(system: System, politeness: Callable[[], None] | None) -> System:
-    if politeness is None:
-        return system
+def _preceded(
+    retrieve: Callable[[GoldenQuery], Any], before_query: Callable[[], None]
+) -> Callable[[GoldenQuery], Any]:
+    def preceded(query: GoldenQuery) -> Any:
+        before_query()
+        return retrieve(query)
 
-    def retrieve(query: Any) -> Any:
-        politeness()
-        return system.retrieve(query)
-
-    return replace(system, retrieve=retrieve)
+    return preceded
 
 
 def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
@@ -431,7 +414,7 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
 
     test_set = request.test_set
     if test_set is None:
-        test_set = named_test_set(request.test_sets, workspace.layout.test_sets)
+        test_set = joined_test_set(request.test_sets, workspace.layout.test_sets)
     split = None if request.part is None else Split(request.part)
     if request.mode != CROSS_MODE:
         return [part_of(test_set, split, Mode(request.mode))]
@@ -479,10 +462,10 @@ def _record(
         scoring=request.scoring(workspace.settings),
     )
 
-    def told(done: int, total: int, outcomes: Sequence[QueryOutcome]) -> None:
+    def report(done: int, total: int, outcomes: Sequence[QueryOutcome]) -> None:
         progress(EvaluationStep(done, total, part.test_set, outcomes))
 
-    return record(system, part, workspace.runs, options, told)
+    return record(system, part, workspace.runs, options, report)
 
 
 def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPart) -> str | None:
@@ -524,8 +507,11 @@ def _resumed(
 
 def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) -> System:
     """The system that an unfinished run was made with."""
+    from assay.search.recorded import options_from
+
     if info.ours:
-        system = workspace.system_of(info.config)
+        options = options_from(info.config, workspace.searcher.defaults)
+        system = engine.system(workspace, options, answers="answerer" in info.config)
         _refuse_other_index(info, system)
         return system
     if info.engine == "run file" and request.run_file is None:

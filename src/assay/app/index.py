@@ -51,7 +51,7 @@ def check_index(workspace: Workspace) -> list[str]:
 def write_index(
     workspace: Workspace, action: Action = "update", progress: Progress = silent
 ) -> IndexWritten:
-    """Bring the index up to the store's last change; other actions than update write it anew."""
+    """Update the index to the store's last change; any other action writes it from scratch."""
     workspace.require()
     manifest = update_index(workspace, progress, fresh=action != "update")
     return IndexWritten(

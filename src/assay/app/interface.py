@@ -7,7 +7,7 @@ model) are functions of a ``Workspace`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.app.engine import Progress, silent
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import RunLibrary
-    from assay.model.runs import RunInfo
+    from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.search.why import Why
     from assay.settings import Settings
@@ -44,13 +44,19 @@ class Assay(Protocol):
 
     # Search and answers
 
-    def search(self, query: str, /, **changes: Any) -> SearchResponse:
+    def search(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
 
-    def why(self, query: str, document: str, /, **changes: Any) -> Why:
+    def why(
+        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
 
-    def answer(self, question: str, /, **changes: Any) -> Answered:
+    def answer(
+        self, question: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
 
     def sections(self) -> list[str]:
@@ -59,7 +65,6 @@ class Assay(Protocol):
     def freshness(self) -> Freshness:
         """Whether there are documents, and whether the index has them."""
 
-    # Index
     # Documents, the index, models and backups
 
     def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
@@ -85,11 +90,6 @@ class Assay(Protocol):
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
 
-    # Test sets
-
-    def test_sets(self) -> tuple[TestSetEntry, ...]:
-        """Every test set that loads by name."""
-
     def check_index(self) -> list[str]:
         """What is wrong with the index; nothing where the list is empty."""
 
@@ -102,7 +102,10 @@ class Assay(Protocol):
     def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
         """Copy the workspace into one checked file of this machine, while it is in use."""
 
-    # Evaluation
+    # Test sets and evaluation
+
+    def test_sets(self) -> tuple[TestSetEntry, ...]:
+        """Every test set that loads by name."""
 
     def evaluate(
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
@@ -120,9 +123,6 @@ class Assay(Protocol):
 
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
-
-    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
-        """A function that says where chunks stood in the index that a run was made with."""
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""

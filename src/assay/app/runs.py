@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,13 @@ from assay.evaluation.defaults import (
     WORKFLOW_MEASURES,
     WORKFLOW_TARGETS,
 )
-from assay.evaluation.match import graded_ranks, judgment_ranks, places_of, scored_order
+from assay.evaluation.match import (
+    LookUp,
+    graded_ranks,
+    judgment_ranks,
+    places_of,
+    scored_order,
+)
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, parse_targets, run_report
 from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
@@ -57,7 +63,7 @@ from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
-from assay.model.codec import decode, encode, flat
+from assay.model.codec import decode, encode
 from assay.model.document import check_id
 from assay.model.ranking import Match, MatchName
 from assay.model.run_store import RunFilter, RunPage, RunStore
@@ -119,13 +125,13 @@ def headline_measures() -> tuple[Measure, ...]:
 
 
 def tag(assay: Assay, run: str, name: str) -> RunInfo:
-    """Give a run a name of its own, such as baseline; no other run has it any longer."""
+    """Give a run a tag, such as baseline; it names no other run any longer."""
     assay.require()
     return assay.runs.tag(run, name)
 
 
 def untag(assay: Assay, name: str, run: str | None = None) -> RunInfo:
-    """Take a tag away from the run that has it; the run stays."""
+    """Remove a tag from the run that has it; the run stays."""
     assay.require()
     info = assay.runs.run(run or name)
     if name not in info.tags:
@@ -144,18 +150,6 @@ def delete(assay: Assay, run: str) -> RunInfo:
 
 
 # Show
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShowRequest:
-    """Which run to score, by which measures, and whether to say what its components did."""
-
-    run: str = "latest"
-    measures: Measures = ()
-    match: MatchName = "exact"
-    per_component: bool = False
-    waterfall: bool = False
-    statistics: Statistics = field(default=USUAL, metadata=flat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,22 +184,27 @@ class RunView:
         return shown
 
 
-def show(assay: Assay, request: ShowRequest, viewer: Viewer = OWNER) -> RunView:
-    """Score a stored run; nothing is searched and nothing is written."""
+def show(
+    assay: Assay,
+    run: str = "latest",
+    *,
+    measures: Measures = (),
+    match: MatchName = "exact",
+    per_component: bool = False,
+    waterfall: bool = False,
+    statistics: Statistics = USUAL,
+    viewer: Viewer = OWNER,
+) -> RunView:
+    """Score a stored run, and on request say what its components did; nothing is searched."""
     assay.require()
-    info = assay.runs.run(request.run)
-    scoring = _scoring(assay, request.measures, request.match, request.statistics)
-    staged = request.per_component or request.waterfall
-    result = _scored(assay, info, scoring, stages=staged)
-    view = view_of(
-        assay,
-        info,
-        result,
-        scoring,
-        per_component=request.per_component,
-        waterfall=request.waterfall,
-    )
-    return _seen(view, viewer)
+    info = assay.runs.run(run)
+    scoring = _scoring(assay, measures, match, statistics)
+    result = _scored(assay, info, scoring, stages=per_component or waterfall)
+    view = view_of(assay, info, result, scoring, per_component=per_component, waterfall=waterfall)
+    if view.fates is None:
+        return view
+    hidden = viewer.hidden_in(result.test_set)
+    return replace(view, fates=masked_fates(view.fates, hidden, viewer.mask))
 
 
 def stages(assay: Assay, run: str) -> RunView | None:
@@ -230,7 +229,7 @@ def view_of(
 ) -> RunView:
     """A run that was scored already, with what its components did where that is asked for."""
     components = fates = None
-    look_up = assay.places_of(info)
+    look_up = places_lookup(assay, info)
     if per_component:
         components = component_report(
             result.test_set,
@@ -245,15 +244,14 @@ def view_of(
     return RunView(info, result, components, fates)
 
 
-def _seen(view: RunView, viewer: Viewer) -> RunView:
-    if view.fates is None:
-        return view
-    hidden = viewer.hidden_in(view.result.test_set)
-    return replace(view, fates=masked_fates(view.fates, hidden, viewer.mask))
+def places_lookup(assay: Assay, info: RunInfo) -> LookUp:
+    """A function that says where chunks stood in the index that a run was made with."""
+    versions = frozenset(info.chunker_versions)
+    return lambda chunk_ids: assay.archived(chunk_ids, versions) if versions else {}
 
 
 def _scoring(
-    assay: Assay, measures: Measures, match: MatchName, statistics: Statistics
+    assay: Assay, measures: Measures, match: MatchName, statistics: Statistics = USUAL
 ) -> ScoringOptions:
     sampling = statistics.applied_to(assay.settings).sampling
     return ScoringOptions(measures=measures or None, match=match, sampling=sampling)
@@ -319,15 +317,6 @@ def query_scores(assay: Assay, run: str) -> QueryScores:
 # One query, and all of them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryRequest:
-    """One query of a run, matched as the run is scored."""
-
-    run: str = "latest"
-    query_id: str
-    match: MatchName = "exact"
-
-
 @dataclass(frozen=True, slots=True)
 class FoundJudgment:
     """A judgment, and the rank of the first result that brings it; None where none does."""
@@ -368,20 +357,27 @@ class RunQuery:
         }
 
 
-def query(assay: Assay, request: QueryRequest, viewer: Viewer = OWNER) -> RunQuery:
+def query(
+    assay: Assay,
+    run: str,
+    query_id: str,
+    *,
+    match: MatchName = "exact",
+    viewer: Viewer = OWNER,
+) -> RunQuery:
     """One query of a run, with the rank at which each judgment was found."""
     assay.require()
-    info = assay.runs.run(request.run)
+    info = assay.runs.run(run)
     test_set = assay.runs.test_set(info.run_id)
-    golden = test_set.by_id.get(request.query_id)
-    outcomes = assay.runs.outcomes(info.run_id, queries=[request.query_id])
+    golden = test_set.by_id.get(query_id)
+    outcomes = assay.runs.outcomes(info.run_id, queries=[query_id])
     if golden is None or not outcomes:
-        raise _no_such_query(info, request.query_id, held_out=test_set.held_out_ids)
+        raise _no_such_query(info, query_id, held_out=test_set.held_out_ids)
     outcome = outcomes[0]
-    hidden = bool(viewer.hidden_in(test_set, {request.query_id}, info.run_id))
+    hidden = bool(viewer.hidden_in(test_set, {query_id}, info.run_id))
     if hidden:
         golden, outcome = masked_query(golden, viewer.mask), masked_outcome(outcome, viewer.mask)
-    rule = Match(request.match)
+    rule = Match(match)
     ranks = judgment_ranks(golden, outcome, rule, {})
     return RunQuery(
         info=info,
@@ -410,21 +406,6 @@ def _no_such_query(info: RunInfo, query_id: str, held_out: frozenset[str]) -> Mi
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomesRequest:
-    """Some outcomes of a run: a page of them, or those of ``queries``.
-
-    ``depth`` keeps the first results of each; ``stages`` adds what components found.
-    """
-
-    run: str = "latest"
-    limit: int = 100
-    offset: int = 0
-    stages: bool = True
-    depth: int | None = None
-    queries: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class OutcomePage:
     """Some outcomes of a run, in the order run, and how many there are in all."""
@@ -439,19 +420,27 @@ class OutcomePage:
         return {"run_id": self.run_id, "total": self.total, "outcomes": rows}
 
 
-def outcomes(assay: Assay, request: OutcomesRequest, viewer: Viewer = OWNER) -> OutcomePage:
-    """What happened to the queries of a run."""
-    info = assay.runs.run(request.run)
-    found = assay.runs.outcomes(
-        info.run_id,
-        stages=request.stages,
-        depth=request.depth,
-        queries=request.queries or None,
-    )
-    page = found[request.offset : request.offset + request.limit]
+def outcomes(
+    assay: Assay,
+    run: str = "latest",
+    *,
+    limit: int = 100,
+    offset: int = 0,
+    stages: bool = True,
+    depth: int | None = None,
+    queries: Sequence[str] = (),
+    viewer: Viewer = OWNER,
+) -> OutcomePage:
+    """What happened to the queries of a run: a page of all, or of those named.
+
+    ``depth`` keeps the first results of each; ``stages`` adds what components found.
+    """
+    info = assay.runs.run(run)
+    every = assay.runs.outcomes(info.run_id, stages=stages, depth=depth, queries=queries or None)
+    page = every[offset : offset + limit]
     quoting = [one.query_id for one in page if masked_outcome(one) != one]
     hidden = viewer.hidden_in(assay.runs.test_set(info.run_id), quoting) if quoting else frozenset()
-    return OutcomePage(info.run_id, len(found), masked_outcomes(page, hidden, viewer.mask))
+    return OutcomePage(info.run_id, len(every), masked_outcomes(page, hidden, viewer.mask))
 
 
 def queries_of(assay: Assay, run: str, viewer: Viewer = OWNER) -> TestSet:
@@ -460,22 +449,6 @@ def queries_of(assay: Assay, run: str, viewer: Viewer = OWNER) -> TestSet:
 
 
 # Score again
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RescoreRequest:
-    """Which runs to score again: one, or every complete one of a test set.
-
-    ``measures`` are added to those that a run has. With ``test_set`` the judgments are those of
-    another version of the set, and nothing is kept.
-    """
-
-    run: str | None = None
-    suite: str | None = None
-    measures: Measures = ()
-    match: MatchName = "exact"
-    test_set: str | None = None
-    statistics: Statistics = field(default=USUAL, metadata=flat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,20 +464,30 @@ class Rescored:
         return {**self.result.to_dict(), "run_id": self.info.run_id, "before": before}
 
 
-def rescore(workspace: Workspace, request: RescoreRequest) -> tuple[Rescored, ...]:
-    """Score runs again, under more measures or newer formulas; nothing is searched."""
-    if (request.run is None) == (request.suite is None):
+def rescore(
+    workspace: Workspace,
+    run: str | None = None,
+    *,
+    suite: str | None = None,
+    measures: Measures = (),
+    match: MatchName = "exact",
+    test_set: str | None = None,
+) -> tuple[Rescored, ...]:
+    """Score a run again, or every complete run of a test set; nothing is searched.
+
+    ``measures`` are added to those that a run has. With ``test_set`` the judgments are those of
+    another version of the set, and nothing is kept.
+    """
+    if (run is None) == (suite is None):
         raise UsageError("name a run, or with --suite a test set")
     workspace.require()
     judged_by = None
-    if request.test_set is not None:
-        judged_by = load_test_set(request.test_set, folder=workspace.layout.test_sets)
-    scoring = _scoring(workspace, request.measures, request.match, request.statistics)
-    if request.run is not None:
-        chosen: tuple[RunInfo, ...] = (workspace.runs.run(request.run),)
-    else:
-        assert request.suite is not None
-        chosen = _complete_runs(workspace, request.suite)
+    if test_set is not None:
+        judged_by = load_test_set(test_set, folder=workspace.layout.test_sets)
+    scoring = _scoring(workspace, measures, match)
+    chosen = (
+        _complete_runs(workspace, suite) if suite is not None else (workspace.runs.run(run or ""),)
+    )
     return tuple(Rescored(info, _rescore(workspace, info, scoring, judged_by)) for info in chosen)
 
 
@@ -539,16 +522,6 @@ def _with_stored(info: RunInfo, scoring: ScoringOptions) -> ScoringOptions:
 # History
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryRequest:
-    """The newest complete runs of a test set; ``part`` keeps those of one part of it."""
-
-    suite: str
-    measures: Measures = ()
-    part: str = ""
-    limit: int = 20
-
-
 @dataclass(frozen=True, slots=True)
 class History:
     """Complete runs of a test set, the oldest first, and what to read of them."""
@@ -558,15 +531,15 @@ class History:
     measures: tuple[Measure, ...]
 
 
-def history(assay: Assay, request: HistoryRequest) -> History:
-    """How the measures of one test set went from run to run."""
+def history(
+    assay: Assay, suite: str, *, measures: Measures = (), part: str = "", limit: int = 20
+) -> History:
+    """The newest complete runs of a test set; ``part`` keeps those of one part of it."""
     assay.require()
-    measures = parse_measures(request.measures or HISTORY_MEASURES)
-    chosen = RunFilter(suite=request.suite, status=RunStatus.COMPLETE)
-    limit = max(request.limit, LOOKED_AT) if request.part else request.limit
-    page = assay.runs.runs(chosen, limit=limit)
-    runs = [info for info in page.runs if not request.part or info.part == request.part]
-    return History(request.suite, oldest_first(runs[: request.limit]), measures)
+    chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
+    page = assay.runs.runs(chosen, limit=max(limit, LOOKED_AT) if part else limit)
+    newest = [info for info in page.runs if not part or info.part == part][:limit]
+    return History(suite, oldest_first(newest), parse_measures(measures or HISTORY_MEASURES))
 
 
 def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
@@ -577,14 +550,6 @@ def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
 
 
 # Export, and the way from one workspace to another
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportRequest:
-    """The rankings of a run, or the lists of one of its components."""
-
-    run: str = "latest"
-    component: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -600,19 +565,19 @@ class Rankings:
         return self.info.name or self.info.run_id
 
 
-def export(assay: Assay, request: ExportRequest) -> Rankings:
-    """The rankings of a run, for a run file."""
+def export(assay: Assay, run: str = "latest", *, component: str | None = None) -> Rankings:
+    """The rankings of a run, or the lists of one of its components, for a run file."""
     assay.require()
-    info = assay.runs.run(request.run)
-    found = assay.runs.outcomes(info.run_id, stages=request.component is not None)
-    if request.component is None:
-        return Rankings(info, found)
-    if request.component not in (known := component_names(found)):
+    info = assay.runs.run(run)
+    outcomes = assay.runs.outcomes(info.run_id, stages=component is not None)
+    if component is None:
+        return Rankings(info, outcomes)
+    if component not in (known := component_names(outcomes)):
         raise UsageError(
-            f"the run has no list of {request.component!r:.40}", hint=f"known: {', '.join(known)}"
+            f"the run has no list of {component!r:.40}", hint=f"known: {', '.join(known)}"
         )
-    places = places_of(assay.runs.test_set(info.run_id), found, assay.places_of(info))
-    return Rankings(info, component_outcomes(found, request.component, places))
+    places = places_of(assay.runs.test_set(info.run_id), outcomes, places_lookup(assay, info))
+    return Rankings(info, component_outcomes(outcomes, component, places))
 
 
 def pack(run: StoredRun) -> dict[str, Any]:
@@ -723,57 +688,47 @@ def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...])
 # Reports and bundles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportRequest:
-    """A report on one run; ``workflow`` chooses the measures of the workflow report.
+def report(
+    assay: Assay,
+    run: str = "latest",
+    *,
+    measures: Measures = (),
+    workflow: bool = False,
+    targets: Sequence[str] = (),
+    statistics: Statistics = USUAL,
+) -> RunReport:
+    """Tables, breakdowns, insights and worst queries of one run.
 
-    ``targets`` such as ``P@5=0.65`` are held against the run beside the usual ones.
+    ``workflow`` chooses the measures of the workflow report. ``targets`` such as ``P@5=0.65`` are
+    held against the run beside the usual ones.
     """
-
-    run: str = "latest"
-    measures: Measures = ()
-    workflow: bool = False
-    targets: tuple[str, ...] = ()
-    statistics: Statistics = field(default=USUAL, metadata=flat)
-
-
-def report(assay: Assay, request: ReportRequest) -> RunReport:
-    """Tables, breakdowns, insights and worst queries of one run."""
     assay.require()
-    usual = WORKFLOW_MEASURES if request.workflow else REPORT_MEASURES
+    usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
     return run_report(
-        assay.stored_run(request.run),
-        request.measures or usual,
-        targets=parse_targets((*WORKFLOW_TARGETS, *request.targets)),
-        sampling=request.statistics.applied_to(assay.settings).sampling,
+        assay.stored_run(run),
+        measures or usual,
+        targets=parse_targets((*WORKFLOW_TARGETS, *targets)),
+        sampling=statistics.applied_to(assay.settings).sampling,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleRequest:
-    """The runs whose numbers are reported, and the folder to write."""
-
-    runs: tuple[str, ...]
-    folder: Path
-    measures: Measures = ()
-    statistics: Statistics = field(default=USUAL, metadata=flat)
-
-
-def bundle(assay: Assay, request: BundleRequest) -> tuple[str, ...]:
+def bundle(
+    assay: Assay, refs: Sequence[str], folder: Path, *, measures: Measures = ()
+) -> tuple[str, ...]:
     """Write the master file, a report on each run, and the manifest; the names of the files."""
     assay.require()
-    runs = [assay.stored_run(ref) for ref in dict.fromkeys(request.runs)]
-    sampling = request.statistics.applied_to(assay.settings).sampling
+    runs = [assay.stored_run(ref) for ref in dict.fromkeys(refs)]
+    sampling = assay.settings.sampling
     recipe = bundles.usual_recipe(runs, sampling)
-    if request.measures:
-        recipe = bundles.Recipe(as_text(request.measures), sampling)
+    if measures:
+        recipe = bundles.Recipe(as_text(measures), sampling)
     files = {bundles.MASTER: bundles.as_text(bundles.master(runs, recipe)).encode()}
     for run in runs:
-        found = run_report(run, targets=parse_targets(), sampling=recipe.sampling)
-        files[f"report-{run.name}.md"] = run_markdown(found).encode()
+        about = run_report(run, targets=parse_targets(), sampling=recipe.sampling)
+        files[f"report-{run.name}.md"] = run_markdown(about).encode()
     files[bundles.MANIFEST] = bundles.manifest(files).encode()
     for name, content in files.items():
-        write_atomically(request.folder / name, content)
+        write_atomically(folder / name, content)
     return tuple(files)
 
 

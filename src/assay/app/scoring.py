@@ -13,10 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from assay import limits
+from assay.app.statistics import USUAL, Measures, Statistics
 from assay.errors import UsageError
 from assay.evaluation.decisions import Decisions, classify
 from assay.evaluation.defaults import DECISION_MEASURES
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import score
 from assay.evaluation.scores import Scores
 from assay.evaluation.significance import Comparison, compare
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from assay.settings import Settings
 
 STDIN = "-"
-Measures: TypeAlias = str | Sequence[str]
 Groups: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 ReadProgress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with (run, bytes read, bytes in all)."""
@@ -60,17 +59,13 @@ class ScoreRequest:
     chunk_separator: str = CHUNK_SEPARATOR
     by: Groups | None = None
     clusters: Groups | None = None
-    sampling: Sampling | None = None
-    alpha: float | None = None
-    margin: float | None = None
+    statistics: Statistics = USUAL
 
     def __post_init__(self) -> None:
         if len(self.runs) > limits.MAX_RUNS:
             raise UsageError(f"more than {limits.MAX_RUNS} runs")
-        if (
-            sum(isinstance(one, str) and one == STDIN for one in (self.qrels, *self.runs.values()))
-            > 1
-        ):
+        sources = (self.qrels, *self.runs.values())
+        if sum(isinstance(source, str) and source == STDIN for source in sources) > 1:
             raise UsageError("only one of qrels and runs can come from standard input")
 
 
@@ -87,6 +82,7 @@ def score_runs(
     settings: Settings, request: ScoreRequest, progress: ReadProgress | None = None
 ) -> Scored:
     """Score runs against judgments; with several, each is compared with the first."""
+    settings = request.statistics.applied_to(settings)
     qrels = load_qrels(request.qrels)
     clusters = None if request.clusters is None else load_groups(request.clusters, qrels)
     runs = tuple(
@@ -102,7 +98,7 @@ def score_runs(
             depth=request.depth,
             score_dtype=request.score_dtype,
             extra_columns=request.extra_columns,
-            sampling=request.sampling or settings.sampling,
+            sampling=settings.sampling,
             clusters=clusters,
             progress=None if progress is None else partial(progress, name),
         )
@@ -112,9 +108,7 @@ def score_runs(
     groups = {} if labels is None else {scores.name: scores.by(labels) for scores in runs}
     comparison = None
     if len(runs) > 1:
-        alpha = settings.alpha if request.alpha is None else request.alpha
-        margin = settings.margin if request.margin is None else request.margin
-        comparison = compare(*runs, alpha=alpha, margin=margin)
+        comparison = compare(*runs, alpha=settings.alpha, margin=settings.margin)
     return Scored(runs, groups, comparison)
 
 
@@ -125,14 +119,14 @@ def classify_rows(
     measures: Measures | None = None,
     *,
     clusters: Sequence[str] | None = None,
-    sampling: Sampling | None = None,
+    statistics: Statistics = USUAL,
 ) -> Decisions:
     """Measure yes/no decisions from labels and scores, row by row."""
     return classify(
         labels,
         scores,
         measures or DECISION_MEASURES,
-        sampling=sampling or settings.sampling,
+        sampling=statistics.applied_to(settings).sampling,
         clusters=clusters,
     )
 

@@ -63,27 +63,27 @@ def weights_in_force(options: SearchOptions) -> dict[str, float]:
 
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:
-    """What was not read, not indexed or not there to be filtered by cannot be found."""
+    """Why results may be missing: what is not indexed yet, and a section that no document has."""
     yield from incomplete(assay)
-    asked = changes.get("section") or ()
-    if not response.results and asked:
+    wanted = changes.get("section") or ()
+    if not response.results and wanted:
         known = assay.sections()
-        if known and not set(asked) & set(known):
+        if known and not set(wanted) & set(known):
             more = "" if len(known) <= MOST_SECTIONS else ", ..."
-            named = ", ".join(known[:MOST_SECTIONS]) + more
-            yield f"no document has a section {asked[0]!r:.60}; known: {named}"
+            listed = ", ".join(known[:MOST_SECTIONS]) + more
+            yield f"no document has a section {wanted[0]!r:.60}; known: {listed}"
 
 
 def incomplete(assay: Assay) -> Iterator[str]:
-    """What is stored and not indexed cannot be found; where nobody can tell, nothing is said."""
+    """What cannot be found because it is not indexed; nothing where that cannot be told."""
     with suppress(AssayError):
         state = assay.freshness()
         if state.empty:
             where = f"the workspace {state.home}" if state.home else "the service"
             yield f"{where} holds no documents yet (assay ingest PATH)"
         elif state.changes_behind > 0:
-            told = counted(state.changes_behind, "document change", "is")
-            yield f"{told} not indexed yet (assay index update)"
+            changes = counted(state.changes_behind, "document change", "is")
+            yield f"{changes} not indexed yet (assay index update)"
 
 
 def freshness(workspace: Workspace) -> Freshness:

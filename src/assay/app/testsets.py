@@ -317,7 +317,7 @@ def import_file(
     test_set = reading.sound()
     target = output or layout.test_set(test_set.name)
     if target.exists() and not force:
-        raise UsageError(f"{target} is there already", hint="--force replaces it, --name renames")
+        raise UsageError(f"{target} already exists", hint="--force replaces it, --name renames")
     save_test_set(test_set, target)
     return target, reading
 
@@ -434,7 +434,7 @@ def save_new(layout: Layout, test_set: TestSet, output: Path | None = None) -> P
     """Write the next version of a set to a file of its own; a file that is there is kept."""
     target = output or layout.test_set(test_set.name)
     if target.exists():
-        raise ConflictError(f"{target} is there already", hint="--output names another file")
+        raise ConflictError(f"{target} already exists", hint="--output names another file")
     save_test_set(test_set, target)
     return target
 

@@ -6,25 +6,26 @@ Each part of the test set is searched once; then its candidates are fused again 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.app.evaluation import (
     EvaluationProgress,
     EvaluationRequest,
     commit_hash,
     evaluate,
-    named_test_set,
+    joined_test_set,
     unwatched,
 )
+from assay.app.runs import places_lookup
 from assay.errors import UsageError
 from assay.evaluation.match import places_of
 from assay.evaluation.tuning import Judged, Rank, Tuning, judged
 from assay.evaluation.tuning import tune as try_settings
 from assay.measures.parse import parse_measure
 from assay.model.arrays import FloatArray, IntArray
-from assay.model.testset import TestSet
 from assay.search.recorded import evaluation_options
 from assay.search.request import FusionMethod, Normalization, SearchOptions
 from assay.search.tuning import Pool, grid, pool, weights_of
@@ -35,94 +36,77 @@ if TYPE_CHECKING:
 BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TuneRequest:
-    """What to maximise on which test set, and which settings to try.
-
-    ``fusion`` is rrf, weighted or both, ``step`` the distance between weights. ``options`` are
-    changes of the search by name. ``holdout`` reports on the held-out part, and that is logged.
-    """
-
-    test_set: str
-    measure: str = "nDCG@10"
-    fusion: str = BOTH
-    step: float = 0.1
-    options: Mapping[str, Any] = field(default_factory=dict)
-    holdout: bool = True
-
-
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What was found, and the options that are in force now."""
+    """What was found, and the options that are in force at present."""
 
     tuning: Tuning
     present: SearchOptions
 
 
 def tune(
-    workspace: Workspace, request: TuneRequest, progress: EvaluationProgress = unwatched
+    workspace: Workspace,
+    name: str,
+    *,
+    measure: str = "nDCG@10",
+    fusion_method: str = BOTH,
+    step: float = 0.1,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    holdout: bool = True,
+    progress: EvaluationProgress = unwatched,
 ) -> Tuned:
-    """Search for better settings of fusion, and see what is left of the gain on unseen queries."""
-    measure = parse_measure(request.measure)
-    test_set = named_test_set([request.test_set], workspace.layout.test_sets)
-    if request.holdout and test_set.held_out is None:
+    """Search for better settings of fusion, and see what is left of the gain on unseen queries.
+
+    ``fusion_method`` is rrf, weighted or both, ``step`` the distance between weights. ``options``
+    are changes of the search by name. ``holdout`` reports on the held-out part, which is logged.
+    """
+    maximised = parse_measure(measure)
+    test_set = joined_test_set([name], workspace.layout.test_sets)
+    if holdout and test_set.held_out is None:
         raise UsageError(
             f"{test_set.name} has no held-out part to check the gain on",
             hint="assay testset split makes one; --no-holdout goes without",
         )
-    present = evaluation_options(workspace.searcher.defaults, **request.options)
+    present = evaluation_options(workspace.searcher.defaults, **options)
     if len(present.components) < 2:
         raise UsageError("one component alone needs no fusion", hint="--components")
-    methods = list(FusionMethod) if request.fusion == BOTH else [FusionMethod(request.fusion)]
+    methods = list(FusionMethod) if fusion_method == BOTH else [FusionMethod(fusion_method)]
 
-    def searched(part: str | None) -> tuple[Judged, Rank]:
-        return _searched(
-            workspace,
-            request,
-            test_set,
-            part,
-            components=present.components,
-            progress=progress,
+    def searched(part: Literal["holdout"] | None) -> tuple[Judged, Rank]:
+        request = EvaluationRequest(
+            test_set=test_set,
+            part=part,
+            options=options,
+            name="tune",
+            purpose="tune",
+            commit_hash=commit_hash(),
         )
+        return _searched(workspace, request, present.components, progress)
 
-    found = try_settings(
-        grid(present, methods, request.step),
+    tuning = try_settings(
+        grid(present, methods, step),
         present,
-        measure,
+        maximised,
         evaluation=searched(None),
-        held_out=searched("holdout") if request.holdout else None,
+        held_out=searched("holdout") if holdout else None,
         sampling=workspace.settings.sampling,
     )
-    return Tuned(found, present)
+    return Tuned(tuning, present)
 
 
 def _searched(
     workspace: Workspace,
-    request: TuneRequest,
-    test_set: TestSet,
-    part: Any,
-    *,
+    request: EvaluationRequest,
     components: Sequence[str],
     progress: EvaluationProgress,
 ) -> tuple[Judged, Rank]:
     """The judged candidates of one part, and how any setting would rank them."""
-    made = evaluate(
-        workspace,
-        EvaluationRequest(
-            test_set=test_set,
-            part=part,
-            options=request.options,
-            name="tune",
-            purpose="tune",
-            commit_hash=commit_hash(),
-        ),
-        progress,
-    ).runs[0]
-    asked, outcomes = made.result.test_set, made.result.outcomes
-    pools = {one.query_id: pool(one, components) for one in outcomes}
+    (made,) = evaluate(workspace, request, progress).runs
+    test_set, outcomes = made.result.test_set, made.result.outcomes
+    pools = {outcome.query_id: pool(outcome, components) for outcome in outcomes}
     names = {query: candidates.ids for query, candidates in pools.items()}
-    places = places_of(asked, outcomes, workspace.places_of(made.info))
-    return judged(asked, names, places), ranker(pools)
+    places = places_of(test_set, outcomes, places_lookup(workspace, made.info))
+    return judged(test_set, names, places), ranker(pools)
 
 
 def ranker(pools: dict[str, Pool]) -> Rank:

@@ -7,7 +7,7 @@ of this package, for Python; ``assay.app`` has them by noun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
     from assay.model.query import Component
-    from assay.model.runs import RunInfo
     from assay.model.system import System
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
@@ -88,7 +87,7 @@ class Workspace:
             )
 
     def close(self) -> None:
-        """Let go of every file."""
+        """Close every store, index and model."""
         self._stack.close()
 
     def __enter__(self) -> Workspace:
@@ -135,11 +134,6 @@ class Workspace:
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         return self.store.inventory.as_cut(chunk_ids, versions)
-
-    def places_of(self, info: RunInfo) -> Callable[[Iterable[str]], Mapping[str, ChunkPlace]]:
-        """A function that says where chunks stood in the index that a run was made with."""
-        versions = frozenset(info.chunker_versions)
-        return lambda chunk_ids: self.archived(chunk_ids, versions) if versions else {}
 
     def sections(self) -> list[str]:
         """The labels of sections that there are."""
@@ -284,21 +278,21 @@ class Workspace:
         return searcher
 
     def search(
-        self, query: str, options: SearchOptions | None = None, /, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query, from the newest generation: see ``SearchOptions``."""
         self.searcher.refresh()
         return self.searcher.search(query, options, **changes)
 
     async def asearch(
-        self, query: str, options: SearchOptions | None = None, /, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine; a new generation is opened on the side."""
         searcher = await asyncio.to_thread(lambda: self.searcher)
         return await searcher.asearch(query, options, **changes)
 
     def why(
-        self, query: str, document: str, options: SearchOptions | None = None, /, **changes: Any
+        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
         return self.searcher.why(query, document, options, **changes)
@@ -315,7 +309,7 @@ class Workspace:
         return engine.open_answerer(self.settings)
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, /, **changes: Any
+        self, question: str, options: SearchOptions | None = None, **changes: Any
     ) -> Answered:
         """What the corpus says to a question, and the search that the answer rests on."""
         from assay.app import answers
@@ -330,7 +324,6 @@ class Workspace:
 
         return testsets.list_sets(self.layout)
 
-    # What is evaluated
     # Evaluation
 
     def evaluate(
@@ -347,13 +340,6 @@ class Workspace:
 
         options = evaluation_options(self.searcher.defaults, **changes)
         return engine.system(self, options, answers=answers)
-
-    def system_of(self, config: Mapping[str, Any]) -> System:
-        """The same under the configuration that a stored run was made with."""
-        from assay.search.recorded import options_from
-
-        options = options_from(config, self.searcher.defaults)
-        return engine.system(self, options, answers="answerer" in config)
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

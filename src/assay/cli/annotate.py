@@ -40,26 +40,23 @@ Show = Callable[[str], None]
 def command(
     ctx: typer.Context,
     person: Annotated[str, typer.Option("--as", help="Your name in the round.")],
-    round_id: Annotated[str, typer.Option("--round", help="The round; the newest by default.")] = (
-        "latest"
-    ),
+    round_id: Annotated[str, typer.Option("--round", help="Id of the round.")] = ("latest"),
     adjudicate: Annotated[
         bool, typer.Option("--adjudicate", help="Decide where the annotators differ.")
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:
-    """Judge passages of a round by keyboard, and go on at any time."""
+    """Judge passages of a round by keyboard; stop and resume at any time."""
     from assay.app.annotation import open_desk
     from assay.app.workspace import Workspace
-    from assay.model.codec import encode
 
     with Workspace(configuration(ctx)) as workspace:
         desk = open_desk(workspace, round_id)
         if json_output:
             if adjudicate:
-                emit_json({"disputes": encode(desk.disputes(person))})
+                emit_json({"disputes": desk.disputes(person)})
             else:
-                emit_json(encode(desk.turn(person)))
+                emit_json(desk.turn(person))
             return 0
         screen = Screen(keyboard())
         return decide(desk, person, screen) if adjudicate else judge(desk, person, screen)

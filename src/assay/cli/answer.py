@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.connection import connected, here
+from assay.cli.connection import connected, refuse_remote
 from assay.cli.console import emit_json, emit_text, note
-from assay.cli.options import DEGRADED, JsonFlag, configuration
-from assay.cli.search_options import takes_search_options
+from assay.cli.options import DEGRADED, JsonFlag, takes_search_options
 from assay.search.request import ANSWER_NAMES
 
 if TYPE_CHECKING:
     from assay.app.answers import AnswerSource
 
 
-@takes_search_options(ANSWER_NAMES)
+@takes_search_options(ANSWER_NAMES, "given")
 def command(
     ctx: typer.Context,
+    *,
     question: Annotated[str, typer.Argument(help="A question, in plain words.")],
     given: Mapping[str, Any],
     answerer: Annotated[
@@ -29,26 +29,26 @@ def command(
     ] = None,
     json_output: JsonFlag = False,
 ) -> int:
-    """Answer a question from the corpus with sources, or refuse to."""
+    """Answer a question from the corpus, with sources, or say why not."""
     from assay.app.search import incomplete
     from assay.search.request import read_changes
 
-    settings = configuration(ctx, answerer=answerer, answer_model=answer_model)
-    here(settings, "assay answer", answerer=answerer, answer_model=answer_model)
-    with connected(settings) as assay:
-        found = assay.answer(question, **read_changes(given))
+    changes = read_changes(given)
+    with connected(ctx, answerer=answerer, answer_model=answer_model) as assay:
+        refuse_remote(assay.settings, "assay answer", answerer=answerer, answer_model=answer_model)
+        answered = assay.answer(question, **changes)
         for line in incomplete(assay):
             note(f"note: {line}")
     if json_output:
-        emit_json(found.to_dict())
+        emit_json(answered)
     else:
-        said = found.answer
-        emit_text(said.text if said.grounded else f"no answer: {said.refusal_reason}")
-        for number, source in enumerate(found.sources, 1):
+        answer = answered.answer
+        emit_text(answer.text if answer.grounded else f"no answer: {answer.refusal_reason}")
+        for number, source in enumerate(answered.sources, 1):
             emit_text(f"{'' if number > 1 else chr(10)}[{number}] {_reference(source)}")
-        if found.degraded:
-            note(f"note: the search was degraded: {', '.join(found.component_errors)}")
-    return DEGRADED if found.degraded else 0
+        if answered.degraded:
+            note(f"note: the search was degraded: {', '.join(answered.component_errors)}")
+    return DEGRADED if answered.degraded else 0
 
 
 def _reference(source: "AnswerSource") -> str:

@@ -27,18 +27,17 @@ def backup(
     target: Annotated[Path, typer.Argument(help="The file to write, such as assay.tar.gz.")],
     vectors: Annotated[
         bool,
-        typer.Option("--vectors/--no-vectors", help="Keep vectors too, so nothing is encoded."),
+        typer.Option(
+            "--vectors/--no-vectors", help="Include vectors, so that a restore need not encode."
+        ),
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Copy the workspace into one checked file, while it is in use."""
-    from assay.model.codec import encode
-
-    settings = configuration(ctx)
-    with connected(settings) as assay:
+    with connected(ctx) as assay:
         written = assay.backup(target, vectors=vectors)
     if json_output:
-        emit_json(encode(written))
+        emit_json(written)
         return
     manifest = written.manifest
     counts = _counts(manifest.documents, manifest.runs, manifest.holds, written.on_server)
@@ -55,20 +54,19 @@ def restore(
     ctx: typer.Context,
     source: Annotated[Path, typer.Argument(help="A file that assay backup wrote.")],
     index: Annotated[
-        bool, typer.Option("--index/--no-index", help="Write the index anew afterwards.")
+        bool, typer.Option("--index/--no-index", help="Rebuild the index afterwards.")
     ] = True,
     json_output: JsonFlag = False,
 ) -> None:
-    """Put a backup into a new workspace, once every checksum holds."""
+    """Restore a backup into a new workspace, after checking every checksum."""
     from assay.app.backup import restore as put_back
     from assay.cli.progress import staged_progress
-    from assay.model.codec import encode
 
     settings = configuration(ctx)
     with staged_progress(settings.color) as progress:
         restored = put_back(settings, source, index=index, progress=progress)
     if json_output:
-        emit_json(encode(restored))
+        emit_json(restored)
         return
     counts = _counts(restored.documents, restored.runs, restored.holds, restored.on_server)
     emit_text(f"{restored.home}: {counts}, as of {restored.created_at}")

@@ -1,16 +1,18 @@
 """How good are yes/no decisions, given a file of labels and scores?"""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import typer
 
 from assay.cli.console import emit_json, emit_text
-from assay.cli.eval_options import Resamples, Seed
-from assay.cli.options import JsonFlag, configuration
+from assay.cli.options import JsonFlag, configuration, takes_settings
 
 
+@takes_settings(("confidence", "resamples", "seed"), "sampling")
 def command(
     ctx: typer.Context,
+    *,
     file: Annotated[
         str,
         typer.Argument(help="CSV, TSV, JSON lines or parquet with label and score; - is stdin."),
@@ -24,19 +26,15 @@ def command(
     format_: Annotated[
         Literal["table", "json", "md"], typer.Option("--format", "-f", help="How to write it.")
     ] = "table",
+    sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
-    confidence: Annotated[
-        float | None, typer.Option("--confidence", help="Level of the intervals.")
-    ] = None,
-    resamples: Resamples = None,
-    seed: Seed = None,
 ) -> None:
     """Measure yes/no decisions from labels and scores."""
     from assay.app.scoring import classify_file
     from assay.render.scores import decision_table
     from assay.render.tables import markdown
 
-    settings = configuration(ctx, confidence=confidence, resamples=resamples, seed=seed)
+    settings = configuration(ctx, **sampling)
     decisions = classify_file(settings, file, measures, cluster=cluster)
     if json_output or format_ == "json":
         emit_json(decisions.to_dict())

@@ -7,9 +7,10 @@ import typer
 
 from assay import limits
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag, configuration, refuse_server
 
-app = group("Show settings, limits and the configuration's hash.")
+app = group("Show settings and limits, and the hash of the settings.")
 
 
 @app.command("show")
@@ -39,8 +40,9 @@ def show(
 
 
 @app.command("limits")
-def list_limits(json_output: JsonFlag = False) -> None:
+def list_limits(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every cap, its value and what it protects."""
+    refuse_server(ctx)
     if json_output:
         rows = [{"name": row.name, "value": row.default, "help": row.help} for row in limits.TABLE]
         emit_json({"limits": rows})

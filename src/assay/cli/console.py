@@ -23,8 +23,11 @@ PIPE_WIDTH = 120  # columns where there is no terminal
 
 
 def emit_json(value: object) -> None:
-    """Write a value to stdout as one line of strict JSON; NaN and infinity are our own defect."""
-    text = json.dumps(value, allow_nan=False, ensure_ascii=not is_utf8(sys.stdout.encoding))
+    """Write a value of ours to stdout as one line of JSON; NaN and infinity are our own defect."""
+    from assay.model.codec import encode
+
+    ascii_only = not is_utf8(sys.stdout.encoding)
+    text = json.dumps(encode(value), allow_nan=False, ensure_ascii=ascii_only)
     sys.stdout.write(f"{text}\n")
 
 

@@ -6,7 +6,8 @@ import typer
 
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag
 from assay.cli.streams import printable
 from assay.plural import counted, share_of
 
@@ -22,23 +23,21 @@ PREVIEW = 300
 def list_documents(
     ctx: typer.Context,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="How many.")] = 50,
-    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to pass over.")] = 0,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")] = 0,
     json_output: JsonFlag = False,
 ) -> None:
-    """List documents by id, with their titles and numbers of chunks."""
-    from assay.model.codec import encode
-
-    with connected(configuration(ctx)) as assay:
+    """List documents by id, with their titles and how many chunks they have."""
+    with connected(ctx) as assay:
         page = assay.documents(limit=limit, offset=offset)
     if json_output:
-        emit_json(encode(page))
+        emit_json(page)
         return
     shown = len(page.documents)
     if shown:
         rows = [(one.doc_id, str(one.chunks), printable(one.title)) for one in page.documents]
         emit_columns([("id", "chunks", "title"), *rows])
     if page.total == 0:
-        note("note: there are no documents yet: assay ingest PATH reads some")
+        note("note: there are no documents yet: assay ingest PATH adds some")
     elif page.total > shown:
         note(f"note: {share_of(shown, page.total, 'document')}; --limit and --offset show others")
 
@@ -50,12 +49,10 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show a document and its chunks."""
-    from assay.model.codec import encode
-
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         document = assay.document(doc_id)
     if json_output:
-        emit_json(encode(document))
+        emit_json(document)
         return
     emit_text(printable(f"{doc_id}  {document.title}"))
     emit_text(
@@ -82,15 +79,13 @@ def delete(
     doc_ids: Annotated[list[str], typer.Argument(help="Ids of the documents.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Delete documents, and bring the index up to date; an unknown id is refused before that."""
+    """Delete documents and update the index; if any id is unknown, nothing is deleted."""
     from assay.cli.progress import staged_progress
-    from assay.model.codec import encode
 
-    settings = configuration(ctx)
-    with connected(settings) as assay, staged_progress(settings.color) as progress:
+    with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
         written = assay.delete_documents(doc_ids, progress)
     if json_output:
-        emit_json(encode(written))
+        emit_json(written)
     else:
         chunks = counted(written.chunks, "chunk")
         emit_text(f"{counted(written.deleted, 'document')} deleted, {chunks}")

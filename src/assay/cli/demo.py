@@ -54,10 +54,10 @@ def command(
     ctx: typer.Context,
     json_output: JsonFlag = False,
     paths: Annotated[
-        bool, typer.Option("--paths", help="Only say where the example files are.")
+        bool, typer.Option("--paths", help="Only print where the example files are.")
     ] = False,
     corpus: Annotated[
-        bool, typer.Option("--corpus", help="Only say where the documents of the demo are.")
+        bool, typer.Option("--corpus", help="Only print where the documents of the demo are.")
     ] = False,
     search: Annotated[
         bool,

@@ -1,44 +1,43 @@
-"""What can be done with evaluations?
-
-``run``, ``tune`` and ``publish`` stand in modules of their own.
-"""
+"""What can be done with evaluations?"""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli import eval_publish, eval_run, eval_tune
-from assay.cli.connection import connected
+from assay.app.evaluation import REQUEST_OPTIONS
+from assay.cli.connection import connected, refuse_remote
 from assay.cli.console import emit_json, emit_text, note
-from assay.cli.eval_options import (
-    Alpha,
-    CiMethod,
-    Confidence,
-    Margin,
+from assay.cli.lazy import group
+from assay.cli.options import (
+    DEGRADED,
+    SAMPLING,
+    JsonFlag,
     Matching,
     Measures,
     PerComponent,
     PerQuery,
-    Resamples,
-    Seed,
     Waterfall,
+    configuration,
+    takes_options,
+    takes_search_options,
+    takes_settings,
 )
-from assay.cli.options import DEGRADED, JsonFlag, configuration, group
 from assay.durable import write_atomically
 from assay.errors import UsageError
 from assay.plural import counted, share_of
+from assay.search.request import EVALUATION_NAMES
 
 if TYPE_CHECKING:
+    from assay.app.evaluation import Evaluated, EvaluationRequest
     from assay.app.interface import Assay
-    from assay.app.runs import QueryRequest
+    from assay.app.runs import RunQuery
     from assay.evaluation.gate import GateReport
     from assay.settings import Settings
 
 app = group("Run test sets, keep the runs, look at them and compare them.")
-app.registered_commands += eval_run.verbs.registered_commands
 
 MOST_PROBLEMS = 20
 DIFFERENT = 3
@@ -57,6 +56,163 @@ WriteReport = Annotated[
     typer.Option("--write-report", help="Also write Markdown and HTML to the reports folder."),
 ]
 Form = Literal["table", "md", "html", "json", "csv"]
+_KEPT_FROM = list(REQUEST_OPTIONS).index("keep")
+_ABOUT_SCORING = [one for one in [*REQUEST_OPTIONS.values()][:_KEPT_FROM] if one.name != "measures"]
+_ABOUT_KEEPING = [*REQUEST_OPTIONS.values()][_KEPT_FROM:]
+
+
+@app.command("run")
+@takes_options(_ABOUT_SCORING, "scoring")
+@takes_search_options(EVALUATION_NAMES, "search")
+@takes_options(_ABOUT_KEEPING, "keeping")
+def run(
+    ctx: typer.Context,
+    *,
+    testset: Annotated[
+        list[str] | None,
+        typer.Option("--testset", "-t", help="Name of a test set, or a path; several are one run."),
+    ] = None,
+    measures: Measures = None,
+    holdout: Annotated[
+        bool, typer.Option("--holdout", help="Run the held-out part only; its use is logged.")
+    ] = False,
+    scoring: Mapping[str, Any],
+    answerer: Annotated[
+        str | None, typer.Option(help="extractive, module:function or http://...")
+    ] = None,
+    answer_model: Annotated[
+        str | None, typer.Option("--answer-model", help="Model of such a service.")
+    ] = None,
+    search: Mapping[str, Any],
+    retriever: Annotated[
+        str | None, typer.Option(help="Evaluate module:function, or a service at http://...")
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(help="YAML file that maps the requests and answers of that service."),
+    ] = None,
+    run_file: Annotated[
+        str | None, typer.Option("--run", help="Evaluate a run file: TREC, JSON, parquet.")
+    ] = None,
+    keeping: Mapping[str, Any],
+    resume: Annotated[str | None, typer.Option(help="Resume this run.")] = None,
+    per_component: PerComponent = False,
+    waterfall: Waterfall = False,
+    publish: Annotated[
+        bool,
+        typer.Option(
+            "--publish", help="Publish the figures to Prometheus, as assay eval publish does."
+        ),
+    ] = False,
+    json_output: JsonFlag = False,
+) -> int:
+    """Run a test set against our search, another engine or a run file, and keep the run."""
+    from assay.app import prometheus
+    from assay.app.evaluation import EvaluationRequest, commit_hash, request_fields
+    from assay.cli.progress import evaluation_progress
+    from assay.options import read_options
+    from assay.search.request import read_changes
+
+    values = request_fields(read_options(REQUEST_OPTIONS, {**scoring, **keeping}))
+    if holdout:
+        values["part"] = "holdout"
+    if answerer is not None:
+        values["answers"] = True
+    request = EvaluationRequest(
+        test_sets=tuple(testset or ()),
+        options=read_changes(search),
+        measures=" ".join(measures) if measures else None,
+        retriever=retriever,
+        mapping=mapping,
+        run_file=run_file,
+        resume=resume,
+        commit_hash=commit_hash(),
+        **values,
+    )
+    if per_component or waterfall:
+        request.require_our_engine()
+    with connected(ctx, answerer=answerer, answer_model=answer_model) as assay:
+        refuse_remote(
+            assay.settings,
+            "assay eval run",
+            retriever=retriever,
+            mapping=mapping,
+            run=run_file,
+            resume=resume,
+            answerer=answerer,
+            answer_model=answer_model,
+            publish=publish,
+        )
+        if publish and not prometheus.destinations(assay.settings):
+            raise UsageError(
+                "--publish needs a destination",
+                hint="set metrics_textfile, or pushgateway, or both",
+            )
+        with evaluation_progress(assay.settings.color) as progress:
+            made = assay.evaluate(request, progress)
+        _note_runs(made, request)
+        if made.modes:
+            _show_modes(
+                made, assay.settings.color, as_json=json_output, per_query=request.per_query
+            )
+        else:
+            views = {"per_component": per_component, "waterfall": waterfall}
+            _show_run(assay, request, made, views, as_json=json_output)
+        if publish:
+            prometheus.publish(assay.settings, prometheus.figures(assay.runs))
+    return DEGRADED if made.degraded else 0
+
+
+def _note_runs(made: "Evaluated", request: "EvaluationRequest") -> None:
+    """What to know of the runs, beside their figures."""
+    for recorded in made.runs:
+        info = recorded.info
+        if recorded.cached:
+            renamed = request.name not in ("", info.name)
+            kept = f"; it keeps its name {info.name!r:.80}, and --tag gives it another"
+            note(
+                f"note: run {info.run_id} has the answer already and nothing was searched; "
+                f"--no-cache runs it again{kept if renamed else ''}"
+            )
+        elif recorded.reused:
+            before = counted(recorded.reused, "query", "was")
+            note(f"note: {before} answered before it was cut short")
+    for line in made.unindexed:
+        note(f"warning: {line}")
+    if made.absent is not None:
+        name = request.test_sets[0] if len(request.test_sets) == 1 else "NAME"
+        note(f"warning: {made.absent} (assay testset validate {name} --index lists them)")
+
+
+def _show_run(
+    assay: "Assay",
+    request: "EvaluationRequest",
+    made: "Evaluated",
+    views: dict[str, bool],
+    *,
+    as_json: bool,
+) -> None:
+    from assay.app.runs import view_of
+    from assay.cli.tables import show_tables
+
+    info, result = made.runs[0].info, made.runs[0].result
+    view = view_of(assay, info, result, request.scoring(assay.settings), **views)
+    if as_json:
+        plain = view.scores(per_query=request.per_query)
+        emit_json({**plain, "warnings": [*plain["warnings"], *made.warnings]})
+    else:
+        show_tables(view.tables(per_query=request.per_query), assay.settings.color)
+
+
+def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool) -> None:
+    from assay.cli.tables import show_tables
+    from assay.render import evaluation as report
+
+    if as_json:
+        emit_json(made.to_dict(per_query=per_query))
+    else:
+        results = {name: recorded.result for name, recorded in made.modes.items()}
+        show_tables([report.modes_table(results)], color)
 
 
 @app.command("list")
@@ -68,26 +224,24 @@ def list_runs(
     ] = None,
     tag: Annotated[str | None, typer.Option("--tag", help="The run with this tag.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 20,
-    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to pass over.")] = 0,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")] = 0,
     json_output: JsonFlag = False,
 ) -> None:
     """List runs, newest first."""
     from assay.app import runs
     from assay.cli.tables import show_tables
-    from assay.model.codec import encode
     from assay.render.runs import runs_table
 
-    settings = configuration(ctx)
     chosen = runs.run_filter(suite, status, tag)
-    with connected(settings) as assay:
+    with connected(ctx) as assay:
         page = runs.list_runs(assay, chosen, limit=limit, offset=offset)
     if json_output:
-        emit_json(encode(page))
+        emit_json(page)
         return
     if not page.runs:
-        note("note: no run here yet: assay eval run --testset NAME makes one")
+        note("note: there is no run yet: assay eval run --testset NAME makes one")
         return
-    show_tables([runs_table(page.runs)], settings.color)
+    show_tables([runs_table(page.runs)], assay.settings.color)
     if page.total > len(page.runs):
         note(
             f"note: {share_of(len(page.runs), page.total, 'run')}; --limit and --offset show others"
@@ -99,13 +253,13 @@ def tag_run(
     ctx: typer.Context,
     ref: Ref,
     tag: Annotated[str, typer.Argument(help="The tag, for example baseline.")],
-    remove: Annotated[bool, typer.Option("--remove", help="Take the tag away.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the tag.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Give a run a name of its own, such as baseline."""
+    """Give a run a tag, such as baseline; a tag names one run only."""
     from assay.app import runs
 
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         info = runs.untag(assay, tag, ref) if remove else runs.tag(assay, ref, tag)
     if json_output:
         emit_json({"run_id": info.run_id, "tags": list(info.tags)})
@@ -118,7 +272,7 @@ def delete_run(ctx: typer.Context, ref: Ref, json_output: JsonFlag = False) -> N
     """Delete a run and everything that is stored of it."""
     from assay.app import runs
 
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         info = runs.delete(assay, ref)
     if json_output:
         emit_json({"deleted": info.run_id})
@@ -127,8 +281,10 @@ def delete_run(ctx: typer.Context, ref: Ref, json_output: JsonFlag = False) -> N
 
 
 @app.command("show")
+@takes_settings(SAMPLING, "sampling")
 def show(
     ctx: typer.Context,
+    *,
     ref: Ref,
     measures: Measures = None,
     match: Matching = "exact",
@@ -136,33 +292,26 @@ def show(
     per_component: PerComponent = False,
     waterfall: Waterfall = False,
     per_query: PerQuery = False,
+    sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
-    confidence: Confidence = None,
-    ci_method: CiMethod = None,
-    resamples: Resamples = None,
-    seed: Seed = None,
 ) -> None:
     """Show a run: its scores, its configuration, or one query."""
     from assay.app import runs
     from assay.cli.tables import show_tables
     from assay.model.runs import RunStatus
 
-    settings = configuration(
-        ctx, confidence=confidence, ci_method=ci_method, resamples=resamples, seed=seed
-    )
-    with connected(settings) as assay:
+    with connected(ctx, **sampling) as assay:
         if query is not None:
-            _show_query(assay, runs.QueryRequest(run=ref, query_id=query, match=match), json_output)
+            found = runs.query(assay, ref, query, match=match)
+            _show_query(found, assay.settings.color, as_json=json_output)
             return
         view = runs.show(
             assay,
-            runs.ShowRequest(
-                run=ref,
-                measures=measures or (),
-                match=match,
-                per_component=per_component,
-                waterfall=waterfall,
-            ),
+            ref,
+            measures=measures or (),
+            match=match,
+            per_component=per_component,
+            waterfall=waterfall,
         )
     info = view.info
     if info.status is not RunStatus.COMPLETE:
@@ -171,21 +320,19 @@ def show(
     if json_output:
         emit_json(view.to_dict(per_query=per_query))
     else:
-        show_tables(view.tables(per_query=per_query), settings.color)
+        show_tables(view.tables(per_query=per_query), assay.settings.color)
 
 
-def _show_query(assay: "Assay", request: "QueryRequest", as_json: bool) -> None:
-    from assay.app import runs
+def _show_query(found: "RunQuery", color: str, *, as_json: bool) -> None:
     from assay.cli.tables import show_tables
     from assay.render.runs import query_table
 
-    found = runs.query(assay, request)
     if as_json:
         emit_json(found.to_dict())
         return
     emit_text(f"{found.query.query_id}  {found.query.query_text}")
-    missed = [one.id for one in found.relevant if one.rank is None]
-    show_tables([query_table(found.outcome, found.grades, missed)], assay.settings.color)
+    missed = [judgment.id for judgment in found.relevant if judgment.rank is None]
+    show_tables([query_table(found.outcome, found.grades, missed)], color)
 
 
 @app.command("rescore")
@@ -207,18 +354,17 @@ def rescore(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Score old runs again, under other measures or newer formulas; nothing is searched."""
+    """Rescore stored runs, under other measures or newer formulas; nothing is searched."""
     from assay.app import runs
     from assay.app.workspace import Workspace
     from assay.cli.tables import show_tables
     from assay.render.evaluation import rescored_table
 
     settings = configuration(ctx)
-    request = runs.RescoreRequest(
-        run=ref, suite=suite, measures=tuple(measures or ()), match=match, test_set=testset
-    )
     with Workspace(settings) as workspace:
-        rows = runs.rescore(workspace, request)
+        rows = runs.rescore(
+            workspace, ref, suite=suite, measures=measures or (), match=match, test_set=testset
+        )
     if json_output:
         emit_json({"runs": [row.to_dict() for row in rows]})
     else:
@@ -234,19 +380,17 @@ def history(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many runs.")] = 20,
     json_output: JsonFlag = False,
 ) -> None:
-    """Show how the measures of one test set went from run to run."""
+    """Show how the measures of one test set changed from run to run."""
     from assay.app import runs
     from assay.cli.tables import show_tables
     from assay.render.runs import history_json, history_table
 
-    settings = configuration(ctx)
-    request = runs.HistoryRequest(suite=suite, measures=measures or (), part=part, limit=limit)
-    with connected(settings) as assay:
-        found = runs.history(assay, request)
+    with connected(ctx) as assay:
+        past = runs.history(assay, suite, measures=measures or (), part=part, limit=limit)
     if json_output:
-        emit_json(history_json(suite, found.runs, found.measures))
-    elif found.runs:
-        show_tables([history_table(suite, found.runs, found.measures)], settings.color)
+        emit_json(history_json(suite, past.runs, past.measures))
+    elif past.runs:
+        show_tables([history_table(suite, past.runs, past.measures)], assay.settings.color)
     else:
         note(f"note: there is no complete run of {suite}: assay eval list shows what there is")
 
@@ -271,12 +415,12 @@ def export(
 
     if trec == json_output:
         raise UsageError("choose a form", hint="--trec or --json")
-    with connected(configuration(ctx)) as assay:
-        found = runs.export(assay, runs.ExportRequest(run=ref, component=component))
+    with connected(ctx) as assay:
+        rankings = runs.export(assay, ref, component=component)
     text = (
-        trec_run(found.outcomes, found.tag, documents=documents)
+        trec_run(rankings.outcomes, rankings.tag, documents=documents)
         if trec
-        else json_run(found.outcomes)
+        else json_run(rankings.outcomes)
     )
     if output is None:
         emit_text(text)
@@ -284,7 +428,54 @@ def export(
         write_atomically(output.absolute(), (text + "\n").encode())
 
 
-app.registered_commands += eval_tune.verbs.registered_commands
+@app.command("tune")
+@takes_search_options(("components", "depth"), "search")
+def tune(
+    ctx: typer.Context,
+    *,
+    testset: Annotated[str, typer.Option("--testset", "-t", help="Name of a test set, or a path.")],
+    measure: Annotated[str, typer.Option("--measure", "-m", help="What to maximise.")] = "nDCG@10",
+    fusion_method: Annotated[
+        Literal["rrf", "weighted", "both"],
+        typer.Option("--fusion-method", "--fusion", help="Which methods to try."),
+    ] = "both",
+    step: Annotated[
+        float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")
+    ] = 0.1,
+    search: Mapping[str, Any],
+    holdout: Annotated[
+        bool,
+        typer.Option("--holdout/--no-holdout", help="Report on the held-out part; that is logged."),
+    ] = True,
+    show: Annotated[int, typer.Option("--show", min=1, help="How many settings to list.")] = 10,
+    json_output: JsonFlag = False,
+) -> None:
+    """Search for better fusion settings, and check the gain on unseen queries."""
+    from assay.app import tuning
+    from assay.app.workspace import Workspace
+    from assay.cli.progress import evaluation_progress
+    from assay.cli.tables import show_tables
+    from assay.render.tuning import tuning_json, tuning_tables
+    from assay.search.request import read_changes
+
+    settings = configuration(ctx)
+    with Workspace(settings) as workspace, evaluation_progress(settings.color) as progress:
+        tuned = tuning.tune(
+            workspace,
+            testset,
+            measure=measure,
+            fusion_method=fusion_method,
+            step=step,
+            options=read_changes(search),
+            holdout=holdout,
+            progress=progress,
+        )
+    if json_output:
+        emit_json(tuning_json(tuned.tuning, tuned.present, show))
+        return
+    show_tables(tuning_tables(tuned.tuning, tuned.present, show), settings.color)
+    for warning in tuned.tuning.warnings:
+        note(f"warning: {warning}")
 
 
 @app.command("compare")
@@ -309,14 +500,13 @@ def compare(
         render_report_md,
     )
 
-    settings = configuration(ctx)
-    with connected(settings) as assay:
-        found = comparison.compare(
+    with connected(ctx) as assay:
+        compared = comparison.compare(
             assay, comparison.CompareRequest(a, b, tuple(measures or ()), strict)
         )
-    report = found.report
+    settings, report = assay.settings, compared.report
     if write_report:
-        page = compare_page(found.a, found.b, report)
+        page = compare_page(compared.a, compared.b, report)
         pages = {".md": render_report_md(report), ".html": page}
         _write_reports(settings, f"compare-{report.run_a}-{report.run_b}", pages)
     for line in report.warnings:
@@ -332,8 +522,10 @@ def compare(
 
 
 @app.command("ab")
+@takes_settings((*SAMPLING, "alpha", "margin"), "statistics")
 def ab_test(
     ctx: typer.Context,
+    *,
     config_a: Annotated[
         str,
         typer.Argument(help="A run, a YAML file of search options, or fusion_method=rrf,rrf_k=60."),
@@ -351,13 +543,8 @@ def ab_test(
     ] = False,
     strict: Strict = False,
     write_report: WriteReport = False,
+    statistics: Mapping[str, Any],
     json_output: JsonFlag = False,
-    confidence: Confidence = None,
-    ci_method: CiMethod = None,
-    resamples: Resamples = None,
-    seed: Seed = None,
-    alpha: Alpha = None,
-    margin: Margin = None,
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.app import comparison
@@ -365,22 +552,12 @@ def ab_test(
     from assay.render.compare_page import compare_page
     from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 
-    settings = configuration(
-        ctx,
-        confidence=confidence,
-        ci_method=ci_method,
-        resamples=resamples,
-        seed=seed,
-        alpha=alpha,
-        margin=margin,
-    )
-    with connected(settings) as assay:
+    with connected(ctx, **statistics) as assay:
         a, b = (_side(assay, text, testset, holdout) for text in (config_a, config_b))
         test = comparison.ab(
-            assay,
-            comparison.AbRequest(a, b, tuple(measures or ()), strict, by_group),
+            assay, comparison.AbRequest(a, b, tuple(measures or ()), strict, by_group)
         )
-    result = test.result
+    settings, result = assay.settings, test.result
     if write_report:
         page = compare_page(test.a, test.b, result.compared, result)
         pages = {".md": ab_markdown(result), ".html": page}
@@ -401,15 +578,17 @@ def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> str:
     from assay.app.comparison import side
 
     assay.require()
-    found = side(assay, text, testset, holdout=holdout)
-    if found.made is not None:
-        note(f"{'ran' if found.made else 'stored'}: {found.name} is {found.run_id}")
-    return found.run_id
+    chosen = side(assay, text, testset, holdout=holdout)
+    if chosen.made is not None:
+        note(f"{'ran' if chosen.made else 'stored'}: {chosen.name} is {chosen.run_id}")
+    return chosen.run_id
 
 
 @app.command("gate")
+@takes_settings(("alpha", "ci_method", "resamples", "seed"), "statistics")
 def gate_command(
     ctx: typer.Context,
+    *,
     baseline: Annotated[
         str, typer.Option("--baseline", help="A run, or a JSON file with the metrics of one.")
     ],
@@ -420,7 +599,7 @@ def gate_command(
     ] = None,
     non_inferiority: Annotated[
         bool,
-        typer.Option("--non-inferiority", help="Let the interval of the change decide."),
+        typer.Option("--non-inferiority", help="Decide by the confidence interval of the change."),
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the Markdown report here.")
@@ -430,21 +609,15 @@ def gate_command(
         bool,
         typer.Option("--step-summary", help="Add the report to $GITHUB_STEP_SUMMARY."),
     ] = False,
+    statistics: Mapping[str, Any],
     json_output: JsonFlag = False,
-    ci_method: CiMethod = None,
-    resamples: Resamples = None,
-    seed: Seed = None,
-    alpha: Annotated[
-        float | None, typer.Option("--alpha", help="Level of the one-sided tests.")
-    ] = None,
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
     from assay.app.gate import GateRequest, gate, run_or_file
     from assay.cli.tables import show_tables
     from assay.render.gate import gate_tables
 
-    settings = configuration(ctx, ci_method=ci_method, resamples=resamples, seed=seed, alpha=alpha)
-    with connected(settings) as assay:
+    with connected(ctx, **statistics) as assay:
         ruling = gate(
             assay,
             GateRequest(
@@ -458,7 +631,7 @@ def gate_command(
     if json_output:
         emit_json(ruling.to_dict())
     else:
-        show_tables(gate_tables(ruling), settings.color)
+        show_tables(gate_tables(ruling), assay.settings.color)
         for line in ruling.blockers:
             note(f"not compared: {line}")
         for line in ruling.warnings:
@@ -468,8 +641,10 @@ def gate_command(
 
 
 @app.command("report")
+@takes_settings(SAMPLING, "sampling")
 def report(
     ctx: typer.Context,
+    *,
     run: Ref = "latest",
     form: Annotated[Form, typer.Option("--format", "-f", help="How to write it.")] = "table",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
@@ -478,13 +653,10 @@ def report(
         bool, typer.Option("--workflow", help="P and R at 1, 3, 5, 10, MAP and nDCG@10.")
     ] = False,
     target: Annotated[
-        list[str] | None, typer.Option("--target", help='What to reach, as in "P@5=0.65".')
+        list[str] | None, typer.Option("--target", help='A target, as in "P@5=0.65".')
     ] = None,
+    sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
-    confidence: Confidence = None,
-    ci_method: CiMethod = None,
-    resamples: Resamples = None,
-    seed: Seed = None,
 ) -> None:
     """Write a report on one run: tables, breakdowns, insights, worst queries."""
     import json
@@ -494,22 +666,15 @@ def report(
     from assay.render.report_page import run_page
     from assay.render.report_text import run_csv, run_markdown, run_tables
 
-    settings = configuration(
-        ctx, confidence=confidence, ci_method=ci_method, resamples=resamples, seed=seed
-    )
-    request = runs.ReportRequest(
-        run=run,
-        measures=tuple(measures or ()),
-        workflow=workflow,
-        targets=tuple(target or ()),
-    )
-    with connected(settings) as assay:
-        found = runs.report(assay, request)
+    with connected(ctx, **sampling) as assay:
+        found = runs.report(
+            assay, run, measures=measures or (), workflow=workflow, targets=target or ()
+        )
     for line in found.warnings:
         note(f"warning: {line}")
     chosen = "json" if json_output else form
     if chosen == "table":
-        show_tables(run_tables(found), settings.color)
+        show_tables(run_tables(found), assay.settings.color)
         for insight in found.insights:
             emit_text(f"- {insight.text}")
         return
@@ -527,27 +692,21 @@ def report(
 
 
 @app.command("bundle")
+@takes_settings(SAMPLING, "sampling")
 def bundle(
     ctx: typer.Context,
+    *,
     runs: Annotated[list[str], typer.Argument(help="The runs whose numbers are reported.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     measures: Measures = None,
+    sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
-    confidence: Confidence = None,
-    ci_method: CiMethod = None,
-    resamples: Resamples = None,
-    seed: Seed = None,
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
-    from assay.app.runs import BundleRequest
     from assay.app.runs import bundle as write_bundle
 
-    settings = configuration(
-        ctx, confidence=confidence, ci_method=ci_method, resamples=resamples, seed=seed
-    )
-    request = BundleRequest(runs=tuple(runs), folder=out, measures=tuple(measures or ()))
-    with connected(settings) as assay:
-        files = write_bundle(assay, request)
+    with connected(ctx, **sampling) as assay:
+        files = write_bundle(assay, runs, out, measures=measures or ())
     if json_output:
         emit_json({"folder": str(out), "files": list(files)})
     else:
@@ -560,10 +719,10 @@ def verify_bundle(
     folder: Annotated[Path, typer.Argument(help="The folder that assay eval bundle wrote.")],
     json_output: JsonFlag = False,
 ) -> int:
-    """Compute a bundle's numbers again from the stored runs; any difference fails."""
+    """Recompute a bundle's numbers from the stored runs; any difference fails."""
     from assay.app import runs
 
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         checked = runs.verify_bundle(assay, folder)
     if json_output:
         emit_json(checked.to_dict())
@@ -586,12 +745,12 @@ def push_run(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Send a run to the service of --server; the same one again changes nothing."""
+    """Send a run to the service named by --server; sending it again changes nothing."""
     from assay.app import runs
     from assay.app.workspace import Workspace
     from assay.client import connect
 
-    settings = configuration(ctx)
+    settings = configuration(ctx, service=True)
     if settings.server is None:
         raise UsageError("push needs a service", hint="assay --server ADDRESS eval push")
     with Workspace(settings) as workspace:
@@ -606,7 +765,30 @@ def push_run(
         emit_text(f"{answer['run_id']} {'pushed' if answer['new'] else 'was there already'}")
 
 
-app.registered_commands += eval_publish.verbs.registered_commands
+@app.command("publish")
+def publish(
+    ctx: typer.Context,
+    textfile: Annotated[
+        str | None, typer.Option("--textfile", help="Write them to this file (*.prom).")
+    ] = None,
+    pushgateway: Annotated[
+        str | None, typer.Option("--pushgateway", help="Push them to this address.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Publish the figures of the newest run to Prometheus: as a file, or by a push."""
+    from assay.app import prometheus
+
+    with connected(ctx, metrics_textfile=textfile, pushgateway=pushgateway) as assay:
+        assay.require()
+        text = prometheus.figures(assay.runs)
+    done = prometheus.publish(assay.settings, text)
+    if json_output:
+        emit_json({"published": done})
+    elif done:
+        emit_text("\n".join(f"{name}: {place}" for name, place in done.items()))
+    else:
+        emit_text(text.decode().rstrip())
 
 
 def _write_reports(settings: "Settings", name: str, pages: Mapping[str, str]) -> None:

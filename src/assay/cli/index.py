@@ -6,7 +6,8 @@ import typer
 
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag
 from assay.plural import counted
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ DAMAGED = 1
 @app.command("info")
 def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Show what the index holds, how fresh it is and which models made it."""
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         card = assay.index_card()
     if json_output:
         emit_json(card)
@@ -41,16 +42,14 @@ def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 @app.command("check")
 def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Check every file of the index against its checksum and against the store."""
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         problems = assay.check_index()
     if json_output:
         emit_json({"sound": not problems, "problems": problems})
     else:
         emit_text("\n".join(problems) if problems else "the index is sound")
         if problems:
-            note(
-                "note: assay index update brings it up to date, assay index rebuild writes it anew"
-            )
+            note("note: assay index update brings it up to date, assay index rebuild starts over")
     return DAMAGED if problems else 0
 
 
@@ -62,25 +61,23 @@ def update(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 
 @app.command("compact")
 def compact(ctx: typer.Context, json_output: JsonFlag = False) -> None:
-    """Fold all segments into one and drop what was deleted."""
+    """Merge all segments into one, and drop what was deleted."""
     _write(ctx, "compact", json_output)
 
 
 @app.command("rebuild")
 def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
-    """Write the index anew from the store, also where it is damaged."""
+    """Rebuild the index from the store, even if it is damaged."""
     _write(ctx, "rebuild", json_output)
 
 
 def _write(ctx: typer.Context, action: "Action", json_output: bool) -> None:
     from assay.cli.progress import staged_progress
-    from assay.model.codec import encode
 
-    settings = configuration(ctx)
-    with connected(settings) as assay, staged_progress(settings.color) as progress:
+    with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
         written = assay.write_index(action, progress)
     if json_output:
-        emit_json(encode(written))
+        emit_json(written)
     else:
         emit_text(
             f"generation {written.generation}: {counted(written.rows, 'chunk')}, "

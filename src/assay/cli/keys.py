@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag, configuration
 
-app = group("Make, list and revoke the keys of the HTTP service.")
+app = group("Create, list and revoke the keys of the HTTP service.")
 
 
 @app.command("create")
@@ -23,14 +24,13 @@ def create(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Make a key; it is shown once and only its hash is kept."""
+    """Create a key; it is shown once, and only its hash is kept."""
     from assay.app.keys import create_key
     from assay.app.layout import Layout
-    from assay.model.codec import encode
 
     made = create_key(Layout(configuration(ctx).home), name, scope or ("read",), days=days)
     if json_output:
-        emit_json(encode(made))
+        emit_json(made)
         return
     about = made.about
     emit_text(made.key)
@@ -42,14 +42,13 @@ def list_keys(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every key with its scopes and state, without its secret."""
     from assay.app import keys
     from assay.app.layout import Layout
-    from assay.model.codec import encode
 
     rows = keys.list_keys(Layout(configuration(ctx).home))
     if json_output:
-        emit_json({"keys": encode(rows)})
+        emit_json({"keys": rows})
         return
     if not rows:
-        note("note: there is no key yet; assay keys create NAME makes one")
+        note("note: there is no key yet: assay keys create NAME makes one")
         return
     header = ("id", "name", "scopes", "state", "created", "expires")
     shown = [
@@ -72,13 +71,12 @@ def revoke(
     key_id: Annotated[str, typer.Argument(help="Id of the key; see assay keys list.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """End a key; a running service knows within two seconds."""
+    """Revoke a key; a running service knows within two seconds."""
     from assay.app.keys import revoke_key
     from assay.app.layout import Layout
-    from assay.model.codec import encode
 
     key = revoke_key(Layout(configuration(ctx).home), key_id)
     if json_output:
-        emit_json(encode(key))
+        emit_json(key)
     else:
         emit_text(f"{key.key_id} ({key.name}) is revoked")

@@ -6,6 +6,7 @@ suggestions. Only resolving a command line to a command imports that command's m
 
 import importlib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,21 @@ import typer
 import typer.core
 import typer.main
 
-from assay.cli.options import show_help_without_command
+
+def group(line: str) -> typer.Typer:
+    """A noun with several verbs; ``line`` is its help."""
+    app = typer.Typer(
+        help=line, rich_markup_mode=None, add_completion=False, invoke_without_command=True
+    )
+    app.callback()(show_help_without_command)
+    return app
+
+
+def show_help_without_command(ctx: typer.Context) -> None:
+    """A group that is called without a command shows its help and counts as wrong usage."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +78,19 @@ def _readable(command: Any) -> Any:
         if param.metavar is None and param.param_type_name == "argument":
             param.metavar = param.name.upper()
             param.display_type_rich = _no_type
+            whole = f"{param.metavar}..." if param.nargs == -1 else param.metavar
+            param.get_usage_pieces = partial(_usage, whole if param.required else f"[{whole}]")
         elif param.metavar is None and getattr(param, "multiple", False):
             param.metavar = "<str>"
     for verb in getattr(command, "commands", {}).values():
         _readable(verb)
     return command
+
+
+def _usage(words: str, ctx: Any) -> list[str]:
+    """An argument as the line of usage shows it: brackets where it may be left out."""
+    del ctx
+    return [words]
 
 
 def _no_type(ctx: Any) -> str:
@@ -103,10 +126,10 @@ def _root(
     ctx: typer.Context,
     home: Annotated[Path | None, typer.Option(help="Workspace folder.")] = None,
     color: Annotated[
-        str | None, typer.Option(metavar="auto|always|never", help="Whether to color output.")
+        str | None, typer.Option(metavar="auto|always|never", help="When to color output.")
     ] = None,
     server: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Work with this service instead.")
+        str | None, typer.Option(metavar="ADDRESS", help="Use the workspace of this service.")
     ] = None,
     version: Annotated[
         bool,

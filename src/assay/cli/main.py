@@ -3,14 +3,16 @@
 How to add a command:
 
 1. Write ``assay/cli/<noun>.py``. A single command is a function named ``command`` with typer's
-   annotations; a noun with several verbs is ``app = group("One line.")`` from ``assay.cli.options``
+   annotations; a noun with several verbs is ``app = group("One line.")`` from ``assay.cli.lazy``
    with ``@app.command("verb")`` functions. Its first docstring line is its help in listings.
 2. Add a row to ``COMMANDS`` below with the same line, which ``assay --help`` shows without
    importing the module (``module:function`` where one file has two commands). A test compares the
    two.
 3. Take ``json_output: JsonFlag = False`` (``assay.cli.options``) and answer with ``emit_json`` then
    (``assay.cli.console``). Data goes to stdout, notes to stderr.
-4. Raise an ``AssayError`` for whatever the user can put right; ``return`` an exit code where it is
+4. Work on ``connected(ctx)`` (``assay.cli.connection``), and ``--server`` works; what needs this
+   machine takes ``configuration(ctx)`` (``assay.cli.options``), which refuses it.
+5. Raise an ``AssayError`` for whatever the user can put right; ``return`` an exit code where it is
    not 0. Import heavy packages inside the function. Leave ``from __future__ import annotations``
    out, since typer reads the annotations when the command runs.
 
@@ -57,16 +59,16 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "answer",
         "assay.cli.answer",
-        "Answer a question from the corpus with sources, or refuse to.",
+        "Answer a question from the corpus, with sources, or say why not.",
     ),
     Entry("testset", "assay.cli.testset", "Check, split, compare, convert and refresh test sets."),
     Entry(
         "annotate",
         "assay.cli.annotate",
-        "Judge passages of a round by keyboard, and go on at any time.",
+        "Judge passages of a round by keyboard; stop and resume at any time.",
     ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
-    Entry("keys", "assay.cli.keys", "Make, list and revoke the keys of the HTTP service."),
+    Entry("keys", "assay.cli.keys", "Create, list and revoke the keys of the HTTP service."),
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),
     Entry(
         "backup",
@@ -76,9 +78,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "restore",
         "assay.cli.backup:restore",
-        "Put a backup into a new workspace, once every checksum holds.",
+        "Restore a backup into a new workspace, after checking every checksum.",
     ),
-    Entry("config", "assay.cli.config", "Show settings, limits and the configuration's hash."),
+    Entry("config", "assay.cli.config", "Show settings and limits, and the hash of the settings."),
 )
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141

@@ -8,11 +8,11 @@ from assay.cli.options import JsonFlag, configuration
 
 def command(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every measure and its parameters."""
+    from assay.cli.tables import show_tables
     from assay.render.measures import measures_json, measures_table
 
+    settings = configuration(ctx)
     if json_output:
         emit_json({"measures": measures_json()})
-        return
-    from assay.cli.tables import show_tables
-
-    show_tables([measures_table()], configuration(ctx).color)
+    else:
+        show_tables([measures_table()], settings.color)

@@ -7,7 +7,8 @@ import typer
 
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag, configuration
 
 if TYPE_CHECKING:
     from assay.app.models import ModelRow
@@ -20,12 +21,10 @@ Names = Annotated[list[str] | None, typer.Argument(help="Names of models; see as
 @app.command("list")
 def list_models(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List every model, what it is for and whether it is here."""
-    from assay.model.codec import encode
-
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         rows = assay.models()
     if json_output:
-        emit_json({"models": encode(rows)})
+        emit_json({"models": rows})
         return
     header = ("name", "role", "dimension", "size", "licence", "here", "about")
     emit_columns([header, *map(_as_text, rows)])
@@ -49,9 +48,8 @@ def pull_models(
     ] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Have models on this machine; without names, the default of each role."""
+    """Pull models to this machine; without names, the default of each role."""
     from assay.app import models
-    from assay.model.codec import encode
 
     pulled = models.pull_models(
         configuration(ctx),
@@ -63,7 +61,7 @@ def pull_models(
         note=note,
     )
     if json_output:
-        emit_json({"models": encode(pulled)})
+        emit_json({"models": pulled})
         return
     for one in pulled:
         emit_text(f"{one.name}  {one.outcome}  {one.folder}")
@@ -71,15 +69,14 @@ def pull_models(
 
 @app.command("check")
 def check_models(ctx: typer.Context, names: Names = None, json_output: JsonFlag = False) -> int:
-    """Compute every checksum again and compare one answer of each model."""
+    """Recompute every checksum, and compare one known answer of each model."""
     from assay.app import models
-    from assay.model.codec import encode
 
     checked = models.check_models(configuration(ctx), names or ())
     if not checked:
-        note("note: no model is here yet; assay models pull fetches the defaults")
+        note("note: there are no models yet: assay models pull fetches the defaults")
     if json_output:
-        emit_json({"models": encode(checked)})
+        emit_json({"models": checked})
     else:
         for one in checked:
             emit_text(f"{one.name}  {'; '.join(one.faults) or 'ok'}")

@@ -1,63 +1,171 @@
-"""What do all commands have in common: options, groups and the configuration?"""
+"""Which options do commands share, and how do the tables of options become flags?
 
-from typing import TYPE_CHECKING, Annotated
+``takes_options`` makes flags of options that are described elsewhere, so that a command offers what
+every other surface does: those of a search, of an evaluation, and settings.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
 from assay.errors import UsageError
+from assay.model.ranking import MatchName
+from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Several, Whole, is_switch
+from assay.search.request import SEARCH_OPTIONS
+from assay.settings import SETTINGS, Settings, configure, overriding
 
-if TYPE_CHECKING:
-    from assay.settings import Settings
-
-WITH_SERVER = frozenset({
-    "answer", "backup", "corpus delete", "corpus list", "corpus show", "eval ab", "eval bundle",
-    "eval compare", "eval delete", "eval export", "eval gate", "eval history", "eval list",
-    "eval publish", "eval push", "eval report", "eval run", "eval show", "eval tag",
-    "eval verify-bundle", "index check", "index compact", "index info", "index rebuild",
-    "index update", "models list", "search", "testset list",
-})  # fmt: skip
-"""What ``assay --server ADDRESS`` can do; every other verb refuses the option."""
+R = TypeVar("R")
 
 DEGRADED = 4
 """The exit code of an answer, or of a run, that some component had no part in."""
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
+JsonFlag: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
+Measures: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", help='Measures, e.g. "nDCG@10 Recall@{5,10,20}".'),
+]
+Matching: TypeAlias = Annotated[
+    MatchName,
+    typer.Option("--match", help="By the ids that were judged, by document, or by span."),
+]
+PerComponent: TypeAlias = Annotated[
+    bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
+]
+Waterfall: TypeAlias = Annotated[
+    bool, typer.Option("--waterfall", help="Say where each relevant document was lost.")
+]
+PerQuery: TypeAlias = Annotated[bool, typer.Option("--per-query", help="Show every query.")]
+
+SAMPLING = ("confidence", "ci_method", "resamples", "seed")
+"""The settings that say how intervals are drawn."""
+_OLDER_SWITCHES = {"one_weight": "per_type_weights"}
+"""Words that used to switch an option off."""
 
 
-def group(line: str) -> typer.Typer:
-    """A noun with several verbs; ``line`` is its help."""
-    app = typer.Typer(
-        help=line, rich_markup_mode=None, add_completion=False, invoke_without_command=True
-    )
-    app.callback()(show_help_without_command)
-    return app
+def configuration(ctx: typer.Context, *, service: bool = False, **flags: object) -> Settings:
+    """The settings in force; a command passes its own flags, None where not given.
 
-
-def show_help_without_command(ctx: typer.Context) -> None:
-    """A group that is called without a command shows its help and counts as wrong usage."""
-    if ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help(), err=True)
-        raise typer.Exit(2)
-    refuse_server(ctx)
+    ``--server`` is refused unless the command can work with a ``service``.
+    """
+    root = ctx.find_root().params
+    if root.get("server") is not None and not service:
+        refuse_server(ctx)
+    common = {name: root.get(name) for name in ("home", "color", "server")}
+    return configure({**common, **flags})
 
 
 def refuse_server(ctx: typer.Context) -> None:
-    """Refuse ``--server`` before a command that could only ignore it."""
-    whole = f"{ctx.command_path} {ctx.invoked_subcommand}".split()[1:]
-    verb = " ".join(whole)
-    groups = {one.partition(" ")[0] for one in WITH_SERVER if " " in one}
-    if ctx.find_root().params.get("server") is None or verb in WITH_SERVER or verb in groups:
-        return
-    raise UsageError(
-        f"assay {verb} works on this machine only, not with --server",
-        hint="leave --server out; what a service can do stands in the how-to on the service",
+    """Refuse ``--server`` where a command could only ignore it."""
+    if ctx.find_root().params.get("server") is not None:
+        raise UsageError(
+            f"{ctx.command_path} works on this machine only, not with --server",
+            hint="leave --server out; the how-to on the service lists what works with it",
+        )
+
+
+def takes_search_options(
+    names: Sequence[str], into: str
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Let a command take these options of a search, as ``read_changes`` reads them."""
+    return takes_options([SEARCH_OPTIONS[name] for name in names], into)
+
+
+def takes_settings(
+    names: Sequence[str], into: str
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Let a command take these settings, as ``configuration`` reads them."""
+    return takes_options([overriding(SETTINGS[name]) for name in names], into)
+
+
+def takes_options(
+    options: Iterable[Option], into: str
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Let a command take these options; it gets those that were given as the mapping ``into``.
+
+    Its flags stand in the help where ``into`` stands among the parameters. Values are texts,
+    booleans and lists of texts. Older names are understood, and not shown.
+    """
+    described = list(options)
+    made = [parameter for one in described for parameter in _parameters(one)]
+    names = [parameter.name for parameter in made]
+    newer = {older: one.name for one in described for older in _older_names(one)}
+
+    def decorate(command: Callable[..., R]) -> Callable[..., R]:
+        def called(**values: Any) -> R:
+            every = {name: values.pop(name) for name in names}
+            given = {name: value for name, value in every.items() if value not in (None, [])}
+            return command(**values, **{into: _renamed(given, newer)})
+
+        signature = inspect.signature(command)
+        own = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in signature.parameters.values()
+        ]
+        index = list(signature.parameters).index(into)
+        parameters = [*own[:index], *made, *own[index + 1 :]]
+        called.__name__, called.__doc__ = command.__name__, command.__doc__
+        called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        return called
+
+    return decorate
+
+
+def _renamed(given: Mapping[str, Any], newer: Mapping[str, str]) -> dict[str, Any]:
+    """The options under the names that they have now; what may be repeated may mix names."""
+    renamed: dict[str, Any] = {}
+    for word, value in given.items():
+        name = newer.get(word, word)
+        if name in renamed and not isinstance(value, list):
+            raise UsageError(
+                f"{name}: given twice", hint=f"--{word.replace('_', '-')} means it, too"
+            )
+        renamed[name] = [*renamed[name], *value] if name in renamed else value
+    return renamed
+
+
+def _older_names(one: Option) -> list[str]:
+    return [*one.aliases, *(word for word, name in _OLDER_SWITCHES.items() if name == one.name)]
+
+
+def _parameters(one: Option) -> list[inspect.Parameter]:
+    """The flag of an option, and a hidden one for each older name."""
+    shown = _parameter(one, one.name, one.name == "k", help=_help(one), metavar=_metavar(one.kind))
+    return [shown, *(_parameter(one, name, hidden=True) for name in _older_names(one))]
+
+
+def _parameter(one: Option, name: str, short: bool = False, **about: Any) -> inspect.Parameter:
+    flag = name.replace("_", "-")
+    kind: Any = str | None
+    flags = [f"--{flag}"]
+    if is_switch(one.kind):
+        kind = bool | None
+        if name in _OLDER_SWITCHES:
+            flags = [f" /--{flag}"]
+        elif one.setting or one.default is not False:
+            flags = [f"--{flag}/--no-{flag}"]
+    elif isinstance(one.kind, Several):
+        kind = list[str] | None
+    option = typer.Option(*(["-k"] if short else []), *flags, **about)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
     )
 
 
-def configuration(ctx: typer.Context, **flags: object) -> "Settings":
-    """The settings in force; a command passes its own flags, ``None`` where not given."""
-    from assay.settings import configure  # what it needs would double the time of --help
+def _help(one: Option) -> str:
+    """The line of an option, with its default where no setting decides it."""
+    if one.setting or not one.default or is_switch(one.kind):
+        return one.help
+    return f"{one.help}  [default: {one.kind.write(one.default)}]"
 
-    root = ctx.find_root().params
-    common = {name: root.get(name) for name in ("home", "color", "server")}
-    return configure({**common, **flags})
+
+def _metavar(kind: Kind) -> str | None:
+    """What stands for the value in the help; None where typer knows better."""
+    while isinstance(kind, Maybe | Several):
+        kind = kind.of
+    if isinstance(kind, Choice):
+        return f"<{'|'.join(kind.words)}>"
+    names = {Whole: "<int>", Real: "<float>", PathName: "<path>"}
+    return None if is_switch(kind) else names.get(type(kind), "<str>")

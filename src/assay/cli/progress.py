@@ -1,7 +1,7 @@
 """How does a long job show how far it is?
 
-On a terminal, a line per stage with a bar; elsewhere a plain line every few seconds, so that logs
-stay readable. Everything goes to stderr.
+On a terminal a bar, elsewhere a plain line every few seconds, so that logs stay readable. An
+evaluation also shows the measures of the queries answered so far. Everything goes to stderr.
 """
 
 from __future__ import annotations
@@ -10,48 +10,97 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from assay.cli.console import note, stderr_console
 
-EVERY_SECONDS = 10.0
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+    from assay.app.evaluation import EvaluationProgress, EvaluationStep
+    from assay.app.scoring import ReadProgress
+
+LINE_EVERY_SECONDS = 10.0
+SCORE_EVERY_SECONDS = 0.5
+LARGE_FILE_BYTES = 64 << 20
 MOST_NOTES = 20  # of one job; a corpus of a million files may have as many
 
 
 @contextmanager
 def staged_progress(color: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A function to call with (stage, done, in all); 0 in all means that nobody knows."""
+    """A function to call with (stage, done, total); a total of 0 is not known."""
     if not sys.stderr.isatty():
-        yield _plain()
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        due = _every(LINE_EVERY_SECONDS)
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=stderr_console(color), transient=True) as bar:
+        def write_line(stage: str, done: int, total: int) -> None:
+            if due():
+                note(f"{stage}: {done:,}" + (f" of {total:,}" if total else ""))
+
+        yield write_line
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+    description = TextColumn("{task.description}")
+    with _bar(color, description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
         tasks = {}
 
-        def report(stage: str, done: int, total: int) -> None:
+        def move_bar(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage, total=None)
             bar.update(tasks[stage], completed=done, total=total or None)
 
-        yield report
+        yield move_bar
 
 
-def _plain() -> Callable[[str, int, int], None]:
-    said = time.monotonic()
+@contextmanager
+def evaluation_progress(color: str) -> Iterator[EvaluationProgress]:
+    """A function to call after every query."""
+    if not sys.stderr.isatty():
+        due = _every(LINE_EVERY_SECONDS)
 
-    def report(stage: str, done: int, total: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= EVERY_SECONDS:
-            said = time.monotonic()
-            note(f"{stage}: {done:,}" + (f" of {total:,}" if total else ""))
+        def write_line(step: EvaluationStep) -> None:
+            if due():
+                measures = step.so_far()
+                note(f"evaluated {step.done:,} of {step.total:,}{measures and f': {measures}'}")
 
-    return report
+        yield write_line
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+
+    title, measures = TextColumn("evaluating"), TextColumn("{task.description}")
+    with _bar(color, title, BarColumn(), MofNCompleteColumn(), measures) as bar:
+        task = bar.add_task("", total=None)
+        due = _every(SCORE_EVERY_SECONDS)
+
+        def move_bar(step: EvaluationStep) -> None:
+            description = step.so_far() if step.done == step.total or due() else None
+            bar.update(task, completed=step.done, total=step.total, description=description)
+
+        yield move_bar
+
+
+@contextmanager
+def reading_progress(color: str) -> Iterator[ReadProgress | None]:
+    """A function to call with (file, bytes read, bytes in all); None where nobody is looking.
+
+    Only files that take a while have a bar.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+
+    description = TextColumn("{task.description}")
+    with _bar(color, description, BarColumn(), DownloadColumn(), TimeRemainingColumn()) as bar:
+        tasks = {}
+
+        def move_bar(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, visible=False, total=None)
+            visible = (total or done) > LARGE_FILE_BYTES
+            bar.update(tasks[name], completed=done, total=total, visible=visible)
+
+        yield move_bar
 
 
 def limited_notes() -> Callable[[str], None]:
@@ -67,3 +116,23 @@ def limited_notes() -> Callable[[str], None]:
             note("note: and more of this kind")
 
     return show
+
+
+def _bar(color: str, *columns: ProgressColumn) -> Progress:
+    from rich.progress import Progress
+
+    return Progress(*columns, console=stderr_console(color), transient=True)
+
+
+def _every(seconds: float) -> Callable[[], bool]:
+    """Whether so much time has passed since this was last true."""
+    last = time.monotonic()
+
+    def due() -> bool:
+        nonlocal last
+        if time.monotonic() - last < seconds:
+            return False
+        last = time.monotonic()
+        return True
+
+    return due

@@ -1,28 +1,32 @@
 """How good are these runs, by these judgments?"""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.console import emit_json, emit_text, note, stderr_console
-from assay.cli.eval_options import Margin, PerQuery, Resamples, Seed
-from assay.cli.options import JsonFlag, configuration
-from assay.model.ranking import MatchName
+from assay.cli.console import emit_json, emit_text, note
+from assay.cli.options import (
+    SAMPLING,
+    JsonFlag,
+    Matching,
+    Measures,
+    PerQuery,
+    configuration,
+    takes_settings,
+)
 
 if TYPE_CHECKING:
-    from assay.app.scoring import ReadProgress, Scored
+    from assay.app.scoring import Scored
     from assay.render.tables import Table
-
-SHOW_PROGRESS_BYTES = 64 << 20
 
 Format = Literal["table", "json", "md", "csv", "trec"]
 
 
+@takes_settings((*SAMPLING, "alpha", "margin"), "statistics")
 def command(
     ctx: typer.Context,
+    *,
     qrels: Annotated[
         str,
         typer.Option(
@@ -33,10 +37,7 @@ def command(
         list[str],
         typer.Option("--run", "-r", help="A run file; repeat it to compare with the first."),
     ],
-    measures: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", help='Measures, e.g. "nDCG@10 RR@10 Recall@{5,10,20}".'),
-    ] = None,
+    measures: Measures = None,
     per_query: PerQuery = False,
     by: Annotated[
         str | None, typer.Option("--by", help="Break down by a field of the judgments or a file.")
@@ -44,10 +45,7 @@ def command(
     ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write it.")] = "table",
     json_output: JsonFlag = False,
-    match: Annotated[
-        MatchName,
-        typer.Option("--match", help="By the ids that were judged, by document, or by span."),
-    ] = "exact",
+    match: Matching = "exact",
     protocol: Annotated[
         Literal["positives_only", "all_queries"] | None,
         typer.Option("--protocol", help="Which queries and measures count."),
@@ -62,7 +60,7 @@ def command(
     ] = None,
     depth: Annotated[
         int | None,
-        typer.Option("--depth", min=1, help="Look at the first N results of a query only."),
+        typer.Option("--depth", min=1, help="Look only at the first N results of each query."),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -77,30 +75,15 @@ def command(
         typer.Option("--extra-columns", help="Ignore columns after the tag, as trec_eval does."),
     ] = False,
     separator: Annotated[
-        str, typer.Option("--chunk-separator", help="What parts document and chunk in an id.")
+        str, typer.Option("--chunk-separator", help="What separates document and chunk in an id.")
     ] = ":chunk_",
-    confidence: Annotated[
-        float | None, typer.Option("--confidence", help="Level of the intervals.")
-    ] = None,
-    ci_method: Annotated[str | None, typer.Option("--ci-method", help="bca or percentile.")] = None,
-    resamples: Resamples = None,
-    seed: Seed = None,
-    alpha: Annotated[float | None, typer.Option("--alpha", help="Significance level.")] = None,
-    margin: Margin = None,
+    statistics: Mapping[str, Any],
 ) -> None:
     """Score runs against judgments, and compare them."""
     from assay.app.scoring import ScoreRequest, named_files, score_runs
+    from assay.cli.progress import reading_progress
 
-    settings = configuration(
-        ctx,
-        measures=" ".join(measures) if measures else None,
-        confidence=confidence,
-        ci_method=ci_method,
-        resamples=resamples,
-        seed=seed,
-        alpha=alpha,
-        margin=margin,
-    )
+    settings = configuration(ctx, measures=" ".join(measures) if measures else None, **statistics)
     form = "json" if json_output else format_
     request = ScoreRequest(
         qrels=qrels,
@@ -115,32 +98,9 @@ def command(
         extra_columns=extra_columns,
         chunk_separator=separator,
     )
-    with reading(settings.color) as progress:
+    with reading_progress(settings.color) as progress:
         scored = score_runs(settings, request, progress)
     write(scored, form, ci=ci, per_query=per_query, color=settings.color)
-
-
-@contextmanager
-def reading(color: str) -> Iterator["ReadProgress | None"]:
-    """Progress bars on stderr for files that take a while, where a person is looking."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=stderr_console(color), transient=True
-    ) as bar:
-        tasks = {}
-
-        def report(name: str, done: int, total: int | None) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, visible=False, total=None)
-            visible = (total or done) > SHOW_PROGRESS_BYTES
-            bar.update(tasks[name], completed=done, total=total, visible=visible)
-
-        yield report
 
 
 def write(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: str) -> None:

@@ -1,14 +1,13 @@
-"""How does a question get its answer on the command line?"""
+"""What does a search find, and why?"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.connection import connected, here
+from assay.cli.connection import connected, refuse_remote
 from assay.cli.console import emit_json, emit_text, note, stdout_console
-from assay.cli.options import DEGRADED, JsonFlag, configuration
-from assay.cli.search_options import takes_search_options
+from assay.cli.options import DEGRADED, JsonFlag, takes_search_options
 from assay.search.request import SEARCH_NAMES
 
 if TYPE_CHECKING:
@@ -16,11 +15,13 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from assay.search.response import SearchHit, SearchResponse
+    from assay.search.why import Why
 
 
-@takes_search_options(SEARCH_NAMES)
+@takes_search_options(SEARCH_NAMES, "given")
 def command(
     ctx: typer.Context,
+    *,
     query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
     given: Mapping[str, Any],
     synonyms: Annotated[str | None, typer.Option(help="File of synonyms, or none.")] = None,
@@ -34,30 +35,30 @@ def command(
     from assay.app.search import hints
     from assay.search.request import read_changes
 
-    settings = configuration(ctx, synonyms=synonyms)
     changes = read_changes(given)
-    here(settings, "assay search", synonyms=synonyms)
-    with connected(settings) as assay:
+    with connected(ctx, synonyms=synonyms) as assay:
+        refuse_remote(assay.settings, "assay search", synonyms=synonyms)
         if why is not None:
-            return _why(assay.why(query, why, **changes), json_output)
+            absence = assay.why(query, why, **changes)
+            _show_absence(absence, as_json=json_output)
+            return 0
         response = assay.search(query, **changes)
         for line in hints(assay, response, changes):
             note(f"note: {line}")
     if json_output:
-        emit_json(response.to_dict())
+        emit_json(response)
     else:
-        show(response, settings.color, explain=explain)
+        show(response, assay.settings.color, explain=explain)
     return DEGRADED if response.degraded else 0
 
 
-def _why(found: Any, as_json: bool) -> int:
-    from assay.render.search import absence
+def _show_absence(absence: "Why", *, as_json: bool) -> None:
+    from assay.render import search as words
 
     if as_json:
-        emit_json(found.to_dict())
+        emit_json(absence)
     else:
-        emit_text("\n".join(absence(found)))
-    return 0
+        emit_text("\n".join(words.absence(absence)))
 
 
 def show(response: "SearchResponse", color: str, *, explain: bool = False) -> None:

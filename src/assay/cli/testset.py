@@ -8,7 +8,8 @@ import typer
 
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration, group
+from assay.cli.lazy import group
+from assay.cli.options import JsonFlag, configuration, refuse_server
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ app = group("Check, split, compare, convert and refresh test sets.")
 
 INVALID = 2
 NO_AGREEMENT, UNFINISHED = 3, 4
-OVERFITTED, UNSURE = 3, 4
+FIT_CODES = {"likely_overfitting": 3, "possible_overfitting": 4}
 SHOWN = 20
 MASK = "(held out: --held-out shows it, and the look is logged)"
 
@@ -30,13 +31,13 @@ Lenient = Annotated[
     bool | None,
     typer.Option(
         "--lenient/--strict",
-        help="Skip queries without ground truth, or refuse them; by default as the form does.",
+        help="Skip queries without ground truth, or refuse them; by default as the format does.",
     ),
 ]
 HeldOutFlag = Annotated[
     bool, typer.Option("--held-out", help="Show held-out queries; the look is logged.")
 ]
-RoundOption = Annotated[str, typer.Option("--round", help="The round; the newest by default.")]
+RoundOption = Annotated[str, typer.Option("--round", help="Id of the round.")]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every draw.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="File to write, not the workspace's.")
@@ -63,14 +64,14 @@ def list_sets(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """List the test sets that load by name."""
     from assay.model.codec import encode
 
-    with connected(configuration(ctx)) as assay:
+    with connected(ctx) as assay:
         entries = assay.test_sets()
     rows = [{**encode(entry), "path": str(entry.path or "the service")} for entry in entries]
     if json_output:
         emit_json({"test_sets": rows})
         return
     if not rows:
-        note("note: there is none yet: assay testset import PATH")
+        note("note: there is no test set yet: assay testset import PATH adds one")
         return
     cells = [
         (row["name"], row["version"], str(row["queries"]), row["path"])
@@ -86,7 +87,7 @@ def validate(
     ctx: typer.Context,
     name: Name,
     index: Annotated[
-        bool, typer.Option("--index", help="Judged ids must exist in the workspace.")
+        bool, typer.Option("--index", help="Require judged ids to be in the workspace.")
     ] = False,
     lenient: Lenient = None,
     json_output: JsonFlag = False,
@@ -164,11 +165,11 @@ def split(
     by_group: Annotated[
         bool,
         typer.Option(
-            "--by-group", help="Write three sets, 80/10/10, that share no group of queries."
+            "--by-group", help="Write three sets, 80/10/10, that have no group in common."
         ),
     ] = False,
     redraw: Annotated[
-        bool, typer.Option("--redraw", help="Draw again where a part is held out already.")
+        bool, typer.Option("--redraw", help="Draw again even if some queries are held out already.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -176,7 +177,7 @@ def split(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Hold out a part of the queries, stratified by type, and store that in the set."""
+    """Hold out some of the queries, stratified by type, and record that in the set."""
     from assay.app import testsets
 
     done = testsets.split(
@@ -242,7 +243,7 @@ def import_set(
     force: Annotated[bool, typer.Option("--force", help="Replace a set of this name.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
-    """Read queries of our own or another form into the workspace, as a test set with a name."""
+    """Import queries, in our own or another format, as a test set of the workspace."""
     from assay.app import testsets
     from assay.render.testsets import size, summary
 
@@ -280,7 +281,7 @@ def export(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Write a test set in the form of another tool; a look at a held-out part is logged."""
+    """Export a test set in the format of another tool; a look at held-out queries is logged."""
     from assay.app import testsets
     from assay.errors import UsageError
 
@@ -304,12 +305,13 @@ def export(
 
 
 @app.command("schema")
-def schema(json_output: JsonFlag = False) -> None:
+def schema(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     """Print the JSON schema of test sets, for editors."""
     import json
 
     from assay.app.testsets import schema as build
 
+    refuse_server(ctx)
     if json_output:
         emit_json(build())
     else:
@@ -341,7 +343,7 @@ def sample(
     ] = None,
     json_output: JsonFlag = False,
 ) -> int:
-    """Draw queries that people really asked, in the proportions of a set."""
+    """Sample queries that people really asked, in the proportions of a set."""
     from assay.app import pool
     from assay.render.annotation import sample_json, sample_notes, sample_text
 
@@ -448,7 +450,7 @@ def rounds(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     elif rows:
         emit_text(rounds_text(rows))
     else:
-        note("note: there is none yet: assay testset pool NAME FILE --annotators ANN,BOB")
+        note("note: no round yet: assay testset pool NAME FILE --annotators ANN,BOB opens one")
 
 
 @app.command("agreement")
@@ -579,7 +581,7 @@ def import_grades(
     round_id: RoundOption = "latest",
     json_output: JsonFlag = False,
 ) -> None:
-    """Read an annotator's grades from a file, all or none of them."""
+    """Import an annotator's grades from a file, all of them or none."""
     from assay.app.annotation import open_desk
 
     with _workspace(ctx) as workspace:
@@ -608,7 +610,6 @@ def heldout(
     json_output: JsonFlag = False,
 ) -> int:
     """Count looks at held-out queries; with two runs, check for overfitting."""
-    from assay.annotation.overfit import Fit
     from assay.app.held_out import check_overfitting
     from assay.app.testsets import looks
     from assay.errors import UsageError
@@ -635,7 +636,7 @@ def heldout(
         for line in found.notes:
             note(f"note: {line}")
         note(f"note: this was look {times} at the held-out part of {test_set.name}")
-    return {Fit.LIKELY: OVERFITTED, Fit.POSSIBLE: UNSURE}.get(found.fit, 0)
+    return FIT_CODES.get(found.fit, 0)
 
 
 @app.command("reanchor")
@@ -646,7 +647,7 @@ def reanchor(
     dry_run: DryRun = False,
     json_output: JsonFlag = False,
 ) -> int:
-    """Carry judgments to the chunks of today, and list what moved or was lost."""
+    """Carry judgments over to today's chunks, and list what moved or was lost."""
     from assay.app import refresh
     from assay.render.testsets import anchor_text
 

@@ -25,7 +25,7 @@ class Filters:
     speaker_role: tuple[SpeakerRole, ...] = option(
         Several(Choice(SpeakerRole), most=3),
         (),
-        "Only what this speaker says: PATIENT, CLINICIAN or UNKNOWN.",
+        "Only what this speaker says.",
         name="speaker",
     )
     interview_id: tuple[str, ...] = option(
@@ -35,7 +35,7 @@ class Filters:
     ingestion_mode: tuple[IngestionMode, ...] = option(
         Several(Choice(IngestionMode), most=2),
         (),
-        "Only what was ingested so: OFFLINE or LIVE.",
+        "Only what was ingested in this mode.",
         aliases=("mode",),
     )
     source: tuple[str, ...] = option(_LABELS, (), "Only these sources.")

@@ -77,7 +77,7 @@ class SearchOptions:
     fusion_method: FusionMethod = option(
         Choice(FusionMethod),
         FusionMethod.RRF,
-        "How the components' lists become one: rrf or weighted.",
+        "How the components' lists become one.",
         aliases=("fusion",),
         setting=True,
     )
@@ -93,18 +93,18 @@ class SearchOptions:
     normalization: Normalization = option(
         Choice(Normalization),
         Normalization.MIN_MAX,
-        "How weighted fusion makes scores comparable: min-max, z-score or dbsf.",
+        "How weighted fusion makes scores comparable.",
         setting=True,
     )
     query_type: QueryType | None = option(
         Maybe(Choice(QueryType), none=()),
         None,
-        "exact_term, paraphrase or complex_clinical, instead of the classifier's guess.",
+        "Type of the query, instead of the classifier's guess.",
     )
     query_intent: str | None = option(
         Maybe(Text(r"[a-z_]{1,40}", "an intent such as tabular or eligibility, or none"), none=()),
         None,
-        "tabular, eligibility, ... or none, instead of what the query says.",
+        "Intent of the query (tabular, eligibility, ... or none), instead of what it says.",
         aliases=("intent",),
     )
     boosts: bool = option(
@@ -251,13 +251,41 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
     return found
 
 
-def as_parameters(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Values for ``changed`` as the parameters of an address; lists repeat their name."""
-    pairs: list[tuple[str, str]] = []
+def as_parameters(
+    changes: Mapping[str, Any],
+    options: SearchOptions | None = None,
+    *,
+    names: Sequence[str] = SEARCH_NAMES,
+) -> list[tuple[str, str]]:
+    """Values for ``changed`` as the parameters of an address; lists repeat their name.
+
+    With ``options`` each of them is named, whatever the service is configured with.
+    """
+    given: dict[str, Any] = {} if options is None else _values(options, names)
     for name, value in changes.items():
-        one = SEARCH_OPTIONS[option_name(name)]
-        pairs += address_pairs(one, one.accept(value))
-    return pairs
+        known = option_name(name)
+        if known == "filters":
+            filters = _filters(value)
+            given |= {one.name: getattr(filters, one.attribute) for one in FILTER_OPTIONS.values()}
+        elif known not in names:
+            raise UsageError(
+                f"{known}: a service takes it from its settings, not from a request",
+                hint=f"known: {', '.join(names)}",
+            )
+        else:
+            given[known] = SEARCH_OPTIONS[known].accept(value)
+    return [
+        pair for name, value in given.items() for pair in address_pairs(SEARCH_OPTIONS[name], value)
+    ]
+
+
+def _values(options: SearchOptions, names: Sequence[str]) -> dict[str, Any]:
+    """The options by name, filters too."""
+    described = {name: SEARCH_OPTIONS[name] for name in names}
+    return {
+        name: getattr(options.filters if name in FILTER_OPTIONS else options, one.attribute)
+        for name, one in described.items()
+    }
 
 
 def address_pairs(one: Option, value: Any) -> list[tuple[str, str]]:

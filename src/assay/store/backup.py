@@ -105,7 +105,7 @@ def back_up(
             f"there is no workspace at {home}", hint="--home or ASSAY_HOME names another"
         )
     if target.exists():
-        raise UsageError(f"{target} is there already", hint="choose another name, or delete it")
+        raise UsageError(f"{target} already exists", hint="choose another name, or delete it")
     if not target.parent.is_dir():
         raise MissingFileError(f"there is no folder {target.parent}")
     with storing(target), scratch(target.parent, BACKING_UP) as folder:

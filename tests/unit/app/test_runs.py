@@ -63,34 +63,34 @@ def test_a_run_of_another_version_is_read(workspace: Workspace) -> None:
 
 
 def test_judgments_are_found_where_they_are_scored(workspace: Workspace) -> None:
-    found = runs.query(workspace, runs.QueryRequest(run="run-one", query_id="q1"))
+    found = runs.query(workspace, "run-one", "q1")
     assert [(one.id, one.rank) for one in found.judgments] == [("D1", 2), ("D2:chunk_1", None)]
     assert [one.chunk_id for one in found.outcome.results] == ["X:chunk_0", "D1:chunk_7"]
     assert found.grades == {2: 3}
-    by_doc = runs.query(workspace, runs.QueryRequest(run="run-two", query_id="q1", match="doc"))
+    by_doc = runs.query(workspace, "run-two", "q1", match="doc")
     assert [one.rank for one in by_doc.judgments] == [1, None]
 
 
 def test_a_query_that_is_not_in_the_run_is_named(workspace: Workspace) -> None:
     with pytest.raises(MissingFileError, match="run-one has no query 'q9'"):
-        runs.query(workspace, runs.QueryRequest(run="run-one", query_id="q9"))
+        runs.query(workspace, "run-one", "q9")
 
 
 def test_a_viewer_sees_held_out_queries_and_is_logged_or_does_not(workspace: Workspace) -> None:
     looks: list[HeldOutUse] = []
     reader = Viewer(may_see_held_out=False, log=looks.append)
     judge = Viewer(purpose="a test", log=looks.append)
-    asked = runs.QueryRequest(run="run-one", query_id="q3")
-    hidden = runs.query(workspace, asked, reader)
+    hidden = runs.query(workspace, "run-one", "q3", viewer=reader)
     assert hidden.hidden
     assert not hidden.judgments
     assert "index" not in str(hidden.to_dict())
-    page = runs.outcomes(workspace, runs.OutcomesRequest(run="run-one"), reader)
+    page = runs.outcomes(workspace, "run-one", viewer=reader)
     assert "index" not in str(page.to_dict())
-    open_ = runs.OutcomesRequest(run="run-one", queries=("q1", "q2"))
-    assert runs.outcomes(workspace, open_, judge).total == 2
+    open_ = runs.outcomes(workspace, "run-one", queries=("q1", "q2"), viewer=judge)
+    assert open_.total == 2
     assert looks == []
-    assert runs.query(workspace, asked, judge).outcome.error == "no index for it"
+    seen = runs.query(workspace, "run-one", "q3", viewer=judge)
+    assert seen.outcome.error == "no index for it"
     assert [(look.suite, look.run_id, look.purpose) for look in looks] == [
         ("golden", "run-one", "a test")
     ]

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from assay.cli.options import group
+from assay.cli.lazy import group
 from assay.errors import FormatError, LimitError
 
 app = group("Ends in many ways.")

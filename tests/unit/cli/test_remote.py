@@ -13,9 +13,9 @@ import pytest
 from assay.app.evaluation import EvaluationRequest
 from assay.cli.lazy import load
 from assay.cli.main import COMMANDS, run
-from assay.cli.options import WITH_SERVER
 from assay.client import Client
 from assay.testsets.load import parse_test_set
+from tests.parity.table import TABLE
 from tests.unit.http.conftest import small_home  # noqa: F401 - a fixture
 from tests.unit.http.process import SETTINGS, ServiceProcess
 from tests.unit.http.small import TEST_SET
@@ -238,40 +238,35 @@ def test_a_configuration_is_run_by_the_service_before_it_is_tested(
     assert "stored: depth=3 is " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "verb",
-    sorted(
-        f"{entry.name} {name}".strip()
+def every_verb() -> dict[str, object]:
+    """Every verb and its command."""
+    return {
+        f"{entry.name} {name}".strip(): command
         for entry in COMMANDS
-        for name in (getattr(load(entry), "commands", {}) or {"": None})
-    ),
-)
+        for name, command in (getattr(load(entry), "commands", {}) or {"": load(entry)}).items()
+    }
+
+
+@pytest.mark.parametrize("verb", sorted(every_verb()))
 def test_every_verb_uses_the_service_or_refuses_it(
     verb: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """The address answers to nobody: whoever uses it fails, whoever cannot says so."""
-    values = {
-        "baseline": ["--baseline", "a"], "current": [], "testset": ["--testset", "small"],
-        "out": ["--out", str(tmp_path / "out")], "trec": ["--trec"],
-    }  # fmt: skip
-    more = {
-        "answer": ["x"], "backup": [str(tmp_path / "b.tar.gz")], "search": ["x"],
-        "corpus delete": ["d1"], "corpus show": ["d1"], "eval ab": ["a", "b"],
-        "eval bundle": ["a", *values["out"]], "eval compare": ["a", "b"], "eval delete": ["a"],
-        "eval export": ["a", *values["trec"]], "eval gate": values["baseline"],
-        "eval history": ["small"], "eval run": values["testset"], "eval show": ["a"],
-        "eval tag": ["a", "t"],
-    }  # fmt: skip
     if verb in {"eval push", "eval verify-bundle"}:
         pytest.skip("needs a run or a bundle of this machine first; see test_client.py")
-    code = run(["--server", "http://127.0.0.1:9", *verb.split(), *more.get(verb, [])])
-    told = capsys.readouterr().err
-    if verb in WITH_SERVER:
-        assert code == 1, told
-        assert "127.0.0.1:9 does not answer" in told
+    more = {"eval export": ["--trec"], "eval run": ["--testset", "small"]}.get(verb, [])
+    for one in every_verb()[verb].params:  # type: ignore[attr-defined]
+        if one.required:
+            value = str(tmp_path / "new")
+            more += [value] if one.param_type_name == "argument" else [one.opts[0], value]
+    code = run(["--server", "http://127.0.0.1:9", *verb.split(), *more])
+    message = capsys.readouterr().err
+    if verb in {row.command for row in TABLE if row.server}:
+        assert code == 1, message
+        assert "127.0.0.1:9 does not answer" in message
     else:
         assert code == 2
-        assert "works on this machine only" in told
+        assert "works on this machine only" in message
 
 
 def test_a_backup_comes_over_and_is_whole(
@@ -302,4 +297,4 @@ def test_files_are_joined_before_they_are_sent_and_names_are_not(
     found = json.loads(capsys.readouterr().out)
     assert found["total_queries"] == 4
     assert run(["--server", address, "eval", "run", "-t", "small", "-t", "./extras.json"]) == 2
-    assert "small is no file here" in capsys.readouterr().err
+    assert "small is not a file here" in capsys.readouterr().err

@@ -184,7 +184,7 @@ def test_export_and_import(home: Path, capsys: pytest.CaptureFixture[str], form:
     found = load_test_set("back", folder=home / "testsets")
     assert (len(found.queries), found.version) == (50, "v9")
     code, _, err = called(capsys, "import", str(source), "--name", "back")
-    assert (code, "is there already" in err) == (2, True)
+    assert (code, "already exists" in err) == (2, True)
     assert called(capsys, "import", str(source), "--name", "back", "--force")[0] == 0
 
 

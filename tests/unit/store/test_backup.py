@@ -310,7 +310,7 @@ def test_a_folder_that_is_there_and_empty_is_filled(home: Path, tmp_path: Path) 
 
 def test_nothing_is_overwritten(home: Path, tmp_path: Path) -> None:
     back_up(home, tmp_path / "b")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         back_up(home, tmp_path / "b")
     with pytest.raises(UsageError, match="not an empty folder"):
         restore(tmp_path / "b", home)

@@ -106,8 +106,7 @@ async def one_query(
 
     def work() -> dict[str, Any]:
         viewer = viewer_of(request, service, caller)
-        asked = runs.QueryRequest(run=ref, query_id=query)
-        found = runs.query(service.workspace, asked, viewer)
+        found = runs.query(service.workspace, ref, query, viewer=viewer)
         hidden = frozenset({query}) if found.hidden else frozenset()
         return {
             "info": found.info,

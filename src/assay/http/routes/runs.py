@@ -155,12 +155,19 @@ async def run_queries(
     Answers, errors and warnings of held-out queries are masked unless the key has the scope
     evaluate; then the look is logged.
     """
-    request = runs.OutcomesRequest(
-        run=ref, limit=limit, offset=offset, stages=stages, depth=depth, queries=tuple(query)
-    )
     viewer = _viewer(caller, service)
     return await json_response(
-        service, lambda: runs.outcomes(service.workspace, request, viewer).to_dict()
+        service,
+        lambda: runs.outcomes(
+            service.workspace,
+            ref,
+            limit=limit,
+            offset=offset,
+            stages=stages,
+            depth=depth,
+            queries=query,
+            viewer=viewer,
+        ).to_dict(),
     )
 
 
@@ -174,10 +181,10 @@ async def run_query(
 
     A held-out one is masked unless the key has the scope evaluate; then the look is logged.
     """
-    request = runs.QueryRequest(run=ref, query_id=query_id, match=match)
     viewer = _viewer(caller, service)
     return await json_response(
-        service, lambda: runs.query(service.workspace, request, viewer).to_dict()
+        service,
+        lambda: runs.query(service.workspace, ref, query_id, match=match, viewer=viewer).to_dict(),
     )
 
 
@@ -216,8 +223,7 @@ async def run_file(
     del caller
 
     def work() -> str:
-        request = runs.ExportRequest(run=ref, component=component)
-        found = runs.export(service.workspace, request)
+        found = runs.export(service.workspace, ref, component=component)
         return trec_run(found.outcomes, found.tag, documents=documents) + "\n"
 
     return Response(await service.work(work), media_type="text/plain; charset=utf-8")
@@ -244,18 +250,19 @@ async def run_scores(
     A waterfall names no documents of held-out queries unless the key has the scope evaluate; then
     the look is logged.
     """
-    request = runs.ShowRequest(
-        run=ref,
-        measures=measures,
-        match=match,
-        per_component=per_component,
-        waterfall=waterfall,
-        statistics=statistics,
-    )
     viewer = _viewer(caller, service)
     return await json_response(
         service,
-        lambda: runs.show(service.workspace, request, viewer).to_dict(per_query=per_query),
+        lambda: runs.show(
+            service.workspace,
+            ref,
+            measures=measures,
+            match=match,
+            per_component=per_component,
+            waterfall=waterfall,
+            statistics=statistics,
+            viewer=viewer,
+        ).to_dict(per_query=per_query),
     )
 
 
@@ -265,10 +272,11 @@ async def rescore(
 ) -> JSONResponse:
     """Score a run again with newer formulas or more measures, and store the result."""
     del caller
-    request = runs.RescoreRequest(run=ref, measures=body.measures or (), match=body.match)
 
     def work() -> dict[str, Any]:
-        (rescored,) = runs.rescore(service.workspace, request)
+        (rescored,) = runs.rescore(
+            service.workspace, ref, measures=body.measures or (), match=body.match
+        )
         return rescored.to_dict()
 
     return await json_response(service, work)
@@ -292,16 +300,16 @@ async def report(
 
     The page masks held-out queries unless the key has the scope evaluate; then the look is logged.
     """
-    request = runs.ReportRequest(
-        run=ref,
-        measures=measures,
-        workflow=workflow,
-        targets=tuple(target),
-        statistics=statistics,
-    )
 
     def work() -> Response:
-        found = runs.report(service.workspace, request)
+        found = runs.report(
+            service.workspace,
+            ref,
+            measures=measures,
+            workflow=workflow,
+            targets=target,
+            statistics=statistics,
+        )
         if form == "json":
             return JSONResponse(found.to_dict())
         if form == "html":
@@ -338,10 +346,9 @@ async def suite_history(
 ) -> JSONResponse:
     """The measures of one test set from run to run, oldest first."""
     del caller
-    request = runs.HistoryRequest(suite=suite, measures=measures, part=part, limit=limit)
 
     def work() -> dict[str, Any]:
-        found = runs.history(service.workspace, request)
+        found = runs.history(service.workspace, suite, measures=measures, part=part, limit=limit)
         return history_json(suite, found.runs, found.measures)
 
     return await json_response(service, work)

@@ -5,12 +5,13 @@ Everything is in the request; the workspace is neither read nor written.
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from fastapi.responses import JSONResponse
 
 from assay.app import scoring
 from assay.app.statistics import Statistics
 from assay.errors import InputError
-from assay.evaluation.sampling import Sampling
 from assay.http.routing import Reader, ServiceOf, answer_with, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
@@ -26,6 +27,7 @@ from assay.render.scores import scores_json
 
 MOST_DRAWN = 300_000_000
 """Rows times resamples that one core draws in a few seconds."""
+STATISTICS = {field.name for field in fields(Statistics)}
 
 router = new_router("measures", prefix="/v1")
 
@@ -74,7 +76,7 @@ async def classify_decisions(
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
     del caller
-    sampling = _sampling(service, body, len(body.labels))
+    statistics = _statistics(service, body, len(body.labels))
     decisions = await service.work(
         lambda: scoring.classify_rows(
             service.settings,
@@ -82,7 +84,7 @@ async def classify_decisions(
             body.scores,
             body.measures,
             clusters=body.clusters,
-            sampling=sampling,
+            statistics=statistics,
         )
     )
     return JSONResponse(decisions.to_dict())
@@ -101,9 +103,7 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
         chunk_separator=body.chunk_separator,
         by=body.by,
         clusters=body.clusters,
-        sampling=_sampling(service, body, len(body.qrels) * len(body.runs)),
-        alpha=body.alpha,
-        margin=body.margin,
+        statistics=_statistics(service, body, len(body.qrels) * len(body.runs)),
     )
     scored = scoring.score_runs(service.settings, request)
     answer = scores_json(
@@ -116,13 +116,13 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
     return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
 
 
-def _sampling(service: Service, body: SamplingRequest, rows: int) -> Sampling:
-    """How intervals are drawn; refused if that would take minutes."""
-    drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
-    sampling = Statistics(**drawn).applied_to(service.settings).sampling
-    if rows * sampling.resamples > MOST_DRAWN:
+def _statistics(service: Service, body: SamplingRequest, rows: int) -> Statistics:
+    """How intervals are drawn and differences tested; refused if that would take minutes."""
+    statistics = Statistics(**body.model_dump(include=STATISTICS))
+    resamples = statistics.applied_to(service.settings).resamples
+    if rows * resamples > MOST_DRAWN:
         raise InputError(
-            f"{rows:,} rows times {sampling.resamples:,} resamples take too long",
+            f"{rows:,} rows times {resamples:,} resamples take too long",
             hint="ask for fewer resamples",
         )
-    return sampling
+    return statistics
