@@ -52,7 +52,7 @@ from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
-from assay.search.request import as_parameters
+from assay.search.request import ANSWER_NAMES, SearchOptions, as_parameters
 from assay.search.response import SearchResponse
 from assay.search.why import Why
 from assay.settings import Settings, configure
@@ -150,19 +150,25 @@ class Client:
 
     # Search and answers
 
-    def search(self, query: str, /, **changes: Any) -> SearchResponse:
+    def search(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
-        params = [("q", query), *as_parameters(changes)]
+        params = [("q", query), *as_parameters(changes, options)]
         return decode(SearchResponse, self.call("GET", "/v1/search", params=params))
 
-    def why(self, query: str, document: str, /, **changes: Any) -> Why:
+    def why(
+        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
-        params = [("q", query), ("document", document), *as_parameters(changes)]
+        params = [("q", query), ("document", document), *as_parameters(changes, options)]
         return decode(Why, self.call("GET", "/v1/search/why", params=params))
 
-    def answer(self, question: str, /, **changes: Any) -> Answered:
+    def answer(
+        self, question: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
-        params = [("q", question), *as_parameters(changes)]
+        params = [("q", question), *as_parameters(changes, options, names=ANSWER_NAMES)]
         return decode(Answered, self.call("GET", "/v1/answer", params=params))
 
     # Documents and the index

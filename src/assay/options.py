@@ -505,7 +505,8 @@ class Option:
     def refused(self, value: object) -> UsageError:
         """What is said of a value that is not allowed."""
         return UsageError(
-            f"{self.name}: must be {self.kind.form}, not {value!r:.40}", hint=self.kind.hint
+            f"{self.name}: must be {self.kind.form}, not {value!r:.40}",
+            hint=self.kind.hint or self.help,
         )
 
 

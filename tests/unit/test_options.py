@@ -216,6 +216,12 @@ def test_an_option_refuses_by_its_name_with_what_it_may_be() -> None:
     assert caught.value.hint == "known: red, blue"
 
 
+def test_an_option_that_is_refused_says_what_it_is_for() -> None:
+    with pytest.raises(UsageError) as caught:
+        SEARCH_OPTIONS["rrf_k"].read("0")
+    assert caught.value.hint == "The constant of reciprocal rank fusion."
+
+
 @pytest.mark.parametrize("one", SEARCH_OPTIONS.values(), ids=lambda one: str(one.name))
 def test_every_option_of_a_search_is_complete(one: Option) -> None:
     assert re.fullmatch(r"[a-z]+(_[a-z]+)*", one.name)

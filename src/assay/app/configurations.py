@@ -28,7 +28,9 @@ from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_
 from assay.testsets.write import quoted
 
 NAMES = (*EVALUATION_NAMES, "query_type", "query_intent")
-"""What a configuration may hold."""
+"""What a configuration is saved with."""
+RARE_NAMES = ("synonyms", "rerank_depth")
+"""What one that people write may hold as well."""
 SUFFIXES = (".yaml", ".yml")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,=/-]*")  # what no reader of YAML takes for structure
 
@@ -143,8 +145,9 @@ def _from_file(path: Path) -> dict[str, Any]:
 def _allowed(name: str) -> str:
     """The name of an option that a configuration may hold."""
     known = option_name(name)
-    if known not in NAMES:
+    if known not in (*NAMES, *RARE_NAMES):
         raise UsageError(
-            f"{name:.60}: not part of a configuration", hint=f"known: {', '.join(NAMES)}"
+            f"{name:.60}: not part of a configuration",
+            hint=f"known: {', '.join((*NAMES, *RARE_NAMES))}",
         )
     return known

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import RunLibrary
+    from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.search.why import Why
     from assay.settings import Settings
@@ -43,13 +44,19 @@ class Assay(Protocol):
 
     # Search and answers
 
-    def search(self, query: str, /, **changes: Any) -> SearchResponse:
+    def search(
+        self, query: str, options: SearchOptions | None = None, **changes: Any
+    ) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
 
-    def why(self, query: str, document: str, /, **changes: Any) -> Why:
+    def why(
+        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
 
-    def answer(self, question: str, /, **changes: Any) -> Answered:
+    def answer(
+        self, question: str, options: SearchOptions | None = None, **changes: Any
+    ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
 
     def sections(self) -> list[str]:

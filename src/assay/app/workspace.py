@@ -278,21 +278,21 @@ class Workspace:
         return searcher
 
     def search(
-        self, query: str, options: SearchOptions | None = None, /, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query, from the newest generation: see ``SearchOptions``."""
         self.searcher.refresh()
         return self.searcher.search(query, options, **changes)
 
     async def asearch(
-        self, query: str, options: SearchOptions | None = None, /, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine; a new generation is opened on the side."""
         searcher = await asyncio.to_thread(lambda: self.searcher)
         return await searcher.asearch(query, options, **changes)
 
     def why(
-        self, query: str, document: str, options: SearchOptions | None = None, /, **changes: Any
+        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
         return self.searcher.why(query, document, options, **changes)
@@ -309,7 +309,7 @@ class Workspace:
         return engine.open_answerer(self.settings)
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, /, **changes: Any
+        self, question: str, options: SearchOptions | None = None, **changes: Any
     ) -> Answered:
         """What the corpus says to a question, and the search that the answer rests on."""
         from assay.app import answers

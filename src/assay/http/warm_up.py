@@ -36,7 +36,8 @@ class WarmUp:
             attempt = self._attempt
             if attempt is None or self._failed_long_ago(attempt):
                 attempt = self._attempt = Future()
-                attempt.set_running_or_notify_cancel()  # a client that leaves must not cancel it for others
+                # a client that leaves must not cancel it for the others
+                attempt.set_running_or_notify_cancel()
                 threading.Thread(
                     target=self._open, args=(attempt,), name="warm-up", daemon=True
                 ).start()

@@ -110,7 +110,9 @@ class SearchOptions:
     boosts: bool = option(
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
     )
-    synonyms: bool = field(default=False)
+    synonyms: bool = option(
+        Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
+    )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
     )
@@ -120,7 +122,12 @@ class SearchOptions:
         "Which cross-encoder; the default needs a GPU, ms-marco-minilm-l12-v2 does not.",
         setting=True,
     )
-    rerank_depth: int | None = field(default=None)
+    rerank_depth: int | None = option(
+        Maybe(Whole(1, limits.MAX_DEPTH), none=()),
+        None,
+        "Candidates that the cross-encoder reorders.",
+        per_request=False,
+    )
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
         300.0,
@@ -145,8 +152,6 @@ class SearchOptions:
             accepted = rule.accept(value)
             if accepted is not value:
                 object.__setattr__(self, attribute, accepted)
-        if not isinstance(self.synonyms, bool):
-            raise UsageError(f"synonyms: must be true or false, not {self.synonyms!r:.40}")
         if self.weights:
             _check_weights(self.weights, self.components)
         filters = _filters(self.filters)
@@ -180,13 +185,7 @@ _ALIASES = {
     for other in (*one.aliases, one.attribute)
     if other != name
 }
-_RERANK_DEPTH = Option(
-    "rerank_depth", "rerank_depth", Maybe(Whole(1, limits.MAX_DEPTH), none=()), None, ""
-)
-_RULES = (
-    *((one.attribute, one) for one in RETRIEVAL_OPTIONS.values()),
-    ("rerank_depth", _RERANK_DEPTH),
-)
+_RULES = tuple((one.attribute, one) for one in RETRIEVAL_OPTIONS.values())
 _FIELDS = frozenset(one.name for one in fields(SearchOptions))
 
 
@@ -251,13 +250,41 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
     return found
 
 
-def as_parameters(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Values for ``changed`` as the parameters of an address; lists repeat their name."""
-    pairs: list[tuple[str, str]] = []
+def as_parameters(
+    changes: Mapping[str, Any],
+    options: SearchOptions | None = None,
+    *,
+    names: Sequence[str] = SEARCH_NAMES,
+) -> list[tuple[str, str]]:
+    """Values for ``changed`` as the parameters of an address; lists repeat their name.
+
+    With ``options`` each of them is named, whatever the service is configured with.
+    """
+    given: dict[str, Any] = {} if options is None else _values(options, names)
     for name, value in changes.items():
-        one = SEARCH_OPTIONS[option_name(name)]
-        pairs += address_pairs(one, one.accept(value))
-    return pairs
+        known = option_name(name)
+        if known == "filters":
+            filters = _filters(value)
+            given |= {one.name: getattr(filters, one.attribute) for one in FILTER_OPTIONS.values()}
+        elif known not in names:
+            raise UsageError(
+                f"{known}: a service takes it from its settings, not from a request",
+                hint=f"known: {', '.join(names)}",
+            )
+        else:
+            given[known] = SEARCH_OPTIONS[known].accept(value)
+    return [
+        pair for name, value in given.items() for pair in address_pairs(SEARCH_OPTIONS[name], value)
+    ]
+
+
+def _values(options: SearchOptions, names: Sequence[str]) -> dict[str, Any]:
+    """The options by name, filters too."""
+    described = {name: SEARCH_OPTIONS[name] for name in names}
+    return {
+        name: getattr(options.filters if name in FILTER_OPTIONS else options, one.attribute)
+        for name, one in described.items()
+    }
 
 
 def address_pairs(one: Option, value: Any) -> list[tuple[str, str]]:

@@ -57,6 +57,10 @@ class SearchHit:
         """What the reranker said, between 0 and 1; None where it was not asked."""
         return self.component_scores.get(RERANKER)
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return dict(encode(self))
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse:

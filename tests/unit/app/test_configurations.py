@@ -128,7 +128,6 @@ def test_what_is_meant_as_a_configuration() -> None:
         ("k=10", "k: not part of a configuration"),
         ("doc_id=d1", "doc_id: not part of a configuration"),
         ("component_timeout_ms=10", "component_timeout_ms: not part of a configuration"),
-        ("synonyms=on", "synonyms: not part of a configuration"),
         ("tau=1", "'tau' is not a search option"),
         ("rrf_k=ten", "rrf_k: must be a whole number"),
         ("weights=bm25:much", "weights: must be"),
@@ -164,3 +163,12 @@ def test_a_file_that_is_refused_names_the_line(tmp_path: Path, text: str, said: 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match=r"nowhere\.yaml"):
         read_configuration("nowhere.yaml", Layout(tmp_path))
+
+
+def test_a_side_of_an_ab_test_may_differ_in_what_is_rarely_chosen(tmp_path: Path) -> None:
+    wanted = {"synonyms": False, "rerank_depth": 20}
+    assert read_configuration("synonyms=off,rerank_depth=20") == wanted
+    path = tmp_path / "c.yaml"
+    path.write_text("synonyms: false\nrerank_depth: 20\n")
+    assert read_configuration(str(path)) == wanted
+    assert changed(SearchOptions(synonyms=True), **wanted).synonyms is False

@@ -38,3 +38,13 @@ def test_the_signature_is_that_of_the_function_below() -> None:
     assert assay.evaluate.__doc__ == evaluate.__doc__
     with pytest.raises(TypeError):
         assay.evaluate(lambda text: [])  # type: ignore[call-arg]
+
+
+def test_a_search_takes_its_arguments_by_name() -> None:
+    with assay.open(dense_model="none", splade_model="none") as workspace:
+        workspace.add_documents([{"doc_id": "d1", "text": "Aspirin eased it."}])
+        options = assay.SearchOptions(k=1)
+        (hit,) = workspace.search(query="aspirin", options=options).results
+        assert hit.to_dict()["doc_id"] == "d1"
+        assert workspace.answer(question="aspirin", options=options).question == "aspirin"
+        assert workspace.why(query="aspirin", document="d1", options=options).verdict

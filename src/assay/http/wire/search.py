@@ -1,4 +1,4 @@
-"""What does a search take? The parameters of an address, made from the options of a search."""
+"""What does a search take? Its options as parameters of an address."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, S
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 
 
-def _read(one: Option, value: Any) -> Any:
-    """A parameter of an address, by the rule that holds on every surface."""
-    switch = is_switch(one.kind)
+def _read(option: Option, value: Any) -> Any:
+    """The value of a parameter, by the rules of its option."""
+    switch = is_switch(option.kind)
     try:
         if switch and value not in ("true", "false"):
             raise ValueError(value)
-        if one.name == "reranker" and not MODEL_NAME.fullmatch(value):
+        if option.name == "reranker" and not MODEL_NAME.fullmatch(value):
             raise ValueError(value)  # a name, never the path of a folder
-        return one.kind.read(value) if isinstance(value, str) else one.kind.accept(value)
+        return option.kind.read(value) if isinstance(value, str) else option.kind.accept(value)
     except ValueError:
-        form = "true or false" if switch else one.kind.form
+        form = "true or false" if switch else option.kind.form
         raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
 
 
 def parameters(options: Iterable[Option]) -> Any:
     """The fields of a model, one for each option."""
     return {
-        one.name: (
+        option.name: (
             Annotated[
-                list[str] if several(one.kind) else str | None,
-                PlainValidator(partial(_read, one)),
-                WithJsonSchema(one.kind.schema()),
+                list[str] if several(option.kind) else str | None,
+                PlainValidator(partial(_read, option)),
+                WithJsonSchema(option.kind.schema()),
             ],
-            Field([] if several(one.kind) else None, description=one.help),
+            Field([] if several(option.kind) else None, description=option.help),
         )
-        for one in options
+        for option in options
     }
 
 
@@ -58,7 +58,7 @@ def _named(names: Sequence[str]) -> Any:
 
 
 class Parameters(BaseModel):
-    """Options of a search in an address; what is not given is configured."""
+    """Options of a search in an address; the settings say what is not given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -101,7 +101,7 @@ else:
             Field(
                 None,
                 max_length=64,
-                description="Generation of the first page; refused where the index has moved on.",
+                description="Generation of the first page; refused if the index has changed since.",
             ),
         ),
         **_named(SEARCH_NAMES),
