@@ -26,15 +26,18 @@ MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9
 
 def _read(one: Option, value: Any) -> Any:
     """A parameter of an address, by the rule that holds on every surface."""
-    switch = is_switch(one.kind)
+    form = one.kind.form
     try:
-        if switch and value not in ("true", "false"):
-            raise ValueError(value)
-        if one.name == "reranker" and not MODEL_NAME.fullmatch(value):
-            raise ValueError(value)  # a name, never the path of a folder
+        if is_switch(one.kind):
+            form = "true or false"
+            if value not in ("true", "false"):
+                raise ValueError(value)
+        if one.name == "reranker":
+            form = "the name of a model"  # never the path of a folder
+            if not MODEL_NAME.fullmatch(value):
+                raise ValueError(value)
         return one.kind.read(value) if isinstance(value, str) else one.kind.accept(value)
     except ValueError:
-        form = "true or false" if switch else one.kind.form
         raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
 
 
