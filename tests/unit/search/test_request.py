@@ -199,7 +199,7 @@ def test_filters_one_by_one_are_the_same_as_filters_together() -> None:
         ({"doc_id": [f"d{at}" for at in range(101)]}, "at most 100"),
         ({"query_intent": ["tabular"]}, "query_intent: must be an intent"),
         ({"reranker": " "}, "reranker: must be text"),
-        ({"synonyms": "yes"}, "synonyms: must be true or false"),
+        ({"synonyms": "yes"}, "synonyms: must be on or off"),
         ({"rerank_depth": 0}, "rerank_depth: must be a whole number"),
         ({"weights": "bm25=1,dense=1"}, "weights: splade has no weight"),
     ],

@@ -24,17 +24,20 @@ from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, S
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 
 
-def _read(option: Option, value: Any) -> Any:
-    """The value of a parameter, by the rules of its option."""
-    switch = is_switch(option.kind)
+def _read(one: Option, value: Any) -> Any:
+    """A parameter of an address, by the rule that holds on every surface."""
+    form = one.kind.form
     try:
-        if switch and value not in ("true", "false"):
-            raise ValueError(value)
-        if option.name == "reranker" and not MODEL_NAME.fullmatch(value):
-            raise ValueError(value)  # a name, never the path of a folder
-        return option.kind.read(value) if isinstance(value, str) else option.kind.accept(value)
+        if is_switch(one.kind):
+            form = "true or false"
+            if value not in ("true", "false"):
+                raise ValueError(value)
+        if one.name == "reranker":
+            form = "the name of a model"  # never the path of a folder
+            if not MODEL_NAME.fullmatch(value):
+                raise ValueError(value)
+        return one.kind.read(value) if isinstance(value, str) else one.kind.accept(value)
     except ValueError:
-        form = "true or false" if switch else option.kind.form
         raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
 
 
