@@ -313,7 +313,7 @@ _OF_SEARCH = {
         aliases=one.aliases,
     )
     for name, one in RETRIEVAL_OPTIONS.items()
-    if one.setting and name != "synonyms"  # whose setting names their file
+    if one.setting
 }
 SETTINGS: dict[str, Setting] = _table()
 _ALIASES = {other: name for name, row in SETTINGS.items() for other in row.aliases}

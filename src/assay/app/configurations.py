@@ -28,6 +28,8 @@ from assay.search.request import (
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 from assay.testsets.write import quoted
 
+SAVED_NAMES = tuple(name for name in CONFIGURATION_NAMES if SEARCH_OPTIONS[name].per_request)
+"""What a configuration is saved with; one that people write may hold more."""
 SUFFIXES = (".yaml", ".yml")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,=/-]*")  # what no reader of YAML takes for structure
 
@@ -61,9 +63,9 @@ def configuration_text(layout: Layout, name: str) -> str:
 def as_yaml(options: SearchOptions) -> str:
     """The options as a file: all of them, so that no setting of another machine changes them."""
     texts = {
-        name: text
+        name: SEARCH_OPTIONS[name].kind.write(value)
         for name, value in _chosen(options).items()
-        if (text := SEARCH_OPTIONS[name].kind.write(value))  # no type and no intent have no word
+        if value is not None
     }
     return "".join(
         f"{name}: {text if _PLAIN.fullmatch(text) else quoted(text)}\n"
@@ -101,7 +103,7 @@ def option_text(name: str, node: Node) -> str:
 
 
 def _chosen(options: SearchOptions) -> dict[str, Any]:
-    return {name: getattr(options, SEARCH_OPTIONS[name].attribute) for name in CONFIGURATION_NAMES}
+    return {name: getattr(options, SEARCH_OPTIONS[name].attribute) for name in SAVED_NAMES}
 
 
 def _from_line(text: str) -> dict[str, str]:

@@ -65,7 +65,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "annotate",
         "assay.cli.annotate",
-        "Judge passages of a round by keyboard; stop and resume at any time.",
+        "Judge passages by keyboard; stop and resume at any time.",
     ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Create, list and revoke the keys of the HTTP service."),
@@ -78,7 +78,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "restore",
         "assay.cli.backup:restore",
-        "Restore a backup into a new workspace, after checking every checksum.",
+        "Restore a backup into a new workspace, after checking it.",
     ),
     Entry("config", "assay.cli.config", "Show settings and limits, and the hash of the settings."),
 )

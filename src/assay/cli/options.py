@@ -68,11 +68,8 @@ def refuse_server(ctx: typer.Context) -> None:
 def takes_search_options(
     names: Sequence[str], into: str
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Let a command take these options of a search, as ``read_changes`` reads them.
-
-    On a command line ``--synonyms`` names their file, as the setting does.
-    """
-    return takes_options([SEARCH_OPTIONS[name] for name in names if name != "synonyms"], into)
+    """Let a command take these options of a search, as ``read_changes`` reads them."""
+    return takes_options([SEARCH_OPTIONS[name] for name in names], into)
 
 
 def takes_settings(

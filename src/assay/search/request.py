@@ -112,7 +112,7 @@ class SearchOptions:
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
     )
     synonyms: bool = option(
-        Switch(), False, "Add the synonyms of the file that the settings name.", setting=True
+        Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
     )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
@@ -126,7 +126,8 @@ class SearchOptions:
     rerank_depth: int | None = option(
         Maybe(Whole(1, limits.MAX_DEPTH), none=("auto",)),
         None,
-        "Candidates that are reranked; auto is what suits the model.",
+        "Candidates that the cross-encoder reorders; auto is what suits its model.",
+        per_request=False,
     )
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
@@ -177,13 +178,14 @@ SEARCH_NAMES = tuple(name for name, one in SEARCH_OPTIONS.items() if one.per_req
 """What one search may name."""
 ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name != "offset")
 """What a question to be answered may name."""
-_OF_ALL_QUERIES = ("query_type", "query_intent")
+EVALUATION_NAMES = tuple(name for name in SEARCH_NAMES if SEARCH_OPTIONS[name].setting)
+"""What a run of a test set may name: its queries say the rest themselves."""
 CONFIGURATION_NAMES = tuple(
-    name for name in SEARCH_NAMES if name not in ("k", "offset", *FILTER_OPTIONS)
+    name
+    for name, one in RETRIEVAL_OPTIONS.items()
+    if one.changes_results and name not in ("k", "offset")
 )
-"""What a configuration may hold: options of a search that mean something for many queries."""
-EVALUATION_NAMES = tuple(name for name in CONFIGURATION_NAMES if name not in _OF_ALL_QUERIES)
-"""What a run of a test set is offered: its queries say the rest themselves."""
+"""What a configuration may hold: all that changes results, beside filters and pages."""
 _ALIASES = {
     other: name
     for name, one in SEARCH_OPTIONS.items()
@@ -317,9 +319,7 @@ def as_flags(changes: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for name, text in as_parameters(changes):
         flag = name.replace("_", "-")
-        if name == "synonyms":  # of which a command line names the file
-            words += ["--synonyms", "none"] if text == "false" else []
-        elif is_switch(SEARCH_OPTIONS[name].kind):
+        if is_switch(SEARCH_OPTIONS[name].kind):
             words.append(f"--{flag}" if text == "true" else f"--no-{flag}")
         else:
             words += ["-k" if name == "k" else f"--{flag}", text]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from assay.app.configurations import (
+    SAVED_NAMES,
     as_yaml,
     configuration_text,
     is_configuration,
@@ -20,7 +21,7 @@ from assay.app.configurations import (
 from assay.app.layout import Layout
 from assay.errors import AssayError, ConflictError, InputError, MissingFileError, UsageError
 from assay.model.query import Filters
-from assay.search.request import CONFIGURATION_NAMES, EVALUATION_NAMES, SearchOptions, changed
+from assay.search.request import EVALUATION_NAMES, SearchOptions, changed
 from tests.unit.search.test_request import searches
 
 CHOSEN = SearchOptions(
@@ -39,7 +40,7 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
     path = tmp_path_factory.mktemp("c") / "mine.yaml"
     path.write_text(as_yaml(options), encoding="utf-8")
     read = read_configuration(str(path))
-    assert set(EVALUATION_NAMES) <= set(read) <= set(CONFIGURATION_NAMES)
+    assert set(EVALUATION_NAMES) <= set(read) <= set(SAVED_NAMES)
     unnamed = SearchOptions()
     wanted = replace(
         options,
@@ -48,6 +49,8 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
         filters=Filters(),
         component_timeout_ms=unnamed.component_timeout_ms,
         rerank_timeout_ms=None,
+        synonyms=False,
+        rerank_depth=None,
     )
     assert changed(unnamed, **read) == wanted
 
@@ -166,3 +169,12 @@ def test_a_file_that_is_refused_names_the_line(tmp_path: Path, text: str, said: 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match=r"nowhere\.yaml"):
         read_configuration("nowhere.yaml", Layout(tmp_path))
+
+
+def test_a_side_of_an_ab_test_may_differ_in_what_is_rarely_chosen(tmp_path: Path) -> None:
+    wanted = {"synonyms": False, "rerank_depth": 20}
+    assert read_configuration("synonyms=off,rerank_depth=20") == wanted
+    path = tmp_path / "c.yaml"
+    path.write_text("synonyms: false\nrerank_depth: 20\n")
+    assert read_configuration(str(path)) == wanted
+    assert changed(SearchOptions(synonyms=True), **wanted).synonyms is False

@@ -125,6 +125,11 @@ def test_what_makes_no_sense_is_refused_by_name(
     assert_problem(response, response.status_code)
 
 
+def test_the_path_of_a_model_is_refused_as_what_it_is(small: TestClient) -> None:
+    response = small.get("/v1/search", params={"q": "x", "reranker": "../../etc/passwd"})
+    assert response.json()["detail"] == "query.reranker: must be the name of a model"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -106,7 +106,10 @@ def test_what_is_written_reads_as_the_same_options(
 
 @given(searches())
 def test_an_address_says_the_same(chosen: SearchOptions) -> None:
-    wanted = replace(chosen, component_timeout_ms=300.0, rerank_timeout_ms=None)
+    unnamed = {
+        name: one.default for name, one in SEARCH_OPTIONS.items() if name not in SEARCH_NAMES
+    }
+    wanted = replace(chosen, **unnamed)
     changes = read_changes(write_changes(wanted, SearchOptions()))
     texts: dict[str, Any] = {}
     for name, text in as_parameters(changes):
@@ -155,7 +158,7 @@ def test_which_surface_offers_what() -> None:
     assert set(SEARCH_NAMES) - set(ANSWER_NAMES) == {"offset"}
     assert EVALUATION_NAMES == (
         "depth", "components", "fusion_method", "rrf_k", "weights", "per_type_weights",
-        "normalization", "boosts", "synonyms", "rerank", "reranker", "rerank_depth",
+        "normalization", "boosts", "rerank", "reranker",
     )  # fmt: skip
     assert "component_timeout_ms" not in SEARCH_NAMES
 
@@ -280,13 +283,6 @@ def test_filters_take_as_many_values_as_there_are_and_as_they_are() -> None:
     many = tuple(f"d{number}" for number in range(1_000))
     options = changed(SearchOptions(), doc=many, source=["", " a "], interview="x" * 300)
     assert options.filters == Filters(doc_id=many, source=("", " a "), interview_id=("x" * 300,))
-
-
-def test_synonyms_on_a_command_line_name_a_file() -> None:
-    assert as_flags({"synonyms": False, "rerank_depth": 5}) == [
-        "--synonyms", "none", "--rerank-depth", "5",
-    ]  # fmt: skip
-    assert as_flags({"synonyms": True}) == []
 
 
 @pytest.mark.parametrize("name", ["doc_id", "doc", "k", "offset", "filters", "rerank_timeout_ms"])

@@ -1,9 +1,11 @@
 """Which measures are there, and how good are these runs or decisions by them?
 
-Everything is in the request: nothing of the workspace is read or written.
+Everything is in the request; the workspace is neither read nor written.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from fastapi.responses import JSONResponse
 
@@ -24,7 +26,7 @@ from assay.render.measures import measures_json
 from assay.render.scores import scores_json
 
 MOST_DRAWN = 300_000_000
-"""Rows times resamples: what a few seconds of a core draw."""
+"""Rows times resamples that one core draws in a few seconds."""
 
 router = new_router("measures", prefix="/v1")
 
@@ -119,17 +121,14 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
     return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
 
 
-def _statistics(
-    service: Service, body: SamplingRequest, rows: int, **tests: float | None
-) -> Statistics:
-    """How intervals are drawn; refused where that would take minutes."""
-    statistics = Statistics(
-        confidence=body.confidence,
-        resamples=body.resamples,
-        seed=body.seed,
-        ci_method=body.ci_method,
-        **tests,
-    )
-    if rows * statistics.applied_to(service.settings).resamples > MOST_DRAWN:
-        raise InputError(f"{rows} rows with so many resamples take too long: lower resamples")
+def _statistics(service: Service, body: SamplingRequest, rows: int, **tests: Any) -> Statistics:
+    """How intervals are drawn; refused if that would take minutes."""
+    drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
+    statistics = Statistics(**drawn, **tests)
+    resamples = statistics.applied_to(service.settings).resamples
+    if rows * resamples > MOST_DRAWN:
+        raise InputError(
+            f"{rows:,} rows times {resamples:,} resamples take too long",
+            hint="ask for fewer resamples",
+        )
     return statistics

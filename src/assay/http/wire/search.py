@@ -1,4 +1,4 @@
-"""What does a search take? The parameters of an address, made from the options of a search."""
+"""What does a search take? Its options as parameters of an address."""
 
 from __future__ import annotations
 
@@ -41,30 +41,33 @@ def _capped(kind: Kind) -> Kind:
 
 def _read(one: Option, value: Any) -> Any:
     """A parameter of an address, by the rule that holds on every surface."""
-    switch = is_switch(one.kind)
+    form = one.kind.form
     try:
-        if switch and value not in ("true", "false"):
-            raise ValueError(value)
-        if one.name == "reranker" and not MODEL_NAME.fullmatch(value):
-            raise ValueError(value)  # a name, never the path of a folder
+        if is_switch(one.kind):
+            form = "true or false"
+            if value not in ("true", "false"):
+                raise ValueError(value)
+        if one.name == "reranker":
+            form = "the name of a model"  # never the path of a folder
+            if not MODEL_NAME.fullmatch(value):
+                raise ValueError(value)
         return one.kind.read(value) if isinstance(value, str) else one.kind.accept(value)
     except ValueError:
-        form = "true or false" if switch else one.kind.form
         raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
 
 
 def parameters(options: Iterable[Option]) -> Any:
     """The fields of a model, one for each option."""
     return {
-        one.name: (
+        option.name: (
             Annotated[
-                list[str] if several(one.kind) else str | None,
-                PlainValidator(partial(_read, one)),
-                WithJsonSchema(one.kind.schema()),
+                list[str] if several(option.kind) else str | None,
+                PlainValidator(partial(_read, option)),
+                WithJsonSchema(option.kind.schema()),
             ],
-            Field([] if several(one.kind) else None, description=one.help),
+            Field([] if several(option.kind) else None, description=option.help),
         )
-        for one in (replace(one, kind=_capped(one.kind)) for one in options)
+        for option in (replace(one, kind=_capped(one.kind)) for one in options)
     }
 
 
@@ -73,7 +76,7 @@ def _named(names: Sequence[str]) -> Any:
 
 
 class Parameters(BaseModel):
-    """Options of a search in an address; what is not given is configured."""
+    """Options of a search in an address; the settings say what is not given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -116,7 +119,7 @@ else:
             Field(
                 None,
                 max_length=64,
-                description="Generation of the first page; refused where the index has moved on.",
+                description="Generation of the first page; refused if the index has changed since.",
             ),
         ),
         **_named(SEARCH_NAMES),
