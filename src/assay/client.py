@@ -32,6 +32,7 @@ from assay.app.evaluation import (
     EvaluationRequest,
     EvaluationStep,
     evaluated,
+    refuse_what_stays_here,
     scored_run,
     test_set_body,
     unwatched,
@@ -43,6 +44,8 @@ from assay.app.models import ModelRow
 from assay.app.runs import outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
+from assay.app.workspace import KNOWN_SETS
+from assay.cache import Cache
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
@@ -120,7 +123,7 @@ class Client:
             base_url=address, headers=headers, timeout=timeout, transport=transport
         )
         self._settings = settings
-        self._test_sets: dict[str, TestSet] = {}
+        self._test_sets: Cache[str, TestSet] = Cache(KNOWN_SETS)
         self.address = address
 
     def __enter__(self) -> Client:
@@ -265,10 +268,13 @@ class Client:
         Intervals are drawn by the settings of whoever asks. A test set that is a file here is
         sent along; any other name is that of a test set of the service.
         """
+        refuse_what_stays_here(request)
         drawn = request.drawn_as(self.settings)
         params = [*as_parameters(drawn.options), *written_options(drawn)]
         if drawn.run_id is not None:
             params.append(("evaluation_id", drawn.run_id))
+        if drawn.commit_hash:
+            params.append(("commit", drawn.commit_hash))
         headers = {
             "Idempotency-Key": secrets.token_hex(16),  # asking again starts nothing twice
             "Prefer": "respond-async",

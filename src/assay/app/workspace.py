@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from assay.app import engine
 from assay.app.engine import Progress, silent
 from assay.app.layout import SQLITE, Layout
+from assay.cache import Cache
 from assay.errors import MissingFileError
 from assay.model.run_store import RunStore
 from assay.settings import Settings, configure
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
     from assay.store.annotations import AnnotationStore
     from assay.store.corpus import CorpusStore, Written
 
+KNOWN_SETS = 16
+"""Test sets of runs that are kept in memory: runs that are compared mostly share one."""
+
 
 @dataclass(frozen=True)
 class Workspace:
@@ -55,7 +59,9 @@ class Workspace:
 
     settings: Settings
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
-    _test_sets: dict[str, TestSet] = field(default_factory=dict, repr=False, compare=False)
+    _test_sets: Cache[str, TestSet] = field(
+        default_factory=lambda: Cache(KNOWN_SETS), repr=False, compare=False
+    )
 
     @property
     def home(self) -> Path:

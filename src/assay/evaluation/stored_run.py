@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from assay.cache import Cache
 from assay.garbage import paused
 from assay.model.run_store import RunLibrary
 from assay.model.runs import QueryOutcome, RunInfo
@@ -50,7 +51,7 @@ class StoredRun:
 def read_run(
     store: RunLibrary,
     ref: str,
-    known: dict[str, TestSet],
+    known: Cache[str, TestSet],
     *,
     stages: bool = False,
     depth: int | None = None,
@@ -62,6 +63,8 @@ def read_run(
     info = store.run(ref)
     with paused():
         outcomes = store.outcomes(info.run_id, stages=stages, depth=depth)
-        if info.test_set_checksum not in known:
-            known[info.test_set_checksum] = store.test_set(info.run_id)
-    return StoredRun(info, known[info.test_set_checksum], outcomes)
+        test_set = known.get(info.test_set_checksum)
+        if test_set is None:
+            test_set = store.test_set(info.run_id)
+            known.put(info.test_set_checksum, test_set)
+    return StoredRun(info, test_set, outcomes)

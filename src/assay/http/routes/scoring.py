@@ -9,7 +9,6 @@ from fastapi.responses import JSONResponse
 
 from assay.app import scoring
 from assay.app.statistics import Statistics
-from assay.errors import InputError
 from assay.http.routing import Reader, ServiceOf, answer_with, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
@@ -19,12 +18,9 @@ from assay.http.wire.scoring import (
     MeasureRow,
     ScoreRequest,
 )
-from assay.http.wire.statistics import SamplingRequest
+from assay.http.wire.statistics import SamplingRequest, check_drawn
 from assay.render.measures import measures_json
 from assay.render.scores import scores_json
-
-MOST_DRAWN = 300_000_000
-"""Rows times resamples: what a few seconds of a core draw."""
 
 router = new_router("measures", prefix="/v1")
 
@@ -130,6 +126,5 @@ def _statistics(
         ci_method=body.ci_method,
         **tests,
     )
-    if rows * statistics.applied_to(service.settings).resamples > MOST_DRAWN:
-        raise InputError(f"{rows} rows with so many resamples take too long: lower resamples")
+    check_drawn(rows, statistics.applied_to(service.settings).resamples)
     return statistics

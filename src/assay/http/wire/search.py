@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,11 +16,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from assay.app.search import MODEL_NAME
 from assay.http.wire.base import Json, QueryText
 from assay.options import Option, is_switch, several
 from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, SEARCH_OPTIONS
-
-MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 
 
 def _read(one: Option, value: Any) -> Any:
