@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assay
+from assay.app.engine import model_shelf
 from assay.encode.cache import VectorCache
 from assay.encode.catalog import CARDS
 from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
@@ -38,10 +39,11 @@ from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.dense import OnnxDense
 from assay.encode.parallel import thread_count
 from assay.encode.runtime import Running, start
-from assay.encode.shelf import Shelf, shelf
+from assay.encode.shelf import Shelf
 from assay.encode.splade import OnnxSplade
 from assay.encode.tokens import TokenRow
 from assay.model.vectors import DenseMatrix, SparseVector
+from assay.settings import configure
 from bench.document import write_part
 from bench.encode_report import Part, render, still_readable
 from bench.machine import describe
@@ -63,7 +65,7 @@ def main() -> None:
     """Run what the command line names; what it leaves out is taken from the last time."""
     options = _options()
     report = still_readable(json.loads(KEPT.read_text())) if KEPT.is_file() else {}
-    here = shelf()
+    here = model_shelf(configure())
     present = [model for model in MODELS if here.find(CARDS[model])]
     if options.part in ("all", "quality"):
         report["quality"] = measured(

@@ -23,9 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.app.engine import model_shelf
 from assay.encode.encoders import open_dense, open_reranker, open_sparse
-from assay.encode.shelf import Shelf, shelf
+from assay.encode.shelf import Shelf
 from assay.model.vectors import SparseVector
+from assay.settings import configure
 
 TOKENS = 256
 QUERY = "does aspirin help?"
@@ -43,7 +45,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, help="folder of models; the user's own by default")
     parser.add_argument("--passages", type=int, default=4_000, help="passages that are encoded")
     options = parser.parse_args()
-    here = shelf(models=options.models)
+    here = model_shelf(configure({"models": options.models}))
     machine()
     splade(here, options.passages)
     with tempfile.TemporaryDirectory() as folder:

@@ -73,12 +73,13 @@ class Models:
     """The shipped models, as an engine without its own lanes would use them: side by side."""
 
     def __init__(self, questions: Questions) -> None:
+        from assay.app.engine import model_shelf
         from assay.encode.encoders import open_dense, open_sparse
-        from assay.encode.shelf import shelf
+        from assay.settings import configure
 
-        self._questions = questions
-        self.dense = open_dense(DENSE_MODEL, shelf(), threads=1)
-        self.sparse = open_sparse(SPLADE_MODEL, shelf(), threads=1)
+        self._questions, models = questions, model_shelf(configure())
+        self.dense = open_dense(DENSE_MODEL, models, threads=1)
+        self.sparse = open_sparse(SPLADE_MODEL, models, threads=1)
         self._pool = ThreadPoolExecutor(8)
 
     def encode(self, number: int, *, sparse: bool) -> None:

@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 
 import assay
+from assay.app.engine import model_shelf
 from assay.app.workspace import Workspace
 from assay.encode.encoders import open_reranker
-from assay.encode.shelf import shelf
 from assay.index.writer import passage
 from assay.ingest import read_corpus
 from assay.model.judgments import Qrels
@@ -59,7 +59,7 @@ class _Reranking:
 
     @cached_property
     def _model(self) -> Reranker:
-        return open_reranker(RERANKER, shelf(self._workspace.home))
+        return open_reranker(RERANKER, model_shelf(self._workspace.settings))
 
     def best_first(self, query: str, fused: list[Fused]) -> list[Fused]:
         """The candidates in the order of the model's scores."""

@@ -16,9 +16,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from assay import compiled
+from assay.app.engine import model_shelf
 from assay.encode.pull import pull
-from assay.encode.shelf import Shelf, shelf
+from assay.encode.shelf import Shelf
 from assay.errors import AssayError
+from assay.settings import configure
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -72,7 +74,7 @@ REAL = ("bge-small-en-v1.5", "all-minilm-l6-v2", "splade-tiny", "ms-marco-minilm
 @cache
 def _pulled() -> str:
     """Nothing where the models are here now, otherwise why not; asked once per session."""
-    here = shelf()
+    here = model_shelf(configure())
     if here.shared is None:
         return "this machine knows no folder for models"
     try:
@@ -87,4 +89,4 @@ def real_shelf() -> Shelf:
     """A shelf with the four small models of a package registry."""
     if reason := _pulled():
         pytest.skip(f"no models on this machine (assay models pull fetches them): {reason}")
-    return shelf()
+    return model_shelf(configure())

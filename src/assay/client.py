@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 import httpx2 as httpx
 
+from assay import limits
 from assay.app.answers import Answered
 from assay.app.backup import BackupWritten, describe
 from assay.app.corpus import DocumentPage, DocumentsWritten
@@ -44,7 +45,6 @@ from assay.app.models import ModelRow
 from assay.app.runs import outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
-from assay.app.workspace import KNOWN_SETS
 from assay.cache import Cache
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
@@ -123,7 +123,7 @@ class Client:
             base_url=address, headers=headers, timeout=timeout, transport=transport
         )
         self._settings = settings
-        self._test_sets: Cache[str, TestSet] = Cache(KNOWN_SETS)
+        self._test_sets: Cache[str, TestSet] = Cache(limits.MAX_CACHED_TEST_SETS)
         self.address = address
 
     def __enter__(self) -> Client:

@@ -128,6 +128,9 @@ MAX_CACHED_LISTS = _limit(
     "MAX_CACHED_LISTS", 4_096, "lists of components that one searcher remembers"
 )
 MAX_CACHED_CHUNKS = _limit("MAX_CACHED_CHUNKS", 16_384, "chunks that one searcher remembers")
+MAX_CACHED_TEST_SETS = _limit(
+    "MAX_CACHED_TEST_SETS", 8, "test sets of runs that one workspace remembers"
+)
 MAX_CACHED_LABELS = _limit(
     "MAX_CACHED_LABELS", 200_000, "labels of chunks that a search on a cluster remembers"
 )

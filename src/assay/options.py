@@ -21,9 +21,8 @@ from typing import Any, Protocol
 
 from assay.errors import UsageError
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
-_REAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
-_SHARE = re.compile(r"(\d{1,9}(\.\d{0,12})?|\.\d{1,12})")
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
+_REAL = re.compile(r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
 _LONGEST_WEIGHTS = 200
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 
@@ -60,20 +59,23 @@ class Kind(Protocol):
 class Text:
     """Text that is not blank, or that a ``pattern`` allows, which ``form`` puts into words.
 
-    ``most`` is how many characters it may have; 0 means any number.
+    ``least`` and ``most`` are how many characters it may have; a ``most`` of 0 means any number.
+    ``ends`` are the characters that are removed at both ends; None means blanks.
     """
 
     pattern: str = ""
     form: str = "text that is not blank"
+    least: int = 1
     most: int = 0
+    ends: str | None = None
     numeric: bool = False
     hint: str | None = None
 
     def read(self, text: str) -> str:
-        """The text without blanks around it."""
-        found = text.strip()
-        allowed = re.fullmatch(self.pattern, found) if self.pattern else found
-        if allowed in (None, "") or (self.most and len(found) > self.most):
+        """The text without what is removed at its ends."""
+        found = text.strip(self.ends)
+        allowed = re.fullmatch(self.pattern, found) if self.pattern else len(found) >= self.least
+        if not allowed or (self.most and len(found) > self.most):
             raise ValueError(text)
         return found
 
@@ -90,9 +92,39 @@ class Text:
     def schema(self) -> dict[str, Any]:
         """A string."""
         rule: dict[str, Any] = (
-            {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {"minLength": 1}
+            {"pattern": f"^(?:{self.pattern})$"} if self.pattern else {"minLength": self.least}
         )
         return {"type": "string", **rule, **({"maxLength": self.most} if self.most else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """A name as programs have them: letters, digits and _, no digit first."""
+
+    form: str
+    numeric: bool = False
+    hint: str | None = None
+
+    def read(self, text: str) -> str:
+        """The name without blanks around it."""
+        found = text.strip()
+        if not found.isidentifier():
+            raise ValueError(text)
+        return found
+
+    def accept(self, value: object) -> str:
+        """The same for a value."""
+        if not isinstance(value, str):
+            raise ValueError(value)
+        return self.read(value)
+
+    def write(self, value: str) -> str:
+        """The name itself."""
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        """A string; which names there are is known to whoever uses them."""
+        return {"type": "string", "minLength": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +277,7 @@ class Real:
 
     def write(self, value: float) -> str:
         """The shortest text that is this number."""
-        return f"{value:.15g}"
+        return _shortest(value)
 
     def schema(self) -> dict[str, Any]:
         """A number between bounds."""
@@ -257,18 +289,22 @@ class Real:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Yes or no: ``on`` and ``off`` where people write, true and false where programs do."""
+    """Yes or no: ``on`` and ``off`` where people write, true and false where programs do.
+
+    A ``lenient`` one takes every text for yes that does not say no.
+    """
 
     form: str = "on or off"
+    lenient: bool = False
     numeric: bool = False
     hint: str | None = None
 
     def read(self, text: str) -> bool:
         """The text as a boolean."""
         word = text.lower()
-        if word not in ON | OFF:
+        if not word or not (self.lenient or word in ON | OFF):
             raise ValueError(text)
-        return word in ON
+        return word not in OFF
 
     def accept(self, value: object) -> bool:
         """The boolean itself."""
@@ -314,8 +350,8 @@ class Subset:
             raise ValueError(value)
         return self._chosen(list(value))
 
-    def _chosen(self, names: list[str]) -> tuple[str, ...]:
-        if not names or len(set(names)) < len(names) or any(one not in self.of for one in names):
+    def _chosen(self, names: list[Any]) -> tuple[str, ...]:
+        if not names or any(one not in self.of for one in names) or len(set(names)) < len(names):
             raise ValueError(names)
         return tuple(one for one in self.of if one in names)
 
@@ -340,16 +376,18 @@ class Weights:
 
     def read(self, text: str) -> dict[str, float]:
         """``bm25=0.3,dense=0.7``, also with colons and blanks."""
-        if text.strip() in ("default", ""):
+        if text.strip() == "default":
             return {}
         if len(text) > _LONGEST_WEIGHTS:
             raise ValueError(text)
         weights: dict[str, float] = {}
         for part in re.split(r"[,\s]+", re.sub(r"\s*[=:]\s*", "=", text.strip())):
             name, equals, number = part.partition("=")
-            if not equals or not name or name in weights or not _SHARE.fullmatch(number):
+            if not equals or not name or name in weights or not _REAL.fullmatch(number):
                 raise ValueError(text)
             weights[name] = float(number)
+        if not all(0 <= weight < math.inf for weight in weights.values()):
+            raise ValueError(text)
         return weights
 
     def accept(self, value: object) -> dict[str, float]:
@@ -362,7 +400,8 @@ class Weights:
 
     def write(self, value: Mapping[str, float]) -> str:
         """As ``read`` takes it."""
-        return ",".join(f"{name}={number:.12g}" for name, number in value.items()) or "default"
+        shares = (f"{name}={_shortest(number)}" for name, number in value.items())
+        return ",".join(shares) or "default"
 
     def schema(self) -> dict[str, Any]:
         """A string."""
@@ -375,16 +414,19 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A list of values of one kind; one value alone is a list of one."""
+    """A list of values of one kind; one value alone is a list of one.
+
+    ``most`` is how many there may be; 0 means any number.
+    """
 
     of: Kind
-    most: int = 100
+    most: int = 0
     numeric: bool = False
 
     @property
     def form(self) -> str:
         """The allowed values, in words."""
-        return f"{self.of.form}; at most {self.most} of them"
+        return f"{self.of.form}; at most {self.most} of them" if self.most else self.of.form
 
     @property
     def hint(self) -> str | None:
@@ -404,7 +446,7 @@ class Several:
         if not isinstance(value, Iterable):
             raise ValueError(value)
         found = tuple(self.of.accept(one) for one in value)
-        if len(found) > self.most:
+        if self.most and len(found) > self.most:
             raise ValueError(f"{len(found)} values")
         return found
 
@@ -414,7 +456,8 @@ class Several:
 
     def schema(self) -> dict[str, Any]:
         """An array."""
-        return {"type": "array", "items": self.of.schema(), "maxItems": self.most}
+        most = {"maxItems": self.most} if self.most else {}
+        return {"type": "array", "items": self.of.schema(), **most}
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,6 +499,11 @@ class Maybe:
     def schema(self) -> dict[str, Any]:
         """That of the other kind: an address leaves out what is not given."""
         return self.of.schema()
+
+
+def _shortest(number: float) -> str:
+    """The shortest text that reads as this very number."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def several(kind: Kind) -> bool:

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay import limits
-from assay.errors import ConfigError, MissingFileError
+from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.sampling import Sampling
 from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Switch, Text, Whole
@@ -33,9 +33,14 @@ CONFIG_FILE = "assay.yaml"
 WORKSPACE_FOLDER = ".assay"
 OF_TESTS = frozenset({"ASSAY_SHARED_DATA"})
 """Variables with our prefix that other programs than assay read."""
-_PASSWORD = re.compile(r"(://[^/@:]*:)[^/]*(@)")
+_ADDRESS = re.compile(r"(?:^|(?<=\s))(?=[A-Za-z][A-Za-z0-9+.-]*://)")
+_USER = re.compile(r"(?P<user>://[^/:]*:)(?:[^?]*@|[^@]*@)", re.DOTALL)
+_PARAMETER = re.compile(
+    r"(?P<name>[?&;\s][^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=)[^&;#\s]*", re.IGNORECASE
+)
+_SECRET = Text(ends="\r\n")
 _INDEX = Text(r"[a-z0-9][a-z0-9_-]{0,99}", "small letters, digits, - and _, 100 at most")
-_INTERVAL = Text(r"-1|\d{1,6}(ms|s|m|h|d)", "a time such as 1s or 500ms, or -1")
+_INTERVAL = Text(r"-1|[0-9]{1,6}(ms|s|m|h|d)", "a time such as 1s or 500ms, or -1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,9 @@ class Settings:
         "auto",
         "colored output; auto means on a terminal, unless NO_COLOR is set",
     )
-    debug: bool = _service(Switch(), "off", "show the traceback of an unexpected failure")
+    debug: bool = _service(
+        Switch(lenient=True), "off", "show the traceback of an unexpected failure"
+    )
     engine: Literal["embedded", "opensearch"] = _setting(
         Choice(("embedded", "opensearch")),
         "embedded",
@@ -149,13 +156,13 @@ class Settings:
         Maybe(Text()), "none", "nodes of the cluster, with blanks between them"
     )
     opensearch_user: str | None = _service(
-        Maybe(Text(), none=()), "", "user at the cluster", secret=True
+        Maybe(_SECRET, none=()), "", "user at the cluster", secret=True
     )
     opensearch_password: str | None = _service(
-        Maybe(Text(), none=()), "", "password of that user", secret=True
+        Maybe(_SECRET, none=()), "", "password of that user", secret=True
     )
     opensearch_api_key: str | None = _service(
-        Maybe(Text(), none=()),
+        Maybe(_SECRET, none=()),
         "",
         "API key at the cluster, instead of user and password",
         secret=True,
@@ -234,7 +241,7 @@ class Settings:
     server: str | None = _service(
         Maybe(Text()), "none", "address of a service that commands talk to"
     )
-    api_key: str | None = _service(Maybe(Text(), none=()), "", "key for that service", secret=True)
+    api_key: str | None = _service(Maybe(_SECRET, none=()), "", "key for that service", secret=True)
     origins: Mapping[str, str] = field(compare=False)
 
     def __repr__(self) -> str:
@@ -342,11 +349,36 @@ def configure(
             or _from_file(row, written.get(name), path)
             or _default(row, base)
         )
-    search = SearchOptions(
-        **{name: values.pop(name) for name in _OF_SEARCH},
-        synonyms=values["synonyms"] is not None,
+    return Settings(
+        **{name: value for name, value in values.items() if name not in _OF_SEARCH},
+        search=_search(values, origins),
+        origins=MappingProxyType(origins),
     )
-    return Settings(**values, search=search, origins=MappingProxyType(origins))
+
+
+def _search(values: Mapping[str, Any], origins: Mapping[str, str]) -> SearchOptions:
+    """The options of a search as configured; a component without a model is not asked."""
+    models = {"splade": values["splade_model"], "dense": values["dense_model"]}
+    wanted = values["components"]
+    present = tuple(name for name in wanted if models.get(name, "") is not None)
+    if not present:
+        raise ConfigError(
+            f"{_place(origins['components'])}: none of them has a model: {', '.join(wanted)}",
+            hint="name another component, or its model: dense_model, splade_model",
+        )
+    chosen = {name: values[name] for name in _OF_SEARCH}
+    try:
+        return SearchOptions(
+            **{**chosen, "components": present}, synonyms=values["synonyms"] is not None
+        )
+    except UsageError as problem:  # each value is allowed: only weights must fit others
+        where = _place(origins["weights"])
+        raise ConfigError(f"{where}: {problem.message}", hint=problem.hint) from None
+
+
+def _place(origin: str) -> str:
+    """Where a value was set, from what ``origins`` says of it."""
+    return origin.partition(" ")[2] or origin
 
 
 def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
@@ -426,7 +458,8 @@ def _checked(row: Setting, given: object, subject: str, base: Path) -> Any:
     try:
         value = row.kind.read(given) if isinstance(given, str) else row.kind.accept(given)
     except ValueError:
-        raise _refused(row, repr(given), subject) from None
+        shown = "what was given" if row.secret else _masked(repr(given))
+        raise _refused(row, shown, subject) from None
     return base / value if isinstance(value, Path) else value
 
 
@@ -484,7 +517,17 @@ def _without_secret(row: Setting, value: Any) -> Any:
     """The value, stars where it is secret or holds a password."""
     if row.secret:
         return "***" if value else None
-    return _PASSWORD.sub(r"\1***\2", value) if isinstance(value, str) else value
+    return _masked(value) if isinstance(value, str) else value
+
+
+def _masked(text: str) -> str:
+    """The text with stars for the passwords of the addresses in it.
+
+    A password may hold what should have been escaped: the user part ends at the last ``@`` before
+    a ``?``, or at the first one behind it. Rather is too much hidden than too little.
+    """
+    addresses = (_USER.sub(r"\g<user>***@", part, count=1) for part in _ADDRESS.split(text))
+    return _PARAMETER.sub(r"\g<name>***", "".join(addresses))
 
 
 def _content(path: Path) -> str:

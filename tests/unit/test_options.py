@@ -17,6 +17,7 @@ from assay.errors import UsageError
 from assay.model.query import FILTER_OPTIONS
 from assay.options import (
     Choice,
+    Identifier,
     Kind,
     Maybe,
     Option,
@@ -65,6 +66,16 @@ TAKEN: list[tuple[Kind, str, Any]] = [
     (Weights(), "bm25=.3, dense = 1", {"bm25": 0.3, "dense": 1.0}),
     (Weights(), "bm25:0.3 dense:1", {"bm25": 0.3, "dense": 1.0}),
     (Weights(), "default", {}),
+    (Weights(), "bm25=1e-05,dense=1E3", {"bm25": 1e-05, "dense": 1000.0}),
+    (Weights(), "bm25=0.30000000000000004,dense=.1", {"bm25": 0.1 + 0.2, "dense": 0.1}),
+    (Real(0, 1), "0.30000000000000004", 0.1 + 0.2),
+    (Text(ends="\r\n"), " pw \r\n", " pw "),
+    (Text(ends="", least=0), "", ""),
+    (Text(ends="", least=0), " a ", " a "),
+    (Identifier("an intent"), "phase2", "phase2"),
+    (Identifier("an intent"), "Größe_mg", "Größe_mg"),
+    (Switch(lenient=True), "2", True),
+    (Switch(lenient=True), "OFF", False),
     (Several(Choice(Colour)), "blue", (Colour.BLUE,)),
     (Maybe(Whole(1, 9)), "none", None),
     (Maybe(Whole(1, 9), none=("auto", "0")), "0", None),
@@ -81,9 +92,10 @@ def test_texts_that_are_taken(kind: Kind, text: str, value: object) -> None:
     assert kind.accept(read) == value
 
 
-NOT_WHOLE = ["", " 1", "1.0", "1e3", "1_0", "１０", "0x1", "true", "~", "12:30", "9" * 5000]
+NOT_WHOLE = ["", "+5", " 1", "1.0", "1e3", "1_0", "１０", "0x1", "true", "~", "12:30", "9" * 5000]
 NOT_REAL = [
-    "", " .5", ".nan", "nan", ".inf", "inf", "1e999", "0,5", "1_0", "０.5", "5%", "0." + "1" * 99,
+    "", "+.5", " .5", ".nan", "nan", ".inf", "inf", "1e999", "0,5", "1_0", "０.5", "5%",
+    "0." + "1" * 99,
 ]  # fmt: skip
 REFUSED: list[tuple[Kind, str]] = [
     *((Whole(0, 10), text) for text in [*NOT_WHOLE, "-1", "11"]),
@@ -94,6 +106,11 @@ REFUSED: list[tuple[Kind, str]] = [
     (Text(most=3), "four"),
     (PathName(), ""),
     (PathName(), "a\0b"),
+    (Text(ends="\r\n"), "\n"),
+    (Identifier("an intent"), "2phase"),
+    (Identifier("an intent"), "a-b"),
+    (Identifier("an intent"), ""),
+    (Switch(lenient=True), ""),
     (Choice(("a", "b")), "A"),
     (Choice(("a", "b")), ""),
     (Choice(Colour), "green"),
@@ -104,7 +121,18 @@ REFUSED: list[tuple[Kind, str]] = [
     (Subset(("a", "b")), "a,z"),
     *(
         (Weights(), text)
-        for text in ["bm25", "bm25=", "=1", "bm25=-1", "bm25=nan", "a=1,a=2", "a=1" + " " * 200]
+        for text in [
+            "",
+            " ",
+            "bm25",
+            "bm25=",
+            "=1",
+            "bm25=-1",
+            "bm25=nan",
+            "bm25=１",
+            "a=1,a=2",
+            "a=1" + " " * 200,
+        ]
     ),
     (Several(Choice(Colour)), "green"),
     (Maybe(Whole(1, 9)), "0"),
@@ -136,6 +164,9 @@ def test_texts_that_are_refused(kind: Kind, text: str) -> None:
         (Switch(), "on"),
         (Subset(("a", "b")), 7),
         (Subset(("a", "b")), []),
+        (Subset(("a", "b")), [["a"]]),
+        (Subset(("a", "b")), [{}]),
+        (Real(0, 1), 10**400),
         (Weights(), [0.3, 0.7]),
         (Several(Text()), 5),
         (Several(Text()), [None]),
@@ -253,3 +284,9 @@ def test_the_schema_says_the_same_as_the_rule(kind: Kind, data: st.DataObject) -
         assert fits or not taken or value != kind.write(written)
         return
     assert fits == taken
+
+
+@given(st.floats(0, 1e6))
+def test_a_weight_is_written_as_the_same_number(weight: float) -> None:
+    assert Weights().read(Weights().write({"bm25": weight})) == {"bm25": weight}
+    assert Real(0, 1e6).read(Real(0, 1e6).write(weight)) == weight

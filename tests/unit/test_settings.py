@@ -198,7 +198,8 @@ def test_every_value_has_the_type_of_its_field(tmp_path: Path) -> None:
 
 def test_options_of_a_search_are_settings_under_the_same_names(tmp_path: Path) -> None:
     for name, one in RETRIEVAL_OPTIONS.items():
-        assert (name in SETTINGS) is one.setting, name
+        if name != "synonyms":  # the setting names a file of them
+            assert (name in SETTINGS) is one.setting, name
     config = in_folder(
         tmp_path, "components: dense, bm25\nweights: bm25=1,dense=3\nsynonyms: s.txt\n"
     )
@@ -206,6 +207,13 @@ def test_options_of_a_search_are_settings_under_the_same_names(tmp_path: Path) -
     assert config.search.weights == {"bm25": 1.0, "dense": 3.0}
     assert config.search.synonyms is True
     assert in_folder(tmp_path, "seed: 1\n").search.synonyms is False
+
+
+@pytest.mark.parametrize(("text", "on"), [("2", True), ("yes please", True), ("no", False)])
+def test_any_word_switches_debugging_on_but_those_for_off(
+    tmp_path: Path, text: str, on: bool
+) -> None:
+    assert in_folder(tmp_path, env={"ASSAY_DEBUG": text}).debug is on
 
 
 def test_the_older_name_of_a_setting_still_sets_it(tmp_path: Path) -> None:
@@ -223,8 +231,21 @@ def test_the_older_name_of_a_setting_still_sets_it(tmp_path: Path) -> None:
 
 
 def test_weights_must_fit_the_components(tmp_path: Path) -> None:
-    with pytest.raises(AssayError, match="weights: dense has no weight"):
-        in_folder(tmp_path, "components: bm25,dense\nweights: bm25=1\n")
+    text = "components: bm25,dense\nweights: bm25=1\n"
+    with pytest.raises(ConfigError, match=r"assay\.yaml:2: weights: dense has no weight"):
+        in_folder(tmp_path, text)
+    (tmp_path / "assay.yaml").unlink()
+    with pytest.raises(ConfigError, match=r"^ASSAY_WEIGHTS: weights: splade has no weight"):
+        in_folder(tmp_path, env={"ASSAY_WEIGHTS": "bm25=1,dense=1"})
+    with pytest.raises(ConfigError, match=r"^--weights: weights: all are 0"):
+        in_folder(tmp_path, components="bm25", weights="bm25=0")
+
+
+def test_a_component_without_a_model_is_not_asked_and_needs_no_weight(tmp_path: Path) -> None:
+    text = "dense_model: none\nsplade_model: none\nweights: bm25=1\n"
+    assert in_folder(tmp_path, text).search.components == ("bm25",)
+    with pytest.raises(ConfigError, match=r"^ASSAY_COMPONENTS: none of them has a model: dense"):
+        in_folder(tmp_path, env={"ASSAY_COMPONENTS": "dense"})
 
 
 def test_what_is_shown_reads_back_as_the_same_settings(tmp_path: Path) -> None:
@@ -263,6 +284,17 @@ def test_secrets_are_known_and_never_shown(tmp_path: Path) -> None:
     assert [unset.as_text()[name] for name in SECRETS] == ["none"] * 4
 
 
+def test_a_secret_keeps_its_blanks_and_loses_line_ends(tmp_path: Path) -> None:
+    config = in_folder(tmp_path, env={"ASSAY_OPENSEARCH_PASSWORD": " pw \r\n"})
+    assert config.opensearch_password == " pw "
+
+
+def test_a_secret_that_is_refused_is_not_quoted(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        in_folder(tmp_path, api_key=b"geheim")
+    assert "geheim" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", SECRETS)
 def test_a_secret_in_a_file_is_refused_with_its_variable(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -280,6 +312,29 @@ def test_a_password_in_an_address_is_never_shown(tmp_path: Path, name: str) -> N
     wanted = "postgresql://me:***@host:5432/name?a=b@c"
     assert config.as_dict()[name] == config.as_text()[name] == wanted
     assert "se:cret" not in repr(config)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://h/db?user=u&password=sekret", "postgresql://h/db?user=u&password=***"),
+        ("postgresql://h/db?sslpassword=sekret#x", "postgresql://h/db?sslpassword=***#x"),
+        ("postgresql://u:sek/ret@h/db", "postgresql://u:***@h/db"),
+        ("postgresql://u:sek?ret@h/db", "postgresql://u:***@h/db"),
+        ("postgresql://u:sek@ret@h/db", "postgresql://u:***@h/db"),
+        ("postgresql://u:sek ret@h/db", "postgresql://u:***@h/db"),
+        ("postgresql://me@site:sekret@h/db", "postgresql://me@site:***@h/db"),
+        ("postgresql://:sekret@h/db", "postgresql://:***@h/db"),
+        ("https://u:sek@a:1 https://v:ret@b:2", "https://u:***@a:1 https://v:***@b:2"),
+        ("http://h:9200/x?API_KEY=sekret&y=1", "http://h:9200/x?API_KEY=***&y=1"),
+        ("https://h:9200 https://g:9200/path?a=b", "https://h:9200 https://g:9200/path?a=b"),
+    ],
+)
+def test_no_form_of_an_address_shows_its_password(tmp_path: Path, address: str, shown: str) -> None:
+    config = configure({"database": address}, environ={}, folder=tmp_path)
+    assert config.as_text()["database"] == config.as_dict()["database"] == shown
+    assert config.database == address
+    assert "sek" not in repr(config)
 
 
 # The table

@@ -17,18 +17,19 @@ from assay.durable import write_atomically
 from assay.errors import ConflictError, MissingFileError, UsageError
 from assay.model.document import check_id
 from assay.search.request import (
-    EVALUATION_NAMES,
+    CONFIGURATION_NAMES,
     SEARCH_OPTIONS,
     SearchOptions,
     changed,
+    configuration_name,
     option_name,
     read_changes,
 )
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 from assay.testsets.write import quoted
 
-NAMES = (*EVALUATION_NAMES, "query_type", "query_intent")
-"""What a configuration may hold."""
+SAVED_NAMES = tuple(name for name in CONFIGURATION_NAMES if SEARCH_OPTIONS[name].per_request)
+"""What a configuration is saved with; one that people write may hold more."""
 SUFFIXES = (".yaml", ".yml")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,=/-]*")  # what no reader of YAML takes for structure
 
@@ -102,7 +103,7 @@ def option_text(name: str, node: Node) -> str:
 
 
 def _chosen(options: SearchOptions) -> dict[str, Any]:
-    return {name: getattr(options, SEARCH_OPTIONS[name].attribute) for name in NAMES}
+    return {name: getattr(options, SEARCH_OPTIONS[name].attribute) for name in SAVED_NAMES}
 
 
 def _from_line(text: str) -> dict[str, str]:
@@ -115,7 +116,7 @@ def _from_line(text: str) -> dict[str, str]:
                 f"{part!r:.60} is not an option and its value",
                 hint="as in fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5",
             )
-        known = _allowed(name)
+        known = configuration_name(name)
         if known in found:
             raise UsageError(f"{known}: given twice")
         found[known] = value
@@ -126,25 +127,16 @@ def _from_file(path: Path) -> dict[str, Any]:
     content = load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES)
     if not isinstance(content, MappingNode):
         raise UsageError(
-            f"{path} is not a mapping of search options", hint=f"known: {', '.join(NAMES)}"
+            f"{path} is not a mapping of search options",
+            hint=f"known: {', '.join(CONFIGURATION_NAMES)}",
         )
     found: dict[str, Any] = {}
     for key, node in content.entries:
         try:
-            read = read_changes({_allowed(key.text): option_text(key.text, node)})
+            read = read_changes({configuration_name(key.text): option_text(key.text, node)})
         except UsageError as problem:
             raise UsageError(f"{path}:{key.line}: {problem.message}", hint=problem.hint) from None
         if twice := found.keys() & read.keys():
             raise UsageError(f"{path}:{key.line}: {', '.join(twice)}: given twice")
         found |= read
     return found
-
-
-def _allowed(name: str) -> str:
-    """The name of an option that a configuration may hold."""
-    known = option_name(name)
-    if known not in NAMES:
-        raise UsageError(
-            f"{name:.60}: not part of a configuration", hint=f"known: {', '.join(NAMES)}"
-        )
-    return known

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -181,14 +180,6 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 # Search
 
 
-def search_defaults(settings: Settings) -> SearchOptions:
-    """The options of a search as configured; a component without a model is not asked."""
-    models = {"splade": settings.splade_model, "dense": settings.dense_model}
-    wanted = settings.search.components
-    present = tuple(name for name in wanted if models.get(name, "") is not None)
-    return settings.search if present == wanted else replace(settings.search, components=present)
-
-
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
     from assay.encode.catalog import requires_gpu
@@ -202,7 +193,7 @@ def open_searcher(workspace: Workspace) -> Searcher:
     return Searcher(
         Source(partial(generation_name, workspace), partial(snapshot, workspace)),
         Rerankers(partial(_reranker, settings), requires_gpu),
-        defaults=search_defaults(settings),
+        defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
         synonyms=None if settings.synonyms is None else read_synonyms(settings.synonyms),
     )

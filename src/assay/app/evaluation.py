@@ -36,7 +36,7 @@ from assay.options import (
     option,
     options_of,
 )
-from assay.search.request import address_pairs, changed, option_name
+from assay.search.request import address_pairs, changed, configuration_name
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class EvaluationRequest:
             if value != rule.default:
                 object.__setattr__(self, rule.attribute, rule.accept(value))
         for name in self.options:
-            option_name(name)
+            configuration_name(name)
         if not COMMIT_FORM.fullmatch(self.commit_hash):
             raise UsageError(f"{self.commit_hash!r:.80} is not the hash of a commit")
         if self.test_set is None and not self.test_sets and self.resume is None:

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import limits
 from assay.app import engine
 from assay.app.engine import Progress, silent
 from assay.app.layout import SQLITE, Layout
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
     from assay.store.annotations import AnnotationStore
     from assay.store.corpus import CorpusStore, Written
 
-KNOWN_SETS = 16
-"""Test sets of runs that are kept in memory: runs that are compared mostly share one."""
-
 
 @dataclass(frozen=True)
 class Workspace:
@@ -60,7 +58,7 @@ class Workspace:
     settings: Settings
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
     _test_sets: Cache[str, TestSet] = field(
-        default_factory=lambda: Cache(KNOWN_SETS), repr=False, compare=False
+        default_factory=lambda: Cache(limits.MAX_CACHED_TEST_SETS), repr=False, compare=False
     )
 
     @property

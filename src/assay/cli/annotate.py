@@ -46,7 +46,7 @@ def command(
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:
-    """Judge passages of a round by keyboard; stop and resume at any time."""
+    """Judge passages by keyboard; stop and resume at any time."""
     from assay.app.annotation import open_desk
     from assay.app.workspace import Workspace
 

@@ -58,7 +58,7 @@ def restore(
     ] = True,
     json_output: JsonFlag = False,
 ) -> None:
-    """Restore a backup into a new workspace, after checking every checksum."""
+    """Restore a backup into a new workspace, after checking it."""
     from assay.app.backup import restore as put_back
     from assay.cli.progress import staged_progress
 

@@ -65,7 +65,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "annotate",
         "assay.cli.annotate",
-        "Judge passages of a round by keyboard; stop and resume at any time.",
+        "Judge passages by keyboard; stop and resume at any time.",
     ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry("keys", "assay.cli.keys", "Create, list and revoke the keys of the HTTP service."),
@@ -78,7 +78,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "restore",
         "assay.cli.backup:restore",
-        "Restore a backup into a new workspace, after checking every checksum.",
+        "Restore a backup into a new workspace, after checking it.",
     ),
     Entry("config", "assay.cli.config", "Show settings and limits, and the hash of the settings."),
 )
@@ -177,11 +177,10 @@ def _trace() -> None:
 
 def _debug() -> bool:
     """The setting ``debug``; its variable is read by itself, since settings may be what failed."""
-    from assay.options import OFF
-    from assay.settings import configure
+    from assay.settings import SETTINGS, configure
 
     if text := os.environ.get("ASSAY_DEBUG", ""):
-        return text not in OFF
+        return bool(SETTINGS["debug"].kind.read(text))
     try:
         return configure().debug
     except (AssayError, OSError):

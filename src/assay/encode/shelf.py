@@ -100,16 +100,9 @@ class Shelf:
         return None
 
 
-def shelf(
-    home: Path | None = None,
-    models: Path | None = None,
-    environ: Mapping[str, str] | None = None,
-) -> Shelf:
-    """The shelf of a workspace; ``models`` or ``ASSAY_MODELS`` replaces the user's own folder."""
-    variables = os.environ if environ is None else environ
-    named = variables.get("ASSAY_MODELS")
-    shared = models or (Path(named).expanduser() if named else user_folder(variables))
-    return Shelf(home / "models" if home else None, shared)
+def shelf(home: Path, models: Path | None = None) -> Shelf:
+    """The shelf of a workspace; the setting ``models`` replaces the user's own folder."""
+    return Shelf(home / "models", models or user_folder(os.environ))
 
 
 def user_folder(environ: Mapping[str, str]) -> Path | None:

@@ -58,7 +58,7 @@ def read_run(
 ) -> StoredRun:
     """A run out of the store; ``stages`` adds what its components found.
 
-    Test sets are put into ``known``, since runs that are compared mostly share one.
+    Test sets are kept in ``known``, since runs that are compared mostly share one.
     """
     info = store.run(ref)
     with paused():

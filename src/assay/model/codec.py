@@ -12,6 +12,8 @@ and what reads a type is worked out once.
 
 from __future__ import annotations
 
+import math
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -25,6 +27,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 from assay.errors import InputError
 
 T = TypeVar("T")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _Write: TypeAlias = Callable[[Any], Any]
 _Read: TypeAlias = Callable[[Any], Any]
 
@@ -65,6 +68,9 @@ def decode(kind: type[T], data: Any, where: str = "") -> T:
     except _MismatchError as problem:
         place = where or getattr(kind, "__name__", "value")
         raise InputError(f"{place}{problem.path}: {problem.message}") from None
+    except RecursionError:
+        place = where or getattr(kind, "__name__", "value")
+        raise InputError(f"{place}: nested too deeply") from None
     return found
 
 
@@ -339,10 +345,9 @@ def _key_reader(kind: Any) -> _Read:
         return _reader(kind)
 
     def read(text: str) -> int:
-        try:
-            return int(text)
-        except ValueError:
-            raise _MismatchError("must be a whole number") from None
+        if not _WHOLE.fullmatch(text):
+            raise _MismatchError("must be a whole number")
+        return int(text)
 
     return read
 
@@ -386,8 +391,10 @@ def _first_of(readers: list[_Read]) -> _Read:
 
 
 def _one_of(allowed: tuple[Any, ...]) -> _Read:
+    kinds = [(type(one), one) for one in allowed]  # True is not 1 here, nor is 1.0
+
     def read(data: Any) -> Any:
-        if data not in allowed:
+        if (type(data), data) not in kinds:
             raise _MismatchError(f"must be {' or '.join(map(str, allowed))}")
         return data
 
@@ -395,11 +402,11 @@ def _one_of(allowed: tuple[Any, ...]) -> _Read:
 
 
 def _member(kind: type[Enum]) -> _Read:
-    known = {one.value: one for one in kind}
+    known = {(type(one.value), one.value): one for one in kind}
 
     def read(data: Any) -> Any:
         try:
-            return known[data]
+            return known[type(data), data]
         except (KeyError, TypeError):
             raise _MismatchError(f"{data!r:.40} is not known") from None
 
@@ -409,7 +416,13 @@ def _member(kind: type[Enum]) -> _Read:
 def _number(data: Any) -> float:
     if isinstance(data, bool) or not isinstance(data, int | float):
         raise _MismatchError("must be a number")
-    return float(data)
+    try:
+        number = float(data)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _MismatchError("must be a finite number")
+    return number
 
 
 _WORDS: Mapping[type, str] = {

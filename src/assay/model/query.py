@@ -11,7 +11,7 @@ from assay.errors import EngineError
 from assay.model.document import Chunk, IngestionMode, SpeakerRole
 from assay.options import Choice, Maybe, Option, Several, Switch, Text, option, options_of
 
-_LABELS = Several(Text(form="text of at most 200 characters", most=200))
+_LABELS = Several(Text(form="text", least=0, ends=""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Filters:
     """
 
     speaker_role: tuple[SpeakerRole, ...] = option(
-        Several(Choice(SpeakerRole), most=3),
+        Several(Choice(SpeakerRole)),
         (),
         "Only what this speaker says.",
         name="speaker",
@@ -33,7 +33,7 @@ class Filters:
     )
     section_label: tuple[str, ...] = option(_LABELS, (), "Only these sections.", name="section")
     ingestion_mode: tuple[IngestionMode, ...] = option(
-        Several(Choice(IngestionMode), most=2),
+        Several(Choice(IngestionMode)),
         (),
         "Only what was ingested in this mode.",
         aliases=("mode",),

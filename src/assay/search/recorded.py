@@ -127,6 +127,7 @@ def recorded_system(
     answerer: Answerer | None = None,
 ) -> System:
     """Our search as something to evaluate, on the generation that it has now."""
+    searcher.check(options)
     snapshot = searcher.snapshot
     answers = {} if answerer is None else {"answerer": answerer.name}
     return System(

@@ -21,6 +21,7 @@ from assay.model.query import FILTER_OPTIONS, Filters
 from assay.model.testset import QueryType
 from assay.options import (
     Choice,
+    Identifier,
     Maybe,
     Option,
     Real,
@@ -102,7 +103,7 @@ class SearchOptions:
         "Type of the query, instead of the classifier's guess.",
     )
     query_intent: str | None = option(
-        Maybe(Text(r"[a-z_]{1,40}", "an intent such as tabular or eligibility, or none"), none=()),
+        Maybe(Identifier("an intent such as tabular or eligibility, or none"), none=()),
         None,
         "Intent of the query (tabular, eligibility, ... or none), instead of what it says.",
         aliases=("intent",),
@@ -110,7 +111,9 @@ class SearchOptions:
     boosts: bool = option(
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
     )
-    synonyms: bool = field(default=False)
+    synonyms: bool = option(
+        Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
+    )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
     )
@@ -120,7 +123,12 @@ class SearchOptions:
         "Which cross-encoder; the default needs a GPU, ms-marco-minilm-l12-v2 does not.",
         setting=True,
     )
-    rerank_depth: int | None = field(default=None)
+    rerank_depth: int | None = option(
+        Maybe(Whole(1, limits.MAX_DEPTH), none=("auto",)),
+        None,
+        "Candidates that the cross-encoder reorders; auto is what suits its model.",
+        per_request=False,
+    )
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
         300.0,
@@ -145,8 +153,6 @@ class SearchOptions:
             accepted = rule.accept(value)
             if accepted is not value:
                 object.__setattr__(self, attribute, accepted)
-        if not isinstance(self.synonyms, bool):
-            raise UsageError(f"synonyms: must be true or false, not {self.synonyms!r:.40}")
         if self.weights:
             _check_weights(self.weights, self.components)
         filters = _filters(self.filters)
@@ -174,19 +180,19 @@ ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name != "offset")
 """What a question to be answered may name."""
 EVALUATION_NAMES = tuple(name for name in SEARCH_NAMES if SEARCH_OPTIONS[name].setting)
 """What a run of a test set may name: its queries say the rest themselves."""
+CONFIGURATION_NAMES = tuple(
+    name
+    for name, one in RETRIEVAL_OPTIONS.items()
+    if one.changes_results and name not in ("k", "offset")
+)
+"""What a configuration may hold: all that changes results, beside filters and pages."""
 _ALIASES = {
     other: name
     for name, one in SEARCH_OPTIONS.items()
     for other in (*one.aliases, one.attribute)
     if other != name
 }
-_RERANK_DEPTH = Option(
-    "rerank_depth", "rerank_depth", Maybe(Whole(1, limits.MAX_DEPTH), none=()), None, ""
-)
-_RULES = (
-    *((one.attribute, one) for one in RETRIEVAL_OPTIONS.values()),
-    ("rerank_depth", _RERANK_DEPTH),
-)
+_RULES = tuple((one.attribute, one) for one in RETRIEVAL_OPTIONS.values())
 _FIELDS = frozenset(one.name for one in fields(SearchOptions))
 
 
@@ -200,19 +206,28 @@ def option_name(name: str) -> str:
     return known
 
 
+def configuration_name(name: str) -> str:
+    """The name of an option that a configuration may hold; another one is refused."""
+    known = option_name(name)
+    if known not in CONFIGURATION_NAMES:
+        raise UsageError(
+            f"{name:.60}: not part of a configuration",
+            hint=f"known: {', '.join(CONFIGURATION_NAMES)}",
+        )
+    return known
+
+
 def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
     """The options with some of them replaced; filters may be given one by one."""
     given: dict[str, Any] = {}
     filters: dict[str, Any] = {}
     for name, value in changes.items():
         known = option_name(name)
-        if known in FILTER_OPTIONS:
-            one = FILTER_OPTIONS[known]
-            filters[one.attribute] = one.accept(value)
-        elif known in given:
+        attribute = FILTER_OPTIONS[known].attribute if known in FILTER_OPTIONS else known
+        target = filters if known in FILTER_OPTIONS else given
+        if attribute in target:
             raise UsageError(f"{known}: given twice")
-        else:
-            given[known] = value
+        target[attribute] = value
     if filters:
         given["filters"] = replace(_filters(given.get("filters", options.filters)), **filters)
     return replace(options, **given) if given else options
@@ -349,11 +364,13 @@ def _check_weights(weights: Mapping[str, float], components: Sequence[str]) -> N
             )
         if isinstance(weight, bool) or not isinstance(weight, int | float):
             raise UsageError(f"weights.{name} is {weight!r:.40}", hint="a number of 0 or more")
-        if not math.isfinite(weight) or weight < 0:
-            raise UsageError(f"weights.{name} is {weight}", hint="a finite number of 0 or more")
+        if not 0 <= weight < math.inf:
+            raise UsageError(
+                f"weights.{name} is {weight!r:.40}", hint="a finite number of 0 or more"
+            )
         if weight > limits.MAX_WEIGHT:
             raise UsageError(
-                f"weights.{name} is {weight}",
+                f"weights.{name} is {weight!r:.40}",
                 hint=f"at most {limits.MAX_WEIGHT}: only ratios count",
             )
     missing = [name for name in components if name not in weights]

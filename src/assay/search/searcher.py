@@ -24,7 +24,14 @@ from assay.model.document import Chunk
 from assay.model.query import Filters, Hit
 from assay.model.testset import QueryType
 from assay.search.background import BackgroundLoop
-from assay.search.boost import Detected, Lexicon, default_lexicon, detect, intent_names
+from assay.search.boost import (
+    Detected,
+    Lexicon,
+    check_intent,
+    default_lexicon,
+    detect,
+    intent_names,
+)
 from assay.search.coordinator import Answers, ComponentRequest, agather, gather
 from assay.search.deadline import Failure, Lane
 from assay.search.packed import Packed, pack
@@ -127,6 +134,10 @@ class Searcher:
     def intents(self) -> tuple[str, ...]:
         """What ``query_intent`` may be."""
         return intent_names(self._lexicon)
+
+    def check(self, options: SearchOptions) -> None:
+        """Refuse options that name an intent which the lexicon does not have."""
+        check_intent(options.query_intent, self._lexicon)
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
         """How a query is worded and what it asks for; nothing is searched."""
@@ -235,6 +246,7 @@ class Searcher:
     ) -> SearchInProgress:
         started = time.perf_counter()
         wanted = changed(self.defaults if options is None else options, **changes)
+        self.check(wanted)
         question = ask(query, self._synonyms if wanted.synonyms else None)
         self.refresh_aside()
         return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())

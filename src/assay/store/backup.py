@@ -392,6 +392,8 @@ def _is_ours(name: str) -> bool:
     parts = PurePosixPath(name).parts
     if name == DATABASE:
         return True
+    if "\0" in name:
+        return False
     return len(parts) > 1 and parts[0] in (*FOLDERS, VECTORS) and ".." not in parts
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from assay.app.configurations import (
-    NAMES,
+    SAVED_NAMES,
     as_yaml,
     configuration_text,
     is_configuration,
@@ -40,7 +40,7 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
     path = tmp_path_factory.mktemp("c") / "mine.yaml"
     path.write_text(as_yaml(options), encoding="utf-8")
     read = read_configuration(str(path))
-    assert set(EVALUATION_NAMES) <= set(read) <= set(NAMES)
+    assert set(EVALUATION_NAMES) <= set(read) <= set(SAVED_NAMES)
     unnamed = SearchOptions()
     wanted = replace(
         options,
@@ -49,6 +49,8 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
         filters=Filters(),
         component_timeout_ms=unnamed.component_timeout_ms,
         rerank_timeout_ms=None,
+        synonyms=False,
+        rerank_depth=None,
     )
     assert changed(unnamed, **read) == wanted
 
@@ -59,6 +61,9 @@ def test_it_is_saved_once_under_a_name(tmp_path: Path) -> None:
     path = save_configuration(layout, "mine", CHOSEN)
     assert path == tmp_path / "configs" / "mine.yaml"
     assert save_configuration(layout, "mine", CHOSEN) == path
+    third = replace(CHOSEN, weights={"bm25": 1 / 3, "dense": 1e-05})
+    assert save_configuration(layout, "third", third) == save_configuration(layout, "third", third)
+    (tmp_path / "configs" / "third.yaml").unlink()
     with pytest.raises(ConflictError, match="another configuration mine"):
         save_configuration(layout, "mine", replace(CHOSEN, rrf_k=5))
     assert list_configurations(layout) == ["mine"]
@@ -104,6 +109,7 @@ def test_files_of_before_are_still_read(tmp_path: Path) -> None:
             {"fusion_method": "weighted", "weights": {"bm25": 0.3, "splade": 0.2, "dense": 0.5}},
         ),
         ("components=bm25 dense, boosts=off", {"components": ("bm25", "dense"), "boosts": False}),
+        ("synonyms=on,rerank_depth=50", {"synonyms": True, "rerank_depth": 50}),
         ("fusion=rrf,rerank=True", {"fusion_method": "rrf", "rerank": True}),
     ],
 )
@@ -128,7 +134,6 @@ def test_what_is_meant_as_a_configuration() -> None:
         ("k=10", "k: not part of a configuration"),
         ("doc_id=d1", "doc_id: not part of a configuration"),
         ("component_timeout_ms=10", "component_timeout_ms: not part of a configuration"),
-        ("synonyms=on", "synonyms: not part of a configuration"),
         ("tau=1", "'tau' is not a search option"),
         ("rrf_k=ten", "rrf_k: must be a whole number"),
         ("weights=bm25:much", "weights: must be"),
@@ -164,3 +169,12 @@ def test_a_file_that_is_refused_names_the_line(tmp_path: Path, text: str, said: 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match=r"nowhere\.yaml"):
         read_configuration("nowhere.yaml", Layout(tmp_path))
+
+
+def test_a_side_of_an_ab_test_may_differ_in_what_is_rarely_chosen(tmp_path: Path) -> None:
+    wanted = {"synonyms": False, "rerank_depth": 20}
+    assert read_configuration("synonyms=off,rerank_depth=20") == wanted
+    path = tmp_path / "c.yaml"
+    path.write_text("synonyms: false\nrerank_depth: 20\n")
+    assert read_configuration(str(path)) == wanted
+    assert changed(SearchOptions(synonyms=True), **wanted).synonyms is False

@@ -123,7 +123,7 @@ def test_a_database_that_was_cut_to_nothing(tmp_path: Path) -> None:
         workspace.update_index()
     (tmp_path / "assay.db").write_bytes(b"")
     found = by_name(examine(config))["store"]
-    assert (found.state, "holds nothing" in found.says) == (State.FAULT, True)
+    assert (found.state, "is empty" in found.says) == (State.FAULT, True)
     assert "assay restore" in found.hint
 
 

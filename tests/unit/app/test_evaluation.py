@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from assay import limits
 from assay.app import engine
 from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate, written_options
 from assay.app.jobs import problem_of
 from assay.app.search import options_of_caller
 from assay.app.workflow import SaveRequest, save_evaluation
-from assay.app.workspace import KNOWN_SETS, Workspace, open_workspace
+from assay.app.workspace import Workspace, open_workspace
 from assay.errors import AssayError, ConflictError, CorruptError, TooManyErrorsError, UsageError
 from assay.evaluation.record import config_hash
 from assay.model.codec import decode, encode
@@ -173,11 +174,11 @@ def quoting(query: GoldenQuery) -> list[str]:
 
 def test_test_sets_of_runs_are_not_kept_forever(workspace: Workspace) -> None:
     with workspace:
-        for number in range(KNOWN_SETS + 2):
+        for number in range(limits.MAX_CACHED_TEST_SETS + 2):
             test_set = replace(small_set(), name=f"set{number}")
             (made,) = evaluate(workspace, EvaluationRequest(test_set=test_set)).runs
             assert workspace.stored_run(made.info.run_id).test_set == test_set
-        assert len(workspace._test_sets) == KNOWN_SETS
+        assert len(workspace._test_sets) == limits.MAX_CACHED_TEST_SETS
 
 
 @pytest.mark.parametrize(

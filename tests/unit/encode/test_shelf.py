@@ -70,14 +70,20 @@ def test_a_repository_that_was_pulled_by_name_describes_itself(
 
 def test_the_override_and_the_users_folder(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    assert shelf(home, environ={"ASSAY_MODELS": "/m"}) == Shelf(home / "models", Path("/m"))
-    assert shelf(home, Path("/flag"), {"ASSAY_MODELS": "/m"}).shared == Path("/flag")
+    assert shelf(home, Path("/m")) == Shelf(home / "models", Path("/m"))
+    assert shelf(home).shared == user_folder(os.environ)
     assert user_folder({"XDG_CACHE_HOME": "/c"}) == Path("/c/assay/models")
     assert user_folder({"XDG_CACHE_HOME": "relative"}) == Path.home() / ".cache/assay/models"
-    assert shelf(environ={"ASSAY_MODELS": ""}).shared == Path.home() / ".cache/assay/models"
 
 
-def test_the_setting_names_the_shared_folder(tmp_path: Path) -> None:
+def test_only_the_setting_names_the_shared_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_MODELS", str(tmp_path / "other"))
+    assert model_shelf(configure()).shared == tmp_path / "other"
+    assert model_shelf(configure({"models": "auto"})).shared == user_folder(os.environ)
+    monkeypatch.setenv("ASSAY_MODELS", "auto")
+    assert model_shelf(configure()).shared == user_folder(os.environ)
     plain = configure(environ={}, folder=tmp_path)
     assert model_shelf(plain) == shelf(plain.home)
     named = configure({"models": "~/own"}, environ={}, folder=tmp_path)

@@ -102,6 +102,11 @@ BAD = [
     {"q": "x", "rerank": "perhaps"},
     {"q": "x", "speaker": "NOBODY"},
     {"q": "x", "query_intent": "Tabular!"},
+    {"q": "x", "query_intent": "poetry", "boosts": "false"},
+    {"q": "x", "weights": ""},
+    {"q": "x", "k": "+5"},
+    {"q": "x", "doc_id": ["d"] * 101},
+    {"q": "x", "source": "s" * 201},
     {"q": "x", "reranker": "../../etc/passwd"},
     {"q": "x", "api_key": "assay_1"},
     {"q": "x", "kk": "1"},
@@ -118,6 +123,11 @@ def test_what_makes_no_sense_is_refused_by_name(
     response = small.get("/v1/search", params=parameters)
     assert response.status_code in {400, 413, 422}, response.text
     assert_problem(response, response.status_code)
+
+
+def test_the_path_of_a_model_is_refused_as_what_it_is(small: TestClient) -> None:
+    response = small.get("/v1/search", params={"q": "x", "reranker": "../../etc/passwd"})
+    assert response.json()["detail"] == "query.reranker: must be the name of a model"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
@@ -167,6 +168,7 @@ class Outer:
     renamed: int = field(default=1, metadata=as_json("other_name"))
     kind: Kind = Kind.ONE
     choice: Literal["a", "b"] = "a"
+    count: Literal[1, 2] = 1
     place: Path = Path("/x")
     pair: tuple[int, str] = (1, "x")
     several: tuple[Inner, ...] = ()
@@ -195,6 +197,7 @@ def test_every_kind_of_field() -> None:
         "other_name": 7,
         "kind": 2,
         "choice": "b",
+        "count": 1,
         "place": "/x",
         "pair": [1, "x"],
         "several": [{"size": 3, "word": "red"}],
@@ -244,6 +247,18 @@ def test_unknown_fields_are_passed_over_and_defaults_stand_in() -> None:
         ({"by_number": {"x": 1}}, "Outer.by_number.x: must be a whole number"),
         ({"by_number": {"1": "y"}}, "Outer.by_number.1: must be a number"),
         ({"by_number": {"1": True}}, "Outer.by_number.1: must be a number"),
+        *(
+            ({"by_number": {key: 1}}, f"Outer.by_number.{key}: must be a whole number")
+            for key in (" 1 ", "1_0", "１", "+1", "01", "-0", "9" * 5_000)
+        ),
+        *(
+            ({"by_number": {"1": bad}}, "Outer.by_number.1: must be a finite number")
+            for bad in (math.nan, math.inf, -math.inf, 10**400)
+        ),
+        ({"count": True}, "Outer.count: must be 1 or 2"),
+        ({"count": 1.0}, "Outer.count: must be 1 or 2"),
+        ({"kind": True}, "Outer.kind: True is not known"),
+        ({"kind": 2.0}, "Outer.kind: 2.0 is not known"),
         ({"maybe": 5}, "Outer.maybe: must be an object"),
         ({"either": None}, "Outer.either: must be a whole number"),
     ],
@@ -252,6 +267,21 @@ def test_a_refusal_names_the_place(change: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
         decode(Outer, {**encode(OUTER), **change})
     assert caught.value.message == said
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A class that holds itself."""
+
+    next: Chain | None = None
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    data: dict[str, Any] = {}
+    for _ in range(5_000):
+        data = {"next": data}
+    with pytest.raises(InputError, match="Chain: nested too deeply"):
+        decode(Chain, data)
 
 
 def test_the_place_may_begin_with_another_name() -> None:

@@ -409,6 +409,21 @@ def test_a_workspace_of_its_own_needs_its_database(tmp_path: Path) -> None:
         restore(tmp_path / "b", tmp_path / "new")
 
 
+@pytest.mark.parametrize("name", ["testsets/a\0b.yaml", "testsets/" + "x" * 5_000])
+def test_a_name_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    files = {"assay.db": [0, ""], name: [0, ""]}
+    text = json.dumps({**SOUND, "files": files}).encode()
+    with tarfile.open(tmp_path / "b", "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for path, content in (("manifest.json", text), ("x", b"")):
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            entry.pax_headers = {} if path == "manifest.json" else {"path": name}
+            archive.addfile(entry, BytesIO(content))
+    with pytest.raises(FormatError, match=str(tmp_path / "b")):
+        restore(tmp_path / "b", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"format": 9}', b"\xff"])
 def test_a_manifest_that_is_none(tmp_path: Path, text: bytes) -> None:
     _archive(tmp_path / "b", ("manifest.json", text))

@@ -1,4 +1,4 @@
-"""Is b better than a, by how much, for which kind of query, and at what cost?"""
+"""Is B better than A, by how much, for which kind of query, and at what cost?"""
 
 from __future__ import annotations
 

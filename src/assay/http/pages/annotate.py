@@ -1,7 +1,7 @@
-"""Where do two people judge passages without seeing each other, and a third one decide?
+"""Where do two people judge passages independently, and a third decide where they differ?
 
-With keys, a person judges under the name of their key only; where no key is needed, the address
-says who judges (``as``). Grades are on the disk when the next passage is shown.
+A person with a key judges under its name; without keys, the address says who judges (``as``). A
+grade is stored before the next passage is shown.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ router = new_router()
 
 GRADES = (
     (3, "Perfect", "answers the question fully by itself"),
-    (2, "Good", "answers most of it, or all with a little thought"),
+    (2, "Good", "answers most of it, or all of it with some thought"),
     (1, "Partly", "on the topic, answers a part"),
-    (0, "Not", "does not answer it, whatever words it shares"),
+    (0, "Not", "does not answer it, even if it shares words"),
 )
 COORDINATOR = "coordinator"  # who decides, where nobody is named
 
 
 @router.get("/annotate")
 async def rounds_page(request: Request, service: ServiceOf, caller: Reader) -> Response:
-    """Every round of judging, and how far it is."""
+    """Every round, and its progress."""
 
     def cards() -> list[dict[str, Any]]:
         return [_card(desk, caller) for desk in open_desks(service.workspace)]
@@ -56,7 +56,7 @@ async def task_page(name: str, request: Request, service: ServiceOf, caller: Ann
 
 @router.post("/ui/annotate/{name}")
 async def grade(name: str, request: Request, service: ServiceOf, caller: Annotator) -> Response:
-    """Keep a grade, or take the last one back, and show what is next."""
+    """Store a grade or undo the last one, and show the next passage."""
     fields = await form_of(request)
     person = _person(caller, fields.get("as", ""))
 
@@ -65,7 +65,7 @@ async def grade(name: str, request: Request, service: ServiceOf, caller: Annotat
         message = ""
         if fields.get("undo"):
             undone = desk.undo(person).undone
-            message = "There is nothing to take back." if undone is None else "Taken back."
+            message = "There is nothing to undo." if undone is None else "Undone."
         else:
             key = (fields.get("query_id", ""), fields.get("chunk_id", ""))
             desk.grade(person, key, _grade(fields), fields.get("comment", "").strip())
@@ -78,7 +78,7 @@ async def grade(name: str, request: Request, service: ServiceOf, caller: Annotat
 async def agreement_page(
     name: str, request: Request, service: ServiceOf, caller: Evaluator
 ) -> Response:
-    """How far the two agree so far, for whoever runs the round."""
+    """The agreement so far, for whoever runs the round."""
 
     def work() -> dict[str, Any]:
         desk = open_desk(service.workspace, name)
@@ -114,7 +114,7 @@ async def dispute_page(
 
 @router.post("/ui/decide/{name}")
 async def decide(name: str, request: Request, service: ServiceOf, caller: Evaluator) -> Response:
-    """Keep a decision and show the next difference."""
+    """Store a decision and show the next difference."""
     fields = await form_of(request)
     person = _person(caller, fields.get("as", ""))
 
@@ -163,23 +163,23 @@ def _dispute(service: Service, name: str, person: str, caller: Caller) -> dict[s
     }
 
 
-def _person(caller: Caller, asked: str) -> str:
-    """Who judges: the name of the key, or without keys whoever the address names."""
+def _person(caller: Caller, named: str) -> str:
+    """Who judges: the name of the key; without keys, the one that the address names."""
     if caller.who:
         return check_id(caller.who, "name of the key")
-    if not asked:
-        raise InputError("who judges is not known", hint="begin at the list of rounds")
-    return check_id(asked, "annotator")
+    if not named:
+        raise InputError("the address does not say who judges", hint="start at the list of rounds")
+    return check_id(named, "annotator")
 
 
 def _refuse_annotator(desk: Desk, caller: Caller) -> None:
-    """Whoever judges must not see the other's grades."""
+    """Annotators must not see each other's grades."""
     if caller.who in desk.round.annotators:
         raise ProblemError(
             403,
             "forbidden",
             f"{caller.who} judges in {desk.round.round_id} and must not see the other's grades",
-            hint="a third person looks after the round",
+            hint="ask the person who runs the round",
         )
 
 
@@ -188,5 +188,7 @@ def _grade(fields: dict[str, str]) -> int | None:
     if text == "u":
         return None
     if text not in {"0", "1", "2", "3"}:
-        raise InputError(f"{text!r:.20} is not a grade", hint="0 to 3, or u: cannot judge")
+        raise InputError(
+            f"{text!r:.20} is not a grade", hint="choose 0 to 3, or u if you cannot judge it"
+        )
     return int(text)

@@ -1,4 +1,4 @@
-"""What did b do to the queries of a, which ones, and why?"""
+"""Which queries did B win or lose against A, and why?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from assay.http.pages.query_pair import explanation, ranked_lines, slope_chart
 from assay.http.pages.run_pair import run_pair_form
 from assay.http.service import Service
 from assay.plural import counted
-from assay.render.compare_page import compare_page as one_file
+from assay.render.compare_page import compare_page as comparison_file
 from assay.render.compare_text import ab_markdown, compare_csv
 from assay.render.numbers import tone
 from assay.render.svg import Point, scatter
@@ -60,7 +60,7 @@ class QueryFilters:
     reveal: str
 
     def params(self, **other: str) -> list[tuple[str, str]]:
-        """What stands in the address, with some of it changed."""
+        """The parameters of an address, some of them changed."""
         values = {
             "a": self.a,
             "b": self.b,
@@ -137,7 +137,7 @@ async def one_query(
 async def export(
     request: Request, a: str, b: str, form: str, service: ServiceOf, caller: Reader
 ) -> Response:
-    """The comparison as a file; held-out queries are masked until somebody asks for them."""
+    """The comparison as a file; held-out queries are masked until somebody asks to see them."""
     if form not in FORMS:
         raise UsageError(f"form: {form!r:.20} is not known", hint=f"known: {', '.join(FORMS)}")
     found, mask = await service.work(lambda: _masked(request, service, caller, (a, b)))
@@ -157,15 +157,18 @@ async def export(
             for run in map(service.workspace.stored_run, (found.a.run_id, found.b.run_id))
         )
         other = replace(other, test_set=replace(other.test_set, queries=queries))
-        return one_file(one, other, found.result.compared, found.result)
+        return comparison_file(one, other, found.result.compared, found.result)
 
     return Response(await service.work(text), media_type=FORMS[form], headers=headers)
 
 
 def _ticked(runs: Sequence[str]) -> Response:
-    """To the comparison of two ticked runs; the list has the newest first, and the older is A."""
+    """Go to the comparison of two ticked runs; the list has the newest first, the older is A."""
     if len(runs) != 2:
-        raise UsageError(f"{counted(len(runs), 'run', 'was')} ticked", hint="go back and tick two")
+        raise UsageError(
+            f"{counted(len(runs), 'run', 'was')} ticked",
+            hint="go back to the list of runs and tick two",
+        )
     return RedirectResponse(address("/compare", {"a": runs[1], "b": runs[0]}), 303)
 
 
@@ -193,7 +196,7 @@ def _masked(
     refs: tuple[str, str],
     only: Collection[str] | None = None,
 ) -> tuple[AbSummary, Masking]:
-    """A comparison without the held-out queries that must not be seen; ``only`` these are shown."""
+    """A comparison with held-out queries masked; ``only`` these queries are shown."""
     found = ab_summary(service, *refs)
     held = found.held_out if only is None else found.held_out.intersection(only)
     mask = masking(request, service, caller, held, found.b)
@@ -232,11 +235,11 @@ def _filtered(found: AbSummary, chosen: QueryFilters) -> list[QueryComparison]:
     sign = 1 if chosen.sort == "worst" else -1
     order = {"Regression": 0, "Loss": 1, "Draw": 2, "Win": 3}
 
-    def place(row: QueryComparison) -> tuple[float, float, str]:
+    def order_of(row: QueryComparison) -> tuple[float, float, str]:
         change = found.change(row.query_id)
         return sign * (change or 0.0), sign * order[row.kind.value], row.query_id
 
-    return sorted(rows, key=place)
+    return sorted(rows, key=order_of)
 
 
 def _fits(found: AbSummary, chosen: QueryFilters, row: QueryComparison) -> bool:
@@ -247,13 +250,13 @@ def _fits(found: AbSummary, chosen: QueryFilters, row: QueryComparison) -> bool:
 
 
 def query_type_of(found: AbSummary, query_id: str) -> str:
-    """The type of a query as it is written, empty where it has none."""
+    """The type of a query; empty if it has none."""
     kind = found.queries[query_id].query_type
     return "" if kind is None else kind.value
 
 
 def _points(found: AbSummary, chosen: QueryFilters) -> Markup:
-    """Every query by the first measure; of very many, those that changed most."""
+    """A point per query by the first measure; of very many, those that changed most."""
     rows = _filtered(found, chosen)
     if len(rows) > MOST_POINTS:
         rows = sorted(rows, key=lambda row: -abs(found.change(row.query_id) or 0.0))[:MOST_POINTS]
@@ -269,6 +272,6 @@ def _as_points(found: AbSummary, rows: Sequence[QueryComparison]) -> list[Point]
         if before is None or after is None:
             continue
         text = found.queries[row.query_id].query_text
-        said = f"{row.query_id}: {before:.4f} → {after:.4f}  {text}"[:160]
-        points.append(Point(before, after, said, tone(after - before)))
+        label = f"{row.query_id}: {before:.4f} → {after:.4f}  {text}"[:160]
+        points.append(Point(before, after, label, tone(after - before)))
     return points

@@ -1,4 +1,4 @@
-"""May this run replace the baseline, and what would the comment on the change say?"""
+"""May this run replace the baseline, and what does the comment on the change say?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def gate_page(
     limits: str = GATE_LIMIT,
     mode: str = "",
 ) -> Response:
-    """The ruling, and the comment that a pull request would get."""
+    """The outcome, and the comment for the pull request."""
     by_interval = mode == "non-inferiority"
     chosen = {"baseline": baseline, "current": current, "limits": limits, "mode": mode}
     values: dict[str, Any] = {"report": None, "tables": (), "comment": "", "masking": None}
@@ -46,7 +46,7 @@ async def gate_page(
             limits=tuple(limits.split()),
             non_inferiority=by_interval,
         )
-        report, mask = await service.work(lambda: _masked_ruling(request, service, caller, asked))
+        report, mask = await service.work(lambda: _masked_report(request, service, caller, asked))
         values = {
             "report": report,
             "tables": gate_tables(report),
@@ -71,18 +71,18 @@ async def gate_page(
     )
 
 
-def _masked_ruling(
+def _masked_report(
     request: Request, service: Service, caller: Caller, asked: GateRequest
 ) -> tuple[GateReport, Masking]:
-    """The ruling, without the words of held-out queries until somebody asks for them."""
-    report, held = _ruling(service, asked)
+    """The outcome; held-out queries are masked until somebody asks to see them."""
+    report, held = _report(service, asked)
     info = service.workspace.runs.run(report.current)
     mask = masking(request, service, caller, held, info)
     return masked_gate(report, mask.hidden, MASK), mask
 
 
-def _ruling(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset[str]]:
-    """The ruling, and which of the queries that it names are held out."""
+def _report(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset[str]]:
+    """The outcome, and which of the queries that it names are held out."""
     store = service.workspace.runs
     before, now = store.run(str(asked.baseline)), store.run(asked.current)
     by_interval = str(asked.non_inferiority)

@@ -1,4 +1,4 @@
-"""What do pages do with held-out queries? They mask them until somebody asks, and note the look."""
+"""How do pages treat held-out queries? They mask them until somebody asks, and log the look."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ MASK = "(held out)"
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """The queries that a page masks; ``link`` shows them, and is empty for who may not see them.
+    """The queries that a page masks.
 
-    ``reveal`` is what stands in addresses once they are shown.
+    ``link`` shows them, and is empty for callers who may not see them; ``reveal`` is the parameter
+    of addresses once they are shown.
     """
 
     hidden: frozenset[str]
@@ -30,13 +31,13 @@ class Masking:
     reveal: str
 
     def masked(self, queries: Mapping[str, GoldenQuery]) -> Mapping[str, GoldenQuery]:
-        """The queries, without the words and judgments of those that are hidden."""
+        """The queries, without the text and judgments of those that are hidden."""
         masks = {name: masked_query(queries[name], MASK) for name in self.hidden if name in queries}
         return {**queries, **masks} if masks else queries
 
 
 def reveals(request: Request, caller: Caller) -> bool:
-    """Whether the address asks for what is held out, and the caller may see it."""
+    """Whether the address asks for held-out queries and the caller may see them."""
     return request.query_params.get("reveal") == "on" and caller.may("evaluate")
 
 
@@ -57,14 +58,14 @@ def _viewer(service: Service, caller: Caller, *, may_see: bool) -> Viewer:
 def masking(
     request: Request, service: Service, caller: Caller, held: frozenset[str], info: RunInfo
 ) -> Masking:
-    """What a page on a run masks of the held-out queries on it; a look at them is noted."""
+    """Which of the held-out queries on a page about a run are masked; a look at them is logged."""
     viewer = viewer_of(request, service, caller)
     hidden = viewer.hidden(held, info.suite, info.test_set_version, info.run_id)
     return masking_of(request, caller, hidden)
 
 
 def masking_of(request: Request, caller: Caller, hidden: frozenset[str]) -> Masking:
-    """The same where it is known already what is hidden."""
+    """The same for queries that are known to be hidden."""
     if reveals(request, caller):
         return Masking(hidden, "", "on")
     link = ""

@@ -1,4 +1,4 @@
-"""How is one result shown: its text with the words that were asked for, and its score in parts?"""
+"""How is a result shown: its text with the query words marked, and its score in parts?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """One result; ``moved`` is its rank in the other pane minus its own, None: not there."""
+    """One result; ``moved`` is its rank in the other pane minus its own, None if absent."""
 
     hit: SearchHit
     title: Markup
@@ -46,20 +46,20 @@ def hit_views(response: SearchResponse, other: SearchResponse | None = None) -> 
     wanted = wanted_stems(response)
     most = max((hit.fused for hit in response.results), default=0.0)
     ranks = {hit.chunk.chunk_id: hit.rank for hit in other.results} if other else {}
-    return [_shown(hit, wanted, most, ranks) for hit in response.results]
+    return [_view(hit, wanted, most, ranks) for hit in response.results]
 
 
-def marked(found: Snippet) -> Markup:
-    """Text with the words that were asked for between marks."""
-    parts, at = [], 0
-    for start, end in found.marks:
-        parts.append(escape(found.text[at:start]))
-        parts.append(Markup("<mark>{}</mark>").format(found.text[start:end]))
-        at = end
-    return Markup("").join([*parts, escape(found.text[at:])])
+def marked(text: Snippet) -> Markup:
+    """Text with the words of the query marked."""
+    parts, written = [], 0
+    for start, end in text.marks:
+        parts.append(escape(text.text[written:start]))
+        parts.append(Markup("<mark>{}</mark>").format(text.text[start:end]))
+        written = end
+    return Markup("").join([*parts, escape(text.text[written:])])
 
 
-def _shown(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int]) -> HitView:
+def _view(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int]) -> HitView:
     chunk = hit.chunk
     before = ranks.get(chunk.chunk_id)
     return HitView(
@@ -75,12 +75,12 @@ def _shown(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int])
 
 
 def _shares(hit: SearchHit, most: float) -> tuple[Share, ...]:
-    found, x = [], 0.0
+    shares, x = [], 0.0
     for name, contribution in hit.contributions.items():
         rank, raw = hit.ranks[name], hit.component_scores[name]
         if contribution is None or rank is None or raw is None:
             continue
         width = BAR * contribution / most if most else 0.0
-        found.append(Share(name, rank, raw, contribution, x, width))
+        shares.append(Share(name, rank, raw, contribution, x, width))
         x += width
-    return tuple(found)
+    return tuple(shares)

@@ -1,4 +1,4 @@
-"""Which part of a long list is on this page, and where are its neighbours?"""
+"""Which part of a long list is on this page, and where are the pages beside it?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Listing:
 
 
 def page_number(text: str | None) -> int:
-    """The page that an address asks for, from 1; anything odd is the first."""
+    """The page that an address asks for, from 1; anything that is no number is the first."""
     if text is None or not text.isascii() or not text.isdigit():
         return 1
     return max(1, min(MOST_PAGES, int(text[:9])))
@@ -38,7 +38,7 @@ def listing(
     pages = max(1, -(-total // size))
     kept = [pair for pair in params if pair[0] != "page"]
 
-    def at(other: int) -> str | None:
+    def link_to(other: int) -> str | None:
         if not 1 <= other <= pages:
             return None
         return address(path, [*kept, ("page", other if other > 1 else "")])
@@ -49,6 +49,6 @@ def listing(
         last=min(start + size, total),
         total=total,
         pages=pages,
-        before=at(number - 1),
-        after=at(number + 1),
+        before=link_to(number - 1),
+        after=link_to(number + 1),
     )

@@ -1,4 +1,4 @@
-"""What does every page have: a frame, a menu, the caller's rights, and commands to copy?"""
+"""What do all pages share: the menu, the caller's rights, forms, and commands to copy?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MENU = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something to copy: what it is for, and the line itself."""
+    """A command to copy, and what kind of command it is."""
 
     label: str
     line: str
@@ -49,7 +49,7 @@ def router() -> APIRouter:
 
 
 def page(request: Request, template: str, *, block: str = "", **values: Any) -> HTMLResponse:
-    """A page, or only ``block`` of it where a script asks for a part to replace."""
+    """A page, or only its ``block`` if htmx asks for a part to replace."""
     service: Service = request.app.state.service
     caller: Caller = request.scope["assay.caller"]
     shared = {
@@ -67,12 +67,12 @@ def page(request: Request, template: str, *, block: str = "", **values: Any) -> 
 
 
 def is_htmx(request: Request) -> bool:
-    """Whether a script asks for a part of a page."""
+    """Whether htmx asks for a part of a page."""
     return request.headers.get("hx-request") == "true"
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; of one that is given twice, the last."""
+    """The fields of a form; of a repeated one, the last."""
     body = (await request.body()).decode("utf-8", "replace")
     try:
         pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FIELDS)
@@ -89,7 +89,7 @@ def address(path: str, params: Mapping[str, Any] | Sequence[tuple[str, Any]] = (
 
 
 def cli(*words: str) -> Command:
-    """A command line that any shell takes as it is."""
+    """A command line, quoted for the shell."""
     return Command("command line", shlex.join(("assay", *words)))
 
 
@@ -108,7 +108,7 @@ def curl_post(request: Request, path: str, body: Mapping[str, Any]) -> Command:
 
 
 def _key(request: Request) -> str:
-    """The header that a service with keys wants; the shell puts the key in."""
+    """The header that a service with keys needs; the shell inserts the key."""
     service: Service = request.app.state.service
     return "" if service.keyring.open else '-H "Authorization: Bearer $ASSAY_API_KEY" '
 

@@ -1,7 +1,7 @@
-"""What has to be computed for a page once, and is then kept for the next look at it?
+"""What is computed once for a page, and then cached?
 
-Runs that are complete do not change, so a comparison of two of them is kept: filters, pages and
-queries of a large comparison are answered without reading the runs again.
+Complete runs do not change, so a comparison of two of them is cached: its filters, pages and
+queries are answered without reading the runs again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def cached(service: Service, key: tuple[str, ...], make: Callable[[], T]) -> T:
-    """What was computed under this key, or is now."""
+    """The cached value of this key; made if there is none."""
     known = service.page_cache.get(key)
     if known is None:
         known = make()
@@ -42,5 +42,5 @@ def ab_summary(service: Service, a: str, b: str) -> AbSummary:
         request = AbRequest(one.run_id, other.run_id)
         return comparison.summary(comparison.ab(service.workspace, request))
 
-    # tags move without changing a run
+    # tags can move without changing a run
     return replace(cached(service, key, make), a=one, b=other)

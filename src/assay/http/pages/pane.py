@@ -1,9 +1,8 @@
 """Which search do the controls of the playground ask for, and how is it written elsewhere?
 
-An address has the options of a search under their names, those of the second pane after ``b_``, and
-only where they differ from what is configured. The controls of the form have names of their own
-where one option takes several of them (``c``, ``weighting``, ``w_bm25``, ``tables``); an address
-may have those, too.
+An address has the options of a search by name, those of the second pane with the prefix ``b_``, and
+only if they differ from the settings. Controls have names of their own where an option needs
+several of them (``c``, ``weighting``, ``w_bm25``, ``tables``); an address may have those, too.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from assay.app.configurations import NAMES as OF_PANE
+from assay.app.configurations import SAVED_NAMES as OF_PANE
 from assay.app.search import weights_in_force
 from assay.errors import UsageError
 from assay.model.query import FILTER_OPTIONS
@@ -34,14 +33,14 @@ CONTROLS = frozenset({
     "k", "is_table", "speaker", "section", "components", "fusion_method", "rrf_k", "weights",
     "per_type_weights", "normalization", "query_intent", "query_type", "boosts", "rerank",
 })  # fmt: skip
-"""Options that the form has a control for; others are passed on as they came."""
+"""Options that the form has a control for; others are passed on unchanged."""
 TABLES = {"only": "on", "none": "off"}
 Pairs = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One configuration of the playground, ``usual`` is that of the service."""
+    """One configuration of the playground; ``usual`` is that of the service."""
 
     name: str
     prefix: str
@@ -55,7 +54,7 @@ class Pane:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Where the sliders of weights stand."""
+        """The positions of the weight sliders."""
         return weights_in_force(self.options)
 
     def changes(self) -> dict[str, Any]:
@@ -71,7 +70,7 @@ class Pane:
         return _pairs(write_changes(self.options, self.usual), OF_PANE, self.prefix)
 
     def hidden_pairs(self) -> Pairs:
-        """What the form has no control for, and has to pass on."""
+        """What the form has no control for and passes on."""
         pairs = self.own_pairs() + ([] if self.prefix else self.shared_pairs())
         known = CONTROLS | {"offset"}  # another question begins on the first page
         return [pair for pair in pairs if pair[0].removeprefix(self.prefix) not in known]
@@ -94,7 +93,7 @@ def read_pane(params: QueryParams, usual: SearchOptions, name: str = "A") -> Pan
 def _weights(
     params: QueryParams, prefix: str, changes: dict[str, Any], usual: SearchOptions
 ) -> dict[str, Any]:
-    """What the choice of weights and its sliders stand for."""
+    """The options that the choice of weights and its sliders mean."""
     by_type = "per_type_weights" in changes
     choice = params.get(f"{prefix}weighting") or ("" if by_type else _weighting(usual))
     if choice not in {OWN, BY_TYPE, DEFAULT, ""}:
@@ -118,7 +117,7 @@ def _weighting(options: SearchOptions) -> str:
 
 
 def _texts(params: QueryParams, names: Iterable[str], prefix: str = "") -> dict[str, Any]:
-    """The options in an address; an empty one is not given, as a form sends it."""
+    """The options in an address; an empty one, as forms send it, counts as not given."""
     found: dict[str, Any] = {}
     for one in (SEARCH_OPTIONS[name] for name in names):
         for word in (one.name, *one.aliases):

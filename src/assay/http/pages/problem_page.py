@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from assay.http.edge.exchange import Exchange
 
 HTML = "text/html; charset=utf-8"
-_MACHINES = ("/v1/", "/api/", "/metrics", "/healthz", "/readyz", "/openapi.json")
+_FOR_PROGRAMS = ("/v1/", "/api/", "/metrics", "/healthz", "/readyz", "/openapi.json")
 
 
 def answer(problem: Problem, exchange: Exchange) -> tuple[bytes, str]:
-    """The body and its kind: a page for a browser, JSON for everybody else."""
+    """The body and its media type: a page for a browser, JSON for programs."""
     if not _for_a_person(exchange):
         return problem.body(exchange.request_id), MEDIA_TYPE
     part = exchange.headers.get(b"hx-request") == b"true"
@@ -35,7 +35,7 @@ def answer(problem: Problem, exchange: Exchange) -> tuple[bytes, str]:
 
 def _for_a_person(exchange: Exchange) -> bool:
     path: str = exchange.scope["path"]
-    if path.startswith(_MACHINES):
+    if path.startswith(_FOR_PROGRAMS):
         return False
     accepted = exchange.headers.get(b"accept", b"").lower()
     return b"text/html" in accepted or exchange.headers.get(b"hx-request") == b"true"

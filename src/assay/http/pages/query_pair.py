@@ -17,9 +17,10 @@ GAP = 70
 
 @dataclass(frozen=True, slots=True)
 class RankedLine:
-    """One result of one side; ``grade`` is None where nobody judged it.
+    """One result of one side.
 
-    ``other`` is its rank on the other side, None where it is not there.
+    ``grade`` is None if nobody judged it; ``other`` is its rank on the other side, None if it is
+    not there.
     """
 
     rank: int
@@ -40,7 +41,7 @@ def ranked_lines(
 
 
 def slope_chart(left: Sequence[RankedLine], right: Sequence[RankedLine]) -> Markup:
-    """A line from each result of a to the same one of b; what left or came ends on the way."""
+    """A line from each result of A to the same one of B; it stops short for what left or came."""
     height = ROW * max(len(left), len(right), 1)
     parts = [
         f'<svg class="slopes" viewBox="0 0 {GAP} {height}" width="{GAP}" height="{height}" '
@@ -73,7 +74,7 @@ def explanation(pair: QueryPair) -> str:
         if grade > 0 and rank <= len(outcome.results)
     }
     if not relevant:
-        return "neither run found anything that was judged relevant"
+        return "neither run found anything relevant"
     beyond = 1 + max(len(pair.a.results), len(pair.b.results))
     name = max(
         sorted(relevant),
@@ -83,12 +84,12 @@ def explanation(pair: QueryPair) -> str:
         ),
     )
     if before.get(name) == after.get(name):
-        return "the relevant results stand where they stood"
-    said = (
+        return "the relevant results have not moved"
+    move = (
         f"{name} (grade {relevant[name]}) went from {_rank(before, name)} to {_rank(after, name)}"
     )
     moves = _component_moves(_find(pair.a, name), _find(pair.b, name))
-    return f"{said}; {', '.join(moves)}" if moves else said
+    return f"{move}; {', '.join(moves)}" if moves else move
 
 
 def _component_moves(a: RankedResult | None, b: RankedResult | None) -> list[str]:

@@ -1,7 +1,7 @@
-"""What did one run come to, for which queries, and where did it lose what it should have found?
+"""What did one run score, on which queries, and where did it lose relevant documents?
 
-The page itself shows what was stored with the run; what has to be computed (queries, components,
-stages) is fetched by the page and kept.
+The page itself shows what was stored with the run; it then fetches what has to be computed
+(queries, components, stages), which is cached.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
 
 @router.get("/runs/{ref}/queries")
 async def queries_part(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
-    """The queries, worst first, with what they look like on the whole."""
+    """The queries, worst first, with charts over all of them."""
     number = page_number(request.query_params.get("page"))
     text = request.query_params.get("text", "").strip()
 
@@ -102,7 +102,7 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
 async def one_query(
     ref: str, query: str, request: Request, service: ServiceOf, caller: Reader
 ) -> Response:
-    """One query: what came back, and what should have."""
+    """One query: what came back, and what was expected."""
 
     def work() -> dict[str, Any]:
         viewer = viewer_of(request, service, caller)
@@ -173,7 +173,7 @@ def _distribution(found: QueryScores) -> Markup:
         if value is not None:
             counts[min(BINS - 1, int(value * BINS))] += 1
     return histogram(
-        [HistogramBar(f"{at / BINS:.1f}", count) for at, count in enumerate(counts)],
+        [HistogramBar(f"{bin_ / BINS:.1f}", count) for bin_, count in enumerate(counts)],
         name=f"queries by {found.primary}",
     )
 
@@ -181,6 +181,6 @@ def _distribution(found: QueryScores) -> Markup:
 def _small(info: RunInfo) -> list[str]:
     if 0 < info.queries < SMALL_N:
         return [
-            f"UNDERPOWERED: {counted(info.queries, 'query')} can tell little; see the intervals"
+            f"UNDERPOWERED: {counted(info.queries, 'query')} cannot show much; see the intervals"
         ]
     return []

@@ -1,4 +1,4 @@
-"""Which two runs should be looked at, when the address does not say?"""
+"""Which two runs should be compared, if the address does not say?"""
 
 from __future__ import annotations
 

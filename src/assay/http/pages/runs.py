@@ -1,4 +1,4 @@
-"""Which runs are there, how do they compare at a glance, and where did a measure change?"""
+"""Which runs are there, what did they score, and how did a measure change over time?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = {measure.key: str(measure) for measure in runs.headline_measures()}
 HEADLINES = tuple(NAMES)
 TREND = 100
 SMALL_N = 25
-"""Below this many queries a mean says little; such runs carry a badge."""
+"""With fewer queries a mean says little; such runs get a badge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Row:
 
     @property
     def underpowered(self) -> bool:
-        """Whether so few queries can tell little."""
+        """Whether it has too few queries to tell much."""
         return 0 < self.info.queries < SMALL_N
 
 
@@ -62,7 +62,7 @@ class RunFilters:
     threshold: str
 
     def params(self) -> list[tuple[str, str]]:
-        """What stands in the address."""
+        """The parameters of an address."""
         usual = "" if self.measure == HEADLINES[0] else self.measure
         return [
             ("suite", self.suite),
@@ -102,7 +102,7 @@ async def runs_page(request: Request, service: ServiceOf, caller: Reader) -> Res
 
 @router.post("/ui/tag")
 async def tag(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
-    """Give a run a name, such as baseline; or take a name away."""
+    """Add a tag to a run, such as baseline, or remove one."""
     del caller
     fields = await form_of(request)
     ref, name = fields.get("run", ""), fields.get("tag", "").strip()
@@ -153,7 +153,7 @@ def _headline(metrics: Mapping[str, Any], details: Mapping[str, Any], name: str)
 
 
 def _trend(newest_first: Sequence[RunInfo], chosen: RunFilters) -> Any:
-    """Values over time; a break is marked where the test set or the chunker is another."""
+    """Values over time; the line breaks where the test set or the chunker changed."""
     points: list[TrendPoint] = []
     before: RunInfo | None = None
     for info in runs.oldest_first(newest_first):

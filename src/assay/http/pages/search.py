@@ -66,7 +66,7 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
     query, two = params.get("q", "").strip(), params.get("two") == "on"
     panes = [read_pane(params, searcher.defaults, name) for name in ("A", "B")[: 2 if two else 1]]
     results = await _results(request, service, query, panes) if query else []
-    place = address(
+    link = address(
         "/search",
         [
             ("q", query),
@@ -87,7 +87,7 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         section=next(iter(panes[0].options.filters.section_label), ""),
         panes=panes,
         results=results,
-        place=place,
+        link=link,
         components=searcher.components,
         known=_known(searcher),
         examples=EXAMPLES,
@@ -96,7 +96,7 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         part=is_htmx(request),
     )
     if is_htmx(request):
-        shown.headers["hx-push-url"] = place
+        shown.headers["hx-push-url"] = link
     return shown
 
 
@@ -108,7 +108,7 @@ async def why(request: Request, service: ServiceOf, caller: Reader) -> Response:
     query = request.query_params.get("q", "").strip()
     document = request.query_params.get("document", "").strip()
     if not query or not document:
-        raise UsageError("why: a question and a document are needed")
+        raise UsageError("why: name a question and a document")
     pane = read_pane(request.query_params, searcher.defaults)
     options_of_caller(service.workspace.settings, pane.changes())
     found = await service.work(lambda: searcher.why(query, document[:200], pane.options))

@@ -1,4 +1,4 @@
-"""How does a browser show who it is? A key is typed once and becomes a session cookie."""
+"""How does a person sign in? A key is typed once and becomes a session cookie."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.http.pages.page import router as new_router
 router = new_router()
 
 _INSIDE = re.compile(r"/[A-Za-z0-9_.~-][^\\\x00-\x1f]*|/")
-"""An address of this service: one slash first, so that it cannot name another host."""
+"""An address of this service: exactly one leading slash, so that it cannot name another host."""
 
 
 @router.get("/")
@@ -36,7 +36,7 @@ async def form(
 
 @router.post("/sign-in")
 async def sign_in(request: Request, service: ServiceOf) -> Response:
-    """Begin a session where the key is valid."""
+    """Begin a session if the key is valid."""
     fields = await form_of(request)
     following = fields.get("next", "/")
     try:
@@ -46,7 +46,7 @@ async def sign_in(request: Request, service: ServiceOf) -> Response:
             request,
             "ui/sign_in.html",
             following=_inside(following),
-            wrong="This key is not valid: it may be mistyped, expired or revoked.",
+            wrong="This key is not valid. It may be mistyped, expired or revoked.",
         )
         shown.status_code = 401
         return shown
@@ -73,7 +73,7 @@ async def sign_out(request: Request, service: ServiceOf) -> Response:
 
 
 def _encrypted(request: Request) -> bool:
-    """Whether the browser came over TLS, also where a proxy in front of us ended that."""
+    """Whether the browser uses TLS, even if a proxy in front of us terminates it."""
     return request.headers.get("origin", "").startswith("https://")
 
 

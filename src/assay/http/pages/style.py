@@ -1,4 +1,4 @@
-"""Which styles do pages have? Those of reports, and on top of them those of the service."""
+"""Which styles do pages have? Those of reports, and those of the service on top."""
 
 from __future__ import annotations
 

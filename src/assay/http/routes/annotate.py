@@ -1,8 +1,7 @@
 """How do annotators work over HTTP, each without seeing the other's grades?
 
-A key that is not an administrator's works under its own name: ``assay keys create ann --scope
-annotate`` makes one for ann. While the service is open to this machine only and there are no keys,
-the name in the request counts.
+A key judges under its own name (``assay keys create ann --scope annotate`` makes one for ann); that
+of an administrator under any. Without keys, on this machine only, the name in the request counts.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ async def list_rounds(service: ServiceOf, caller: Annotator) -> JSONResponse:
 async def next_task(
     round_id: RoundId, annotator: Person, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
-    """The next passage for an annotator, and how far they are."""
+    """The next passage for an annotator, and their progress."""
     _check_person(caller, annotator)
     return await json_response(service, lambda: encode(_desk(service, round_id).turn(annotator)))
 
@@ -70,7 +69,7 @@ async def next_task(
 async def grade(
     round_id: RoundId, body: GradeRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
-    """Enter a grade; it is on the disk when this answers, and sending it again changes nothing."""
+    """Store a grade; sending it again changes nothing."""
     _check_person(caller, body.annotator)
 
     def enter() -> Graded:
@@ -84,7 +83,7 @@ async def grade(
 async def undo(
     round_id: RoundId, body: UndoRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
-    """Take back an annotator's last grade."""
+    """Undo an annotator's last grade."""
     _check_person(caller, body.annotator)
     return await json_response(
         service, lambda: encode(_desk(service, round_id).undo(body.annotator))
@@ -112,7 +111,7 @@ async def disputes(
 async def decide(
     round_id: RoundId, body: DecisionRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
-    """Enter the third person's decision."""
+    """Store the third person's decision."""
     _check_person(caller, body.person)
 
     def enter() -> Decided:
@@ -124,7 +123,7 @@ async def decide(
 
 @router.get("/rounds/{round_id}/agreement", response_model=Json, responses=refusals(404))
 async def agreement(round_id: RoundId, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Kappa, confusion and differences; needs the scope evaluate, since it shows grades."""
+    """Kappa, confusion and differences; since it shows grades, it needs the scope evaluate."""
     del caller
     return await json_response(service, lambda: _desk(service, round_id).report())
 
@@ -134,11 +133,12 @@ def _desk(service: Service, round_id: str) -> Desk:
 
 
 def _check_person(caller: Caller, name: str) -> None:
-    """A key works under its own name; an administrator's under any."""
+    """A key judges under its own name; that of an administrator under any."""
     if caller.who and caller.who != name and "admin" not in caller.scopes:
         raise ProblemError(
             403,
             "forbidden",
             f"this key belongs to {caller.who}, not to {name}",
-            hint=f"assay keys create {name} --scope annotate",
+            hint=f"use the key of {name}; whoever runs the service makes one: "
+            f"assay keys create {name} --scope annotate",
         )

@@ -1,7 +1,7 @@
 """What does the corpus say to a question, and on which chunks does that rest?
 
-Who answers is a setting of the service: a caller who could name an answerer could make the service
-call any address, or any code.
+The answerer is a setting of the service: a caller who could name one could make the service call
+any address, or run any code.
 """
 
 from __future__ import annotations

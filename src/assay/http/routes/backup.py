@@ -1,4 +1,4 @@
-"""How does a copy of the workspace leave the machine?"""
+"""How does a team fetch a backup of the workspace?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = new_router("documents", prefix="/v1")
 
 ARCHIVE: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "A file that assay restore takes",
+        "description": "A file for assay restore",
         "content": {"application/gzip": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -31,9 +31,11 @@ ARCHIVE: dict[int | str, dict[str, Any]] = {
 async def backup(
     service: ServiceOf,
     caller: Admin,
-    vectors: Annotated[Switch, Query(description="Keep vectors, so nothing is encoded.")] = False,
+    vectors: Annotated[
+        Switch, Query(description="Include vectors, so that a restore encodes nothing.")
+    ] = False,
 ) -> StreamingResponse:
-    """A checked copy of the workspace, made while it is in use: one file to keep.
+    """A verified copy of the workspace as one file, made while it is in use.
 
     With PostgreSQL, documents, runs and judgments are on that server and not in the file.
     """

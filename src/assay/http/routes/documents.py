@@ -1,4 +1,4 @@
-"""Which documents are there, how do more come in, and how is the index?"""
+"""Which documents are there, how are they added and deleted, and what is the state of the index?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ router = new_router("documents", prefix="/v1")
 async def ingest(
     body: IngestRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
-    """Store documents and make them searchable; an unchanged one is a no-op."""
+    """Store documents and make them searchable; unchanged ones are left alone."""
     return await _as_job(service, request, "ingest", body.model_dump(), caller.name)
 
 
@@ -51,7 +51,7 @@ async def ingest(
 async def list_documents(
     service: ServiceOf, caller: Reader, limit: Limit = 50, offset: Offset = 0
 ) -> JSONResponse:
-    """Documents by id, with their titles and numbers of chunks."""
+    """Documents by id, with title and number of chunks."""
     del caller
     return await json_response(
         service, lambda: encode(service.workspace.documents(limit=limit, offset=offset))
@@ -89,7 +89,7 @@ async def delete_several(
     responses={**answer_with("The chunks that are known", places=dict[str, Json]), **refusals()},
 )
 async def chunk_places(body: PlacesRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Where chunks stood in their documents as these chunkers cut them, also replaced ones."""
+    """The positions of chunks in their documents, also of chunks that have been replaced."""
     del caller
     versions = frozenset(body.versions)
     places = await service.work(lambda: service.workspace.archived(body.chunk_ids, versions))
@@ -109,7 +109,7 @@ async def present(body: PresentRequest, service: ServiceOf, caller: Reader) -> J
 
 @router.get("/index", response_model=Json, responses=refusals(404))
 async def index_card(service: ServiceOf, caller: Reader) -> JSONResponse:
-    """What the index holds, how fresh it is and which models made it."""
+    """What the index holds, how up to date it is and which models made it."""
     del caller
     card = await service.work(service.workspace.index_card)
     card.pop("home", None)
@@ -134,7 +134,7 @@ async def check_index(service: ServiceOf, caller: Admin) -> JSONResponse:
 async def write_index(
     body: IndexRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
-    """Bring the index up to the store's last change, or write it anew; searches go on."""
+    """Bring the index up to date, or rewrite it; searches go on meanwhile."""
     return await _as_job(service, request, "index", body.model_dump(), caller.name)
 
 
@@ -143,7 +143,7 @@ async def write_index(
     responses={**answer_with("Every known model", models=list[ModelRow]), **refusals()},
 )
 async def models(service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Every model, what it is for and whether it is here."""
+    """Every model, its purpose and whether the service has it."""
     del caller
     rows = await service.work(service.workspace.models)
     public = [replace(row, folder=None) for row in rows]  # callers need no paths of this machine

@@ -73,17 +73,17 @@ async def evaluate(
     service: ServiceOf,
     caller: Evaluator,
 ) -> JSONResponse:
-    """Evaluate an uploaded test set, or a dataset of the service, against the present search.
+    """Evaluate the search on an uploaded test set, or on a dataset of the service.
 
-    What ends within a few seconds is answered at once; the rest is a job (``202`` and
-    ``Location``). ``Prefer: respond-async`` asks for the job at once. The same ``Idempotency-Key``
-    or ``evaluation_id`` with the same body finds the same evaluation again.
+    An evaluation that ends within a few seconds is answered at once; any other is a job (``202``
+    and ``Location``), at once with ``Prefer: respond-async``. The same ``Idempotency-Key`` or
+    ``evaluation_id`` with the same body returns the same evaluation.
     """
     options_of_caller(service.workspace.settings, parameters.changes())
     body = await request.body()
     wanted = await service.work(lambda: evaluation_request(service.workspace, body, parameters))
     key = idempotency_key(request.headers)
-    await service.searcher()  # refused at once where nothing can be searched
+    await service.searcher()  # refused at once if nothing can be searched
     job = await service.work(
         lambda: service.jobs.submit_evaluation(
             wanted.run_id or new_job_id("evaluation"),
@@ -98,7 +98,7 @@ async def evaluate(
 def evaluation_request(
     workspace: Workspace, body: bytes, parameters: EvaluateParameters
 ) -> EvaluationRequest:
-    """What a body and the parameters beside it ask for; parameters win."""
+    """The evaluation that a body and the parameters ask for; parameters take precedence."""
     trigger = _trigger(body)
     if trigger is None:
         request = EvaluationRequest(test_set=testsets.read_upload(body, lenient=True).sound())
@@ -108,7 +108,7 @@ def evaluation_request(
     count = len(request.test_set.queries)
     if count > limits.MAX_UPLOAD_QUERIES:
         raise LimitError(
-            f"{count:,} queries, and {limits.MAX_UPLOAD_QUERIES:,} are allowed",
+            f"{count:,} queries; at most {limits.MAX_UPLOAD_QUERIES:,} are allowed",
             hint="evaluate parts of the test set, or use the command line",
         )
     wanted = replace(
@@ -124,9 +124,9 @@ def evaluation_request(
 
 
 def _trigger(body: bytes) -> Trigger | None:
-    """The request, where it names a dataset; None where it is a test set itself."""
+    """The request if it names a dataset; None if it is a test set itself."""
     if body.lstrip()[:1] != b"{":
-        return None  # YAML, or a list: the reader of test sets has its say
+        return None  # YAML, or a list: a test set
     content = strict_json.values(body, "body")[0][1]
     if "dataset_id" not in content or "test_queries" in content:
         return None

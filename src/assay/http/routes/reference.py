@@ -1,4 +1,4 @@
-"""What can be asked of this service? The OpenAPI document, and a page that shows it offline."""
+"""What does this service offer? The OpenAPI document, and a page that shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which evaluations are there, what came out of them, and which is better?"""
+"""Which runs are there, what did they score, and which is better?"""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ from assay.render.runs import history_json
 router = new_router("runs", prefix="/v1")
 
 Run = Annotated[Ref, Path()]
-Match = Annotated[
-    MatchName, Query(description="By the ids that were judged, by document, or by span.")
-]
+Match = Annotated[MatchName, Query(description="Match by judged id, by document, or by span.")]
 Form = Literal["json", "md", "html", "csv"]
 TYPES: dict[Form, str] = {
     "json": "application/json",
@@ -124,7 +122,7 @@ async def show_run(
     ref: Run,
     service: ServiceOf,
     caller: Reader,
-    suite: Annotated[Id | None, Query(description="Where latest looks.")] = None,
+    suite: Annotated[Id | None, Query(description="The test set that latest refers to.")] = None,
 ) -> JSONResponse:
     """One run and its aggregate."""
     del caller
@@ -146,7 +144,7 @@ async def run_queries(
     caller: Reader,
     limit: Limit = 100,
     offset: Offset = 0,
-    stages: Annotated[Switch, Query(description="What each component found, too.")] = True,
+    stages: Annotated[Switch, Query(description="Include what each component found.")] = True,
     depth: Annotated[
         int | None, Whole, Query(ge=1, le=100_000, description="The first results only.")
     ] = None,
@@ -179,7 +177,7 @@ async def run_queries(
 async def run_query(
     ref: Run, query_id: Id, service: ServiceOf, caller: Reader, match: Match = "exact"
 ) -> JSONResponse:
-    """One query of a run: what was judged, at which rank it was found, and what came back.
+    """One query of a run: its judgments, the rank at which each was found, and the results.
 
     A held-out one is masked unless the key has the scope evaluate; then the look is logged.
     """
@@ -204,10 +202,10 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
 
 @router.get("/runs/{ref}/export", response_model=PushedRun, responses=refusals(404))
 async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """A whole run, in the form that another service takes.
+    """A whole run, in the form that another service accepts.
 
-    A run with held-out queries needs a key with the scope evaluate, and the look is logged; with
-    another key they are masked, and no service takes that.
+    Held-out queries need the scope evaluate, and the look is logged; with another key they are
+    masked, and no service accepts such a run.
     """
     viewer = _viewer(caller, service)
     return await json_response(service, lambda: runs.packed(service.workspace, ref, viewer))
@@ -239,9 +237,13 @@ async def run_scores(
     measures: MeasureParameters,
     statistics: SamplingParameters,
     match: Match = "exact",
-    per_component: Annotated[Switch, Query(description="Every component for itself.")] = False,
-    waterfall: Annotated[Switch, Query(description="Where documents were lost.")] = False,
-    per_query: Annotated[Switch, Query(description="The values of every query.")] = False,
+    per_component: Annotated[
+        Switch, Query(description="Score each component by itself, too.")
+    ] = False,
+    waterfall: Annotated[
+        Switch, Query(description="Say where relevant documents were lost.")
+    ] = False,
+    per_query: Annotated[Switch, Query(description="Include the values of every query.")] = False,
 ) -> JSONResponse:
     """Score a stored run, also under other measures; nothing is searched.
 
@@ -268,7 +270,7 @@ async def run_scores(
 async def rescore(
     ref: Run, body: RescoreBody, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
-    """Score a run again with newer formulas or more measures, and keep the result."""
+    """Score a run again with newer formulas or more measures, and store the result."""
     del caller
 
     def work() -> dict[str, Any]:
@@ -287,7 +289,7 @@ async def report(
     caller: Reader,
     measures: MeasureParameters,
     statistics: SamplingParameters,
-    form: Annotated[Form, Query(alias="format", description="How it is written.")] = "json",
+    form: Annotated[Form, Query(alias="format", description="The form of the report.")] = "json",
     workflow: Annotated[Switch, Query(description="P and R at 1, 3, 5, 10, MAP, nDCG@10.")] = False,
     target: Annotated[
         list[Annotated[str, Query(max_length=100)]],
@@ -313,7 +315,7 @@ async def report(
         if form == "html":
             found = replace(found, run=_viewer(caller, service).seen_run(found.run))
         write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
-        # the page has a style of its own, which the policy of this site would not let it use
+        # a download: our content security policy would block the inline style of the page
         headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}
         return Response(
             write(found), media_type=TYPES[form], headers=headers if form == "html" else None
@@ -342,7 +344,7 @@ async def suite_history(
     part: Annotated[str, Query(max_length=80, description="Runs of this part only.")] = "",
     limit: Limit = 20,
 ) -> JSONResponse:
-    """How the measures of one test set went from run to run, the oldest first."""
+    """The measures of one test set from run to run, oldest first."""
     del caller
 
     def work() -> dict[str, Any]:
@@ -354,7 +356,7 @@ async def suite_history(
 
 @router.delete("/runs/{ref}", responses={**DELETED, **refusals(404)})
 async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONResponse:
-    """Delete a run and everything that is stored of it."""
+    """Delete a run with everything that is stored about it."""
     del caller
     info = await service.work(lambda: runs.delete(service.workspace, ref))
     return JSONResponse({"deleted": info.run_id})
@@ -373,7 +375,7 @@ async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> J
 
 @router.delete("/tags/{tag}", responses={**DELETED, **refusals(404)})
 async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Forget a tag; the run stays."""
+    """Remove a tag; the run stays."""
     del caller
     await service.work(lambda: runs.untag(service.workspace, tag))
     return JSONResponse({"deleted": tag})
@@ -410,8 +412,8 @@ async def ab_test(body: AbBody, service: ServiceOf, caller: Reader) -> JSONRespo
 
 
 @router.post("/gate", response_model=Json, responses=refusals(404, 409))
-async def hold_against(body: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Hold a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
+async def check_gate(body: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Check a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
     del caller
     request = decode(GateRequest, body.model_dump(exclude_none=True))
     return await json_response(service, lambda: gate(service.workspace, request).to_dict())

@@ -1,9 +1,11 @@
 """Which measures are there, and how good are these runs or decisions by them?
 
-Everything is in the request: nothing of the workspace is read or written.
+Everything is in the request; the workspace is neither read nor written.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from fastapi.responses import JSONResponse
 
@@ -115,16 +117,9 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
     return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
 
 
-def _statistics(
-    service: Service, body: SamplingRequest, rows: int, **tests: float | None
-) -> Statistics:
-    """How intervals are drawn; refused where that would take minutes."""
-    statistics = Statistics(
-        confidence=body.confidence,
-        resamples=body.resamples,
-        seed=body.seed,
-        ci_method=body.ci_method,
-        **tests,
-    )
+def _statistics(service: Service, body: SamplingRequest, rows: int, **tests: Any) -> Statistics:
+    """How intervals are drawn; refused if that would take minutes."""
+    drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
+    statistics = Statistics(**drawn, **tests)
     check_drawn(rows, statistics.applied_to(service.settings).resamples)
     return statistics

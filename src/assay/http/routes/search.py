@@ -37,7 +37,7 @@ async def search(
     service.log_query(response)
     body = _body(response) | {"request_id": request.scope["assay.exchange"].request_id}
     stages = (f"{name};dur={value:.2f}" for name, value in response.timings_ms.items())
-    # ten results with their texts: the encoder of pydantic takes a fifth of the time
+    # five times as fast as the standard encoder on ten results with their texts
     return Response(
         to_json(body),
         media_type="application/json",
@@ -69,13 +69,13 @@ async def sections(service: ServiceOf, caller: Reader) -> JSONResponse:
 
 @router.get("/index/freshness", responses={**answers(Freshness), **refusals()})
 async def freshness(service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Whether there are documents, and how many changes of them the index does not have."""
+    """Whether there are documents, and how many of their changes are not indexed yet."""
     del caller
     return await json_response(service, lambda: encode(service.workspace.freshness()))
 
 
 def _body(response: SearchResponse) -> Json:
-    """The answer; markup of tables is made harmless once more on its way out."""
+    """The answer, with its tables sanitised once more."""
     body: Json = encode(response)
     for hit in body["results"]:
         if hit["table_html"]:
@@ -84,11 +84,11 @@ def _body(response: SearchResponse) -> Json:
 
 
 def _same_generation(parameters: SearchParameters, response: SearchResponse) -> None:
-    """Pages of one list must come from one index."""
+    """Refuse a page of a list that began with another generation of the index."""
     if parameters.generation is not None and parameters.generation != response.generation:
         raise ProblemError(
             409,
             "index_moved_on",
-            f"the index is at generation {response.generation} now",
-            hint="begin with the first page again",
+            f"the index is now at generation {response.generation}",
+            hint="start again with the first page",
         )

@@ -1,4 +1,4 @@
-"""Is the service alive, is it ready, and what are its figures?"""
+"""Is the service alive, is it ready, and what does it count?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def readyz(service: ServiceOf) -> JSONResponse:
             503,
             "not_ready",
             "; ".join(f"{name}: {what}" for name, what in wrong.items()),
-            hint="the rest of the service works",
+            hint="everything but search works",
             errors=[Fault(name, what) for name, what in wrong.items()],
             headers={"retry-after": "5"},
         )
@@ -52,7 +52,7 @@ async def readyz(service: ServiceOf) -> JSONResponse:
     },
 )
 async def metrics(service: ServiceOf, caller: Reader) -> Response:
-    """Every figure, in the text form of Prometheus."""
+    """All metrics, in the text format of Prometheus."""
     del caller
     for name, gate in service.gates.items():
         service.metrics.gate(name, gate.active, gate.waiting)

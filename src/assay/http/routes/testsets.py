@@ -1,6 +1,6 @@
-"""Which test sets are there, is this one sound, and how does it change and go elsewhere?
+"""Which test sets are there, is this one sound, how is it split, compared and exported?
 
-A name is looked up among the names that there are and never becomes a path.
+A name is looked up among the known names and never becomes a path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.model.testset_json import to_plain
 
 router = new_router("test sets", prefix="/v1")
 
-HeldOut = Annotated[Switch, Query(description="Show held-out queries, too; the look is logged.")]
+HeldOut = Annotated[Switch, Query(description="Include held-out queries; the look is logged.")]
 Form = Literal["yaml", "json", "trec", "beir", "golden-list", "workflow"]
 
 EXAMPLE = {
@@ -161,8 +161,8 @@ async def split(
 ) -> JSONResponse:
     """Hold out a part of the queries, or write three sets that share no group of queries.
 
-    A set that has a held-out part keeps it: another draw would let what was held out be seen. A set
-    that ships with assay is not split: a changed copy would hide it.
+    A set with a held-out part keeps it: another draw would reveal what was held out. A set that
+    ships with assay is not split: a changed copy would hide it.
     """
     del caller
     done = await service.work(
@@ -203,8 +203,8 @@ async def split(
 async def difference(name: Id, other: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
     """What changed from one test set to another.
 
-    Of a query that either of them holds out it says what kind of thing changed: its words are
-    masked, and one entry stands for all its judgments.
+    For a query that either holds out, only the kind of change is shown: its text is masked, and one
+    entry stands for all its judgments.
     """
     del caller
     found = await service.work(lambda: testsets.diff(service.workspace, name, other))
@@ -216,11 +216,11 @@ async def export(
     name: Id,
     service: ServiceOf,
     caller: Evaluator,
-    form: Annotated[Form, Query(description="Which tool it is for.")] = "yaml",
+    form: Annotated[Form, Query(description="The form to export.")] = "yaml",
 ) -> JSONResponse:
-    """A test set in the form of another tool, and what that form has no place for.
+    """A test set in the form of another tool, and what that form cannot express.
 
-    All of it, so a look at a held-out part is logged.
+    It is exported as a whole, so the look at a held-out part is logged.
     """
     del caller
     exported = await service.work(lambda: testsets.export(service.workspace, name, form))
@@ -230,6 +230,4 @@ async def export(
 def check_may_reveal(caller: Caller) -> None:
     """Refuse to show held-out queries to a key without the scope evaluate."""
     if not caller.may("evaluate"):
-        raise ProblemError(
-            403, "forbidden", "held-out queries are for keys with the scope evaluate"
-        )
+        raise ProblemError(403, "forbidden", "held-out queries need a key with the scope evaluate")

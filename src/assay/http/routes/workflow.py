@@ -1,4 +1,4 @@
-"""The evaluation workflow, step by step: how does a dataset become a saved result?"""
+"""How does a dataset become a saved result, step by step?"""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ async def dataset(
 
 @router.post("/retrieval/batch", responses={**answers(list[workflow.RetrievedQuery]), **refusals()})
 async def batch(body: BatchRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Step 2: search for several queries; none of this reaches the query log."""
+    """Step 2: search for several queries, which are not added to the query log."""
     del caller
-    await service.searcher()  # refused at once where nothing can be searched
+    await service.searcher()  # refused at once if nothing can be searched
     request = decode(workflow.BatchRequest, body.model_dump())
     return JSONResponse(encode(await workflow.retrieve(service.workspace, request)))
 
@@ -115,7 +115,7 @@ async def report(body: ReportRequest, service: ServiceOf, caller: Reader) -> Res
     },
 )
 async def save(body: SaveRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Step 7: keep the result; the same one again changes nothing."""
+    """Step 7: store the result; storing the same one again changes nothing."""
     del caller
     request = decode(workflow.SaveRequest, body.model_dump())
     runs = service.workspace.runs

@@ -11,13 +11,13 @@ from assay.http.wire.base import Id, Plain, Wire
 
 GradeValue = Annotated[
     Annotated[int, Field(ge=0, le=limits.MAX_GOLDEN_GRADE)] | None,
-    Field(description="0 to 3, or null: cannot be judged."),
+    Field(description="0 to 3, or null if it cannot be judged."),
 ]
 Comment = Annotated[str, Field(max_length=limits.MAX_COMMENT_CHARS), Plain]
 
 
 class GradeRequest(Wire):
-    """How an annotator grades one passage."""
+    """An annotator's grade of one passage."""
 
     annotator: Annotated[Id, Field(examples=["ann"])]
     query_id: Id
@@ -27,13 +27,13 @@ class GradeRequest(Wire):
 
 
 class UndoRequest(Wire):
-    """Whose last grade is taken back."""
+    """The annotator whose last grade is undone."""
 
     annotator: Annotated[Id, Field(examples=["ann"])]
 
 
 class DecisionRequest(Wire):
-    """How the third person decides a difference."""
+    """The third person's decision about one passage."""
 
     person: Annotated[Id, Field(examples=["carol"])]
     query_id: Id

@@ -11,7 +11,7 @@ from assay.http.wire.base import Id, Json, Wire
 
 
 class IngestRequest(Wire):
-    """Documents as JSON, in the form of one line of a JSON-lines corpus each."""
+    """Documents as JSON, each in the form of a line of a JSON-lines corpus."""
 
     documents: Annotated[
         list[Annotated[Json, Field(max_length=100)]],
@@ -50,6 +50,6 @@ class PresentRequest(Wire):
 
 
 class IndexRequest(Wire):
-    """What to do with the index: bring it up to date, or write it anew in one piece."""
+    """What to do with the index: bring it up to date, or rewrite it."""
 
     action: Literal["update", "compact", "rebuild"] = "update"

@@ -1,4 +1,4 @@
-"""What does an evaluation take, and what does it answer?"""
+"""What does an evaluation take and answer?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ else:
         evaluation_id=(
             Id | None,
             Field(
-                None, description="Names the evaluation; the same id with another body is refused."
+                None, description="Names the evaluation; the same id with another body is an error."
             ),
         ),
         commit=(
@@ -62,7 +62,7 @@ def request_options(given: EvaluateParameters) -> Json:
 
 
 class RunConfig(SearchConfig):
-    """How the queries of a dataset are searched and scored; reranked as configured by default."""
+    """How the queries of a dataset are searched and scored; by default reranked as configured."""
 
     rerank: bool | None = None
     top_k: Annotated[list[Cutoff], Field(min_length=1, max_length=50)] | None = None
@@ -78,7 +78,7 @@ class Trigger(Wire):
 
 
 class EvaluateAnswer(Answer):
-    """The metrics of an evaluation, and everything that is needed to believe them."""
+    """The metrics of an evaluation, and what they rest on."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -104,7 +104,7 @@ class EvaluateAnswer(Answer):
 
 
 class CrossModeAnswer(Answer):
-    """The same queries on what came from files and on what came live: ``mode=cross-mode``."""
+    """The same queries on recorded and on live documents: ``mode=cross-mode``."""
 
     evaluation_id: str
     modes: dict[str, Json] = Field(description="OFFLINE and LIVE, each as a single evaluation.")

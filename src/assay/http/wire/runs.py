@@ -1,4 +1,4 @@
-"""What do routes about runs take and answer, where that is not a value of ours?"""
+"""What do routes about runs take, and what do they say of one query?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ref = Annotated[
     str,
     Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:#~-]{0,127}$",
-        description="A run: its id or the beginning of it, a tag, a name, latest, latest~1.",
+        description="A run: its id or the beginning of it, a tag, a name, latest or latest~1.",
         examples=["latest"],
     ),
 ]
@@ -33,17 +33,17 @@ class CompareBody(Wire):
 
 
 class AbBody(StatisticsRequest):
-    """Two runs, and how sure one wants to be."""
+    """Two runs, and how the difference is tested."""
 
     a: Ref
     b: Ref
     measures: Measures | None = None
     strict_chunker_version: bool = False
-    by_group: bool = Field(False, description="Draw queries of one group together.")
+    by_group: bool = Field(False, description="Resample queries of one group together.")
 
 
 class GateBody(Wire):
-    """A run held against a baseline."""
+    """A run to check against a baseline."""
 
     baseline: Ref
     current: Ref
@@ -62,7 +62,7 @@ class GateBody(Wire):
 
 
 class PushedRun(Wire):
-    """A whole run, as ``GET /v1/runs/{ref}/export`` answers it."""
+    """A whole run, as ``GET /v1/runs/{ref}/export`` gives it."""
 
     format: Literal["assay-run-1"]
     info: Annotated[Json, Field(max_length=64)]
@@ -71,14 +71,14 @@ class PushedRun(Wire):
 
 
 class RescoreBody(Wire):
-    """Which measures are added to those that the run has."""
+    """The measures to add to those that the run has."""
 
     measures: Measures | None = None
     match: MatchName = "exact"
 
 
 def query_schema() -> Json:
-    """One query of a run: its judgments with ranks, beside everything that is kept of it."""
+    """The schema of one query of a run: its outcome, and its judgments with ranks."""
     outcome = json_schema(QueryOutcome)
     own = {
         "query_text": {"type": "string"},

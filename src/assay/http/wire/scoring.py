@@ -1,4 +1,4 @@
-"""What do scoring, the measures of decisions and the list of measures take and answer?"""
+"""What do scoring and classification take, and what does the list of measures say?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Groups = Annotated[dict[Name, Name], Field(max_length=limits.MAX_UPLOAD_QUERIES)
 
 
 class ScoreRequest(StatisticsRequest):
-    """Judgments, and the runs to hold against them: documents with scores, or best first."""
+    """Judgments, and the runs to score: documents with scores, or documents best first."""
 
     qrels: Annotated[
         dict[Name, Grades],

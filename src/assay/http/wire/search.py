@@ -1,8 +1,9 @@
-"""What does a search take? The parameters of an address, made from the options of a search."""
+"""What does a search take? Its options as parameters of an address."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,36 +19,54 @@ from pydantic_core import PydanticCustomError
 
 from assay.app.search import MODEL_NAME
 from assay.http.wire.base import Json, QueryText
-from assay.options import Option, is_switch, several
+from assay.options import Kind, Maybe, Option, Several, Text, is_switch, several
 from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, SEARCH_OPTIONS
+
+MOST_VALUES, MOST_LETTERS, LONGEST_TEXT = 100, 200, 2_000
+"""Values of one filter, characters of each, and characters of any other text."""
+
+
+def _capped(kind: Kind) -> Kind:
+    """The same kind with a limit to what strangers may send; on this machine there is none."""
+    if isinstance(kind, Several):
+        of = replace(kind.of, most=MOST_LETTERS) if isinstance(kind.of, Text) else kind.of
+        return replace(kind, of=of, most=kind.most or MOST_VALUES)
+    if isinstance(kind, Maybe):
+        return replace(kind, of=_capped(kind.of))
+    if isinstance(kind, Text):
+        return replace(kind, most=kind.most or LONGEST_TEXT)
+    return kind
 
 
 def _read(one: Option, value: Any) -> Any:
     """A parameter of an address, by the rule that holds on every surface."""
-    switch = is_switch(one.kind)
+    form = one.kind.form
     try:
-        if switch and value not in ("true", "false"):
-            raise ValueError(value)
-        if one.name == "reranker" and not MODEL_NAME.fullmatch(value):
-            raise ValueError(value)  # a name, never the path of a folder
+        if is_switch(one.kind):
+            form = "true or false"
+            if value not in ("true", "false"):
+                raise ValueError(value)
+        if one.name == "reranker":
+            form = "the name of a model"  # never the path of a folder
+            if not MODEL_NAME.fullmatch(value):
+                raise ValueError(value)
         return one.kind.read(value) if isinstance(value, str) else one.kind.accept(value)
     except ValueError:
-        form = "true or false" if switch else one.kind.form
         raise PydanticCustomError("not_allowed", "must be {form}", {"form": form}) from None
 
 
 def parameters(options: Iterable[Option]) -> Any:
     """The fields of a model, one for each option."""
     return {
-        one.name: (
+        option.name: (
             Annotated[
-                list[str] if several(one.kind) else str | None,
-                PlainValidator(partial(_read, one)),
-                WithJsonSchema(one.kind.schema()),
+                list[str] if several(option.kind) else str | None,
+                PlainValidator(partial(_read, option)),
+                WithJsonSchema(option.kind.schema()),
             ],
-            Field([] if several(one.kind) else None, description=one.help),
+            Field([] if several(option.kind) else None, description=option.help),
         )
-        for one in options
+        for option in (replace(one, kind=_capped(one.kind)) for one in options)
     }
 
 
@@ -56,7 +75,7 @@ def _named(names: Sequence[str]) -> Any:
 
 
 class Parameters(BaseModel):
-    """Options of a search in an address; what is not given is configured."""
+    """Options of a search in an address; the settings say what is not given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -99,7 +118,7 @@ else:
             Field(
                 None,
                 max_length=64,
-                description="Generation of the first page; refused where the index has moved on.",
+                description="Generation of the first page; refused if the index has changed since.",
             ),
         ),
         **_named(SEARCH_NAMES),

@@ -1,7 +1,7 @@
-"""How does a request name measures, and how sure it wants to be?
+"""How does a request name measures, intervals and tests?
 
-The same words in every body and every address: ``measures`` is a list of texts or one text, and
-each text may hold several measures. What is not given is configured.
+The names are the same in every body and address. ``measures`` is a list of texts or one text, and
+each text may name several measures. The settings say what is not given.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ Measures = Annotated[
 ]
 CiMethod = Literal["bca", "percentile"]
 Alpha = Annotated[float, Field(gt=0, lt=1, description="Level of the tests.", examples=[0.05])]
-Margin = Annotated[float, Field(ge=0, le=1, description="Differences below it do not matter.")]
+Margin = Annotated[float, Field(ge=0, le=1, description="Smaller differences do not matter.")]
 Level = Annotated[float, Field(gt=0, lt=1, description="Level of the intervals.")]
-Resamples = Annotated[int, Field(ge=1, le=MOST_RESAMPLES, description="Of the bootstrap.")]
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Decides every random choice.")]
+Resamples = Annotated[
+    int, Field(ge=1, le=MOST_RESAMPLES, description="Resamples of the bootstrap.")
+]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Seed of every random choice.")]
 
 
 class SamplingRequest(Wire):
@@ -51,7 +53,7 @@ class SamplingRequest(Wire):
 
 
 class StatisticsRequest(SamplingRequest):
-    """How intervals are drawn, and how sure a difference must be."""
+    """How intervals are drawn and differences tested."""
 
     alpha: Alpha | None = None
     margin: Margin | None = None
@@ -61,7 +63,8 @@ def check_drawn(rows: int, resamples: int, most: int = MOST_DRAWN) -> None:
     """Refuse to draw what would take minutes."""
     if rows * resamples > most:
         raise InputError(
-            f"{rows:,} rows with {resamples:,} resamples take too long", hint="lower resamples"
+            f"{rows:,} rows times {resamples:,} resamples take too long",
+            hint="ask for fewer resamples",
         )
 
 
@@ -76,12 +79,14 @@ async def _measures(
 
 
 async def _sampling(
-    confidence: Annotated[float | None, Query(gt=0, lt=1, description="Of the intervals.")] = None,
+    confidence: Annotated[
+        float | None, Query(gt=0, lt=1, description="Level of the intervals.")
+    ] = None,
     resamples: Annotated[
-        int | None, Whole, Query(ge=1, le=MOST_RESAMPLES, description="Of the bootstrap.")
+        int | None, Whole, Query(ge=1, le=MOST_RESAMPLES, description="Resamples of the bootstrap.")
     ] = None,
     seed: Annotated[
-        int | None, Whole, Query(ge=0, le=2**63 - 1, description="Decides every random choice.")
+        int | None, Whole, Query(ge=0, le=2**63 - 1, description="Seed of every random choice.")
     ] = None,
     ci_method: Annotated[CiMethod | None, Query(description="How intervals are computed.")] = None,
 ) -> Statistics:
@@ -89,6 +94,6 @@ async def _sampling(
 
 
 MeasureParameters = Annotated[tuple[str, ...], Depends(_measures)]
-"""The parameters ``measure`` and ``measures`` of an address, together."""
+"""The parameters ``measure`` and ``measures`` of an address, joined."""
 SamplingParameters = Annotated[Statistics, Depends(_sampling)]
-"""The same words as in ``SamplingRequest``, in an address."""
+"""``SamplingRequest`` as parameters of an address."""

@@ -86,7 +86,7 @@ def _targets() -> dict[str, float | None]:
 
 
 class ReportRequest(Wire):
-    """Step 6: everything that steps 4 and 5 answered."""
+    """Step 6: what steps 4 and 5 answered."""
 
     evaluation_id: Id
     dataset_id: Id

@@ -1,7 +1,7 @@
 """What does a query ask for, and which candidates does that boost?"""
 
 from assay.search.boost.apply import Boosted, apply_boosts
-from assay.search.boost.detect import Detected, detect, intent_names
+from assay.search.boost.detect import Detected, check_intent, detect, intent_names
 from assay.search.boost.lexicon import Lexicon, default_lexicon, load_lexicon
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Detected",
     "Lexicon",
     "apply_boosts",
+    "check_intent",
     "default_lexicon",
     "detect",
     "intent_names",

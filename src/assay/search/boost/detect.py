@@ -71,14 +71,19 @@ def intent_names(lexicon: Lexicon) -> tuple[str, ...]:
     return (TABULAR, *lexicon.intents, NO_INTENT)
 
 
+def check_intent(name: str | None, lexicon: Lexicon) -> None:
+    """Refuse a ``query_intent`` that the lexicon does not have."""
+    known = intent_names(lexicon)
+    if name is not None and name not in known:
+        raise UsageError(
+            f"query_intent: there is no intent {name!r:.60}", hint=f"known: {', '.join(known)}"
+        )
+
+
 def _forced(name: str, lexicon: Lexicon) -> tuple[Detected, ...]:
+    check_intent(name, lexicon)
     if name == NO_INTENT:
         return ()
     if name == TABULAR:
         return (Detected(TABLE_RULE, TABULAR, 1.0, table_factor(1.0), ""),)
-    if name not in lexicon.intents:
-        raise UsageError(
-            f"query_intent: there is no intent {name!r:.60}",
-            hint=f"known: {', '.join(intent_names(lexicon))}",
-        )
     return (Detected(INTENT_RULE, name, 1.0, max(1.0, lexicon.intents[name].base), ""),)

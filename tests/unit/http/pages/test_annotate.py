@@ -78,7 +78,7 @@ def test_the_last_grade_is_taken_back(desk: TestClient) -> None:
     body = urlencode({"as": "ann", "undo": "1"})
     answer = desk.post("/ui/annotate/round-1", content=body, headers=FORM)
     assert "0 of 2" in answer.text
-    assert "Taken back" in answer.text
+    assert "Undone" in answer.text
 
 
 @pytest.mark.parametrize(

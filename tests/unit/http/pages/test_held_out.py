@@ -129,7 +129,7 @@ def test_judgments_of_a_held_out_query_are_masked_too(guarded: Guarded, path: st
 
 def test_a_filter_does_not_tell_the_words_either(guarded: Guarded) -> None:
     assert "No query matches" in guarded.text("/runs/held_b/queries?text=headache", "read")
-    assert "No query passes" in guarded.text(f"/compare?{PAIR}&text=headache", "read")
+    assert "No query matches" in guarded.text(f"/compare?{PAIR}&text=headache", "read")
 
 
 def test_a_report_masks_what_the_pages_mask(guarded: Guarded) -> None:
