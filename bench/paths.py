@@ -26,8 +26,15 @@ seen, folder, own = set(), Path(sys.argv[1]), os.sep + "assay" + os.sep
 def note(frame, event, argument):
     if event == "call":
         code = frame.f_code
-        if own in code.co_filename and code.co_name != "<module>" and "src" in code.co_filename:
-            seen.add((code.co_filename, code.co_qualname))
+        key = (code.co_filename, code.co_qualname)
+        if own in key[0] and "src" in key[0] and key not in seen and not importing(frame):
+            seen.add(key)
+def importing(frame):
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 def serve():
     while True:
         if (folder / "reset").exists():

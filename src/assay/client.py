@@ -33,6 +33,7 @@ from assay.app.evaluation import (
     EvaluationRequest,
     EvaluationStep,
     evaluated,
+    refuse_what_stays_here,
     scored_run,
     test_set_body,
     unwatched,
@@ -267,10 +268,13 @@ class Client:
         Intervals are drawn by the settings of whoever asks. A test set that is a file here is
         sent along; any other name is that of a test set of the service.
         """
+        refuse_what_stays_here(request)
         drawn = request.drawn_as(self.settings)
         params = [*as_parameters(drawn.options), *written_options(drawn)]
         if drawn.run_id is not None:
             params.append(("evaluation_id", drawn.run_id))
+        if drawn.commit_hash:
+            params.append(("commit", drawn.commit_hash))
         headers = {
             "Idempotency-Key": secrets.token_hex(16),  # asking again starts nothing twice
             "Prefer": "respond-async",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import httpx2 as httpx
 import pytest
 
 from assay.app.evaluation import EvaluationRequest, EvaluationStep
+from assay.app.runs import view_of
 from assay.cli.main import run
 from assay.client import Client, ServiceError
 from assay.errors import UnreachableError, UsageError
@@ -61,6 +63,38 @@ def test_search_evaluate_gate_and_carry(service: ServiceProcess) -> None:
         assert client.runs.runs(RunFilter(suite="small")).runs == (info,)
         assert client.runs.runs(RunFilter(config_hash=info.config_hash)).total == 1
         assert client.runs.runs(RunFilter(config_hash="0" * 64)).total == 0
+
+
+def test_an_evaluation_is_sent_whole_and_read_without_lists(
+    service: ServiceProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = replace(request("client_2", depth=9), tags=("one", "two"), commit_hash="c0ffee")
+    asked: list[Any] = []
+    with Client(service.address) as client:
+        call = client.call
+
+        def noted(method: str, path: str, **more: Any) -> dict[str, Any]:
+            asked.append((path, more))
+            return call(method, path, **more)
+
+        monkeypatch.setattr(client, "call", noted)
+        (made,) = client.evaluate(wanted).runs
+        assert (made.info.commit_hash, made.info.tags) == ("c0ffee", ("one", "two"))
+        pages = [more["params"] for path, more in asked if path.endswith("/queries")]
+        assert [page["stages"] for page in pages] == ["false"]
+        shown = view_of(
+            client, made.info, made.result, wanted.scoring(client.settings),
+            per_component=True, waterfall=True,
+        )  # fmt: skip
+        assert shown.components is not None
+        assert shown.components.to_dict()
+        here: list[dict[str, Any]] = [
+            {"retriever": "a:b"}, {"run_file": "x"}, {"resume": "x"}, {"mapping": tmp_path},
+            {"purpose": "tuning"},
+        ]  # fmt: skip
+        for only in here:
+            with pytest.raises(UsageError, match=f"{next(iter(only))}: a service cannot"):
+                client.evaluate(replace(wanted, **only))
 
 
 def test_a_refusal_is_an_error_with_its_request(service: ServiceProcess) -> None:

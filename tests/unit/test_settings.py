@@ -191,9 +191,9 @@ def test_every_value_has_the_type_of_its_field(tmp_path: Path) -> None:
     assert (config.dense_model, config.lexicon, config.server, config.api_key) == (None,) * 4
     assert config.models == tmp_path / "here"
     assert config.search.rerank_timeout_ms is None
-    assert (
-        in_folder(tmp_path, env={"ASSAY_RERANK_TIMEOUT_MS": "0"}).search.rerank_timeout_ms is None
-    )
+    for zero in ("0", "0.0"):  # as older versions wrote and showed it
+        older = in_folder(tmp_path, env={"ASSAY_RERANK_TIMEOUT_MS": zero})
+        assert older.search.rerank_timeout_ms is None
 
 
 def test_options_of_a_search_are_settings_under_the_same_names(tmp_path: Path) -> None:

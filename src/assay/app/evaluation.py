@@ -9,9 +9,10 @@ outcomes are committed as they come, and an evaluation that was cut short goes o
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -19,8 +20,9 @@ from assay import limits
 from assay.app import engine
 from assay.app.search import incomplete
 from assay.app.statistics import SAMPLING, Statistics, as_set
-from assay.errors import ConflictError, UnknownRunError, UsageError
-from assay.model.codec import as_json
+from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
+from assay.model.codec import as_json, decode, encode
+from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName
 from assay.model.testset import GoldenQuery, TestSet
 from assay.options import (
@@ -34,7 +36,7 @@ from assay.options import (
     option,
     options_of,
 )
-from assay.search.request import address_pairs, configuration_name
+from assay.search.request import address_pairs, changed, configuration_name
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -51,8 +53,21 @@ MODES = ("as-written", "overall", "patient", "clinician", CROSS_MODE)
 KEPT, MAX_ERRORS = 100, 10
 COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 COMMIT_SECONDS = 2.0
+COMMIT_FORM = re.compile(r"[0-9A-Za-z._-]{0,64}")
 _HERE_ONLY = as_json(None)
 """What only a caller on this machine may say: it names files or code, so no JSON holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printable(Text):
+    """Text that a terminal shows as it is: no control codes, nothing that turns its direction."""
+
+    def read(self, text: str) -> str:
+        """The text without blanks around it."""
+        found = Text.read(self, text)
+        if not found.isprintable():
+            raise ValueError(text)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +118,12 @@ class EvaluationRequest:
         Whole(1, limits.MAX_RESULTS), KEPT, "Results kept of each query.", name="keep"
     )
     name: str = option(
-        Text(r"[^\x00-\x1f\x7f]{1,200}", "up to 200 printable characters"),
+        Printable(form="up to 200 printable characters", most=200),
         "",
         "A name to find the run by; a tag is unique, a name is not.",
     )
     tags: tuple[str, ...] = option(
-        Several(Text(r"[^\x00-\x1f\x7f]{1,100}", "a tag")),
+        Several(Text(ID_FORM.pattern, "a tag: letters, digits or . _ : # -, up to 128")),
         (),
         "Tag the run, as in baseline.",
         name="tag",
@@ -127,7 +142,7 @@ class EvaluationRequest:
     retriever: str | None = field(default=None, metadata=_HERE_ONLY)
     mapping: Path | None = field(default=None, metadata=_HERE_ONLY)
     run_file: str | None = field(default=None, metadata=_HERE_ONLY)
-    commit_hash: str = field(default="", metadata=_HERE_ONLY)
+    commit_hash: str = ""
     purpose: str = field(default="evaluation", metadata=_HERE_ONLY)
 
     def __post_init__(self) -> None:
@@ -137,6 +152,8 @@ class EvaluationRequest:
                 object.__setattr__(self, rule.attribute, rule.accept(value))
         for name in self.options:
             configuration_name(name)
+        if not COMMIT_FORM.fullmatch(self.commit_hash):
+            raise UsageError(f"{self.commit_hash!r:.80} is not the hash of a commit")
         if self.test_set is None and not self.test_sets and self.resume is None:
             raise UsageError("no test set is named", hint="--testset NAME; assay testset list")
         if self.retriever is not None and self.run_file is not None:
@@ -162,6 +179,14 @@ class EvaluationRequest:
         """How intervals are drawn."""
         return Statistics(**{name: getattr(self, name) for name in SAMPLING})
 
+    @property
+    def measure_count(self) -> int:
+        """How many measures are computed."""
+        from assay.evaluation.defaults import EVALUATION_MEASURES
+        from assay.measures.parse import parse_measures
+
+        return len(parse_measures(self.measures or EVALUATION_MEASURES))
+
     def scoring(self, settings: Settings) -> ScoringOptions:
         """How outcomes are scored."""
         from assay.evaluation.result import ScoringOptions
@@ -184,9 +209,43 @@ REQUEST_OPTIONS: Mapping[str, Option] = options_of(EvaluationRequest)
 """The options of an evaluation beside those of the search, by the name that every surface uses."""
 
 
+_SENT = frozenset({"test_sets", "run_id"})
+"""What a service is sent although the JSON of a request does not hold it."""
+
+
+def refuse_what_stays_here(request: EvaluationRequest) -> None:
+    """Refuse a request for a service that names files, code or runs of this machine."""
+    for one in fields(EvaluationRequest):
+        here = one.metadata.get("json", "") is None and one.name not in _SENT
+        if here and getattr(request, one.name) != one.default:
+            raise UsageError(
+                f"{one.name}: a service cannot be asked for it",
+                hint="leave it out, or evaluate where the workspace is",
+            )
+
+
 def request_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     """Options by their names, as fields of an ``EvaluationRequest``."""
     return {REQUEST_OPTIONS[name].attribute: value for name, value in values.items()}
+
+
+def same_request(settings: Settings, stored: Mapping[str, Any], request: Mapping[str, Any]) -> bool:
+    """Whether two requests as jobs keep them ask for the same, one maybe of an older version."""
+    try:
+        return _meaning(settings, stored) == _meaning(settings, request)
+    except AssayError:  # it cannot be asked for any longer
+        return False
+
+
+def _meaning(settings: Settings, content: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """What is asked for: what is left out has its default, every option one form."""
+    from assay.evaluation.defaults import EVALUATION_MEASURES
+
+    request = decode(EvaluationRequest, content)
+    if "use_cache" not in content and request.measures == EVALUATION_MEASURES:
+        request = replace(request, measures=None)  # once the usual ones were written down, too
+    options = changed(settings.search, **request.options)
+    return encode(replace(request, options={})), options.identity()
 
 
 def written_options(request: EvaluationRequest) -> list[tuple[str, str]]:
@@ -302,11 +361,11 @@ def evaluate(
 def scored_run(
     assay: Assay, ref: str, request: EvaluationRequest, *, cached: bool = False
 ) -> Recorded:
-    """A stored run as ``evaluate`` gives it, scored as the request says."""
+    """A stored run as ``evaluate`` gives it, without what components found, scored as asked."""
     from assay.evaluation.record import Recorded
     from assay.evaluation.result import result_of
 
-    run = assay.stored_run(ref, stages=True)
+    run = assay.stored_run(ref)
     result = result_of(
         run.test_set,
         run.outcomes,
@@ -323,10 +382,12 @@ def evaluated(assay: Assay, request: EvaluationRequest, made: Sequence[Recorded]
     from assay.evaluation.match import absence
     from assay.model.ranking import Match
 
-    queries = [query for one in made if one.info.ours for query in one.result.test_set.queries]
-    if not queries:
+    ours = [one.result.test_set for one in made if one.info.ours]
+    if not ours:
         return Evaluated(tuple(made))  # of other engines we know nothing
-    absent = absence(queries, assay.present, Match(request.match))
+    queries = [query for test_set in ours for query in test_set.queries]
+    held_out = frozenset().union(*(test_set.held_out_ids for test_set in ours))
+    absent = absence(queries, assay.present, Match(request.match), held_out)
     return Evaluated(tuple(made), tuple(incomplete(assay)), absent)
 
 
@@ -365,10 +426,10 @@ def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
 def commit_hash() -> str:
     """The commit that CI names, else that of the working folder; empty where there is none."""
     for name in COMMIT_VARIABLES:
-        if os.environ.get(name):
-            return os.environ[name][:64]
+        if (found := os.environ.get(name, "")[:64]) and COMMIT_FORM.fullmatch(found):
+            return found
     try:
-        found = subprocess.run(
+        said = subprocess.run(
             ["git", "rev-parse", "HEAD"],  # noqa: S607 - whichever git the caller uses
             capture_output=True,
             text=True,
@@ -377,7 +438,7 @@ def commit_hash() -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return found.stdout.strip() if found.returncode == 0 else ""
+    return said.stdout.strip() if said.returncode == 0 else ""
 
 
 def _system(workspace: Workspace, request: EvaluationRequest) -> System:
@@ -480,8 +541,12 @@ def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPa
         return None
     if known.run_id != run_id:
         return None  # the text is a tag or a name of another run
-    same = (part.test_set.checksum, config_hash(system.config))
-    if (known.test_set_checksum, known.config_hash) != same:
+    config = dict(system.config)
+    hashes = {config_hash(config)}
+    config.pop("mode", None)
+    hashes.add(config_hash(config))  # services once kept the mode in the label only
+    same = (part.test_set.checksum, part.label)
+    if (known.test_set_checksum, known.part) != same or known.config_hash not in hashes:
         raise ConflictError(
             f"the run {run_id} was made with another test set or other options",
             hint="use another id for another evaluation",
@@ -498,7 +563,8 @@ def _resumed(
 
     assert request.resume is not None
     info = workspace.runs.run(request.resume)
-    mode = Mode(info.config.get("mode", Mode.AS_WRITTEN))
+    last = info.part.rpartition(", ")[2]
+    mode = Mode(last) if last in set(Mode) else Mode.AS_WRITTEN
     part = SetPart(
         workspace.runs.test_set(info.run_id), info.part, mode, info.part.startswith("holdout")
     )

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from assay.app import corpus, index
 from assay.app.engine import Progress
-from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.evaluation import EvaluationRequest, evaluate, same_request
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, BusyError
 from assay.index.lock import write_lock
 from assay.model.codec import decode, encode
-from assay.store.jobs import ENDED, ClaimedJob, Job, JobState, JobStore
+from assay.store.jobs import ENDED, ClaimedJob, Job, JobState, JobStore, SameRequest
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -111,6 +111,7 @@ def open_jobs(
         slots=workspace.settings.evaluation_slots,
         log=log,
         ended=ended,
+        same=lambda stored, request: same_request(workspace.settings, stored, request),
     )
 
 
@@ -126,6 +127,7 @@ class Jobs:
         slots: int,
         log: FilteringBoundLogger,
         ended: Callable[[Job], None] = lambda job: None,
+        same: SameRequest | None = None,
     ) -> None:
         self.store = store
         self._perform = perform
@@ -133,6 +135,7 @@ class Jobs:
         self._slots = slots
         self._log = log
         self._ended = ended
+        self._same = same
         self._news = threading.Condition()
         self._closing = False
         self._running: dict[str, Control] = {}
@@ -173,6 +176,7 @@ class Jobs:
             owner=owner,
             idempotency_key=idempotency_key,
             total=len(request.test_set.queries),
+            same=self._same,
         )
 
     def submit(self, job_id: str, kind: str, request: Mapping[str, Any], **more: Any) -> Job:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -230,17 +230,20 @@ def view_of(
     """A run that was scored already, with what its components did where that is asked for."""
     components = fates = None
     look_up = places_lookup(assay, info)
+    outcomes = result.outcomes
+    if (per_component or waterfall) and not component_names(outcomes):  # scored without the lists
+        outcomes = assay.runs.outcomes(info.run_id, stages=True)
     if per_component:
         components = component_report(
             result.test_set,
-            result.outcomes,
+            outcomes,
             scoring,
             fuse_again=fuser_of(info.config) if info.ours else None,
             hybrid=result,
             look_up=look_up,
         )
     if waterfall:
-        fates = find_fates(result.test_set, result.outcomes, present=assay.present, look_up=look_up)
+        fates = find_fates(result.test_set, outcomes, present=assay.present, look_up=look_up)
     return RunView(info, result, components, fates)
 
 
@@ -421,7 +424,7 @@ class OutcomePage:
 
 
 def outcomes(
-    assay: Assay,
+    workspace: Workspace,
     run: str = "latest",
     *,
     limit: int = 100,
@@ -435,12 +438,21 @@ def outcomes(
 
     ``depth`` keeps the first results of each; ``stages`` adds what components found.
     """
-    info = assay.runs.run(run)
-    every = assay.runs.outcomes(info.run_id, stages=stages, depth=depth, queries=queries or None)
-    page = every[offset : offset + limit]
+    store = workspace.runs
+    info = store.run(run)
+    page = store.outcomes(
+        info.run_id,
+        stages=stages,
+        depth=depth,
+        queries=queries or None,
+        limit=limit,
+        offset=offset,
+    )
     quoting = [one.query_id for one in page if masked_outcome(one) != one]
-    hidden = viewer.hidden_in(assay.runs.test_set(info.run_id), quoting) if quoting else frozenset()
-    return OutcomePage(info.run_id, len(every), masked_outcomes(page, hidden, viewer.mask))
+    hidden = viewer.hidden_in(store.test_set(info.run_id), quoting) if quoting else frozenset()
+    answered = store.answered(info.run_id)
+    total = len(answered.intersection(queries) if queries else answered)
+    return OutcomePage(info.run_id, total, masked_outcomes(page, hidden, viewer.mask))
 
 
 def queries_of(assay: Assay, run: str, viewer: Viewer = OWNER) -> TestSet:
@@ -673,6 +685,10 @@ def _left_behind(known: StoredRun, run: StoredRun) -> bool:
 
 def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...]) -> None:
     check_id(info.run_id, "run id")
+    for name in (about.name for about in fields(info)):
+        value = getattr(info, name)
+        if isinstance(value, str) and not value.isprintable():
+            raise InputError(f"{name}: must be printable characters, not {value!r:.80}")
     if info.status not in _ENDED:
         raise InputError(
             f"the run {info.run_id} is {info.status}", hint="push it when it has ended"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_SECTIONS = 30
 """Sections that a hint names."""
+MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
+"""The name of a model, as the catalog or a hub has it; never the path of a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +42,28 @@ def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping
     folder of this machine is refused, whatever lies there.
     """
     from assay.encode.catalog import CARDS
-    from assay.encode.shelf import looks_like_path
 
     name = changes.get("reranker")
-    if name is None or name in CARDS or name == settings.search.reranker:
-        return changes
-    folder = str(name).replace("/", "--")
-    on_shelf = any((root / folder).is_dir() for _, root in engine.model_shelf(settings).places())
-    if not on_shelf and ("/" in name or looks_like_path(name)):
-        known = ", ".join(card.name for card in CARDS.values() if card.role == "reranker")
+    known = name is None or name in CARDS or name == settings.search.reranker
+    if not known and not _names_model(settings, str(name)):
+        rerankers = ", ".join(card.name for card in CARDS.values() if card.role == "reranker")
         raise UsageError(
             f"reranker: {name!r:.80} is not a model of this service",
-            hint=f"known: {known}, and what was pulled with assay models pull",
+            hint=f"known: {rerankers}, and what was pulled with assay models pull",
         )
     return changes
+
+
+def _names_model(settings: Settings, name: str) -> bool:
+    """Whether a name can only mean a model: a word, or ``owner/model`` if it was pulled."""
+    from assay.encode.shelf import looks_like_path
+
+    if not MODEL_NAME.fullmatch(name):
+        return False
+    if "/" not in name:
+        return not looks_like_path(name)
+    folder = name.replace("/", "--")
+    return any((root / folder).is_dir() for _, root in engine.model_shelf(settings).places())
 
 
 def weights_in_force(options: SearchOptions) -> dict[str, float]:

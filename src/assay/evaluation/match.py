@@ -332,11 +332,13 @@ def absence(
     queries: Sequence[GoldenQuery],
     present: Callable[[Collection[str]], Collection[str]],
     rule: Match = Match.EXACT,
+    held_out: Collection[str] = (),
 ) -> str | None:
     """A sentence about relevant ids that the index does not have, which count as not found.
 
     ``present`` returns those of many ids that are in the index. Where results are matched by
-    document, a missing chunk is no loss as long as its document is there.
+    document, a missing chunk is no loss as long as its document is there. Ids that only queries
+    in ``held_out`` judge are counted and not named.
     """
     names = {
         one.id: (one.id,) if rule is Match.EXACT else (one.id, one.doc_id or document_id(one.id))
@@ -348,6 +350,12 @@ def absence(
     gone = sorted(name for name, group in names.items() if not any(one in there for one in group))
     if not gone:
         return None
+    open_ids = {
+        one.id for query in queries if query.query_id not in held_out for one in query.relevant_docs
+    }
+    named = [name for name in gone if name in open_ids]
+    listed = [*named[:SHOWN_IDS], *(["..."] if len(named) > SHOWN_IDS else [])]
+    if hidden := len(gone) - len(named):
+        listed.append(f"{hidden:,} of held-out queries")
     share = share_of(len(gone), len(names), "judged id", "is")
-    more = ", ..." if len(gone) > SHOWN_IDS else ""
-    return f"{share} not in the index and cannot be found: {', '.join(gone[:SHOWN_IDS])}{more}"
+    return f"{share} not in the index and cannot be found: {', '.join(listed)}"

@@ -24,6 +24,7 @@ from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.system import System
+from assay.plural import counted
 
 # called with the queries done, their total, and the outcomes so far
 ReportProgress: TypeAlias = Callable[[int, int, Sequence[QueryOutcome]], None]
@@ -186,9 +187,14 @@ def _execute(
             if len(batch) == BATCH:
                 commit()
         commit()
-    except TooManyErrorsError:
+    except TooManyErrorsError as error:
         commit()
         store.finish(run_id, {}, status=RunStatus.FAILED)
+        if seen[-1].query_id in job.part.test_set.held_out_ids:  # its error may quote the query
+            failed = sum(one.error is not None for one in seen)
+            raise TooManyErrorsError(
+                f"{counted(failed, 'query')} failed", hint=error.hint
+            ) from None
         raise
     except BaseException:  # Ctrl-C, too: what was answered is kept
         commit()

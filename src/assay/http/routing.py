@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Annotated, Any, get_origin
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from assay import strict_json
 from assay.errors import AssayError
@@ -18,20 +20,8 @@ from assay.http.edge.problems import Fault, ProblemError, of_error
 from assay.http.service import Service
 from assay.http.wire.base import ProblemBody
 from assay.model.codec import json_schema
-from assay.options import several
-from assay.search.request import SEARCH_OPTIONS
 
 LARGE_BYTES = 64 << 10
-_SEVERAL = frozenset(
-    {
-        "measure",
-        "measures",
-        "query",
-        "target",
-        *(name for name, one in SEARCH_OPTIONS.items() if several(one.kind)),
-    }
-)
-"""Parameters that may be repeated."""
 
 
 class StrictRequest(Request):
@@ -61,10 +51,11 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the handler of the framework."""
         plain = super().get_route_handler()
+        lists = frozenset(_lists(self.dependant))
 
         async def handler(request: Request) -> Response:
             counts = Counter(name for name, _ in request.query_params.multi_items())
-            twice = [name for name, count in counts.items() if count > 1 and name not in _SEVERAL]
+            twice = [name for name, count in counts.items() if count > 1 and name not in lists]
             if twice:
                 faults = [Fault(f"query.{name}", "given more than once") for name in twice]
                 detail = f"{faults[0].where}: given more than once"
@@ -72,6 +63,19 @@ class StrictRoute(APIRoute):
             return await plain(StrictRequest(request.scope, request.receive))
 
         return handler
+
+
+def _lists(dependant: Dependant) -> Iterator[str]:
+    """The parameters of an address that a route declares as lists, which may be repeated."""
+    for one in dependant.query_params:
+        kind = one.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            every = {about.alias or name: about for name, about in kind.model_fields.items()}
+        else:
+            every = {one.alias: one.field_info}
+        yield from (name for name, about in every.items() if get_origin(about.annotation) is list)
+    for inner in dependant.dependencies:
+        yield from _lists(inner)
 
 
 async def the_service(request: Request) -> Service:

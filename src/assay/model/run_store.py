@@ -89,6 +89,18 @@ class RunLibrary(Protocol):
 class RunStore(RunLibrary, Protocol):
     """Where runs are made. What a method has returned from is on the disk."""
 
+    def outcomes(
+        self,
+        ref: str,
+        *,
+        depth: int | None = None,
+        stages: bool = True,
+        queries: Collection[str] | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> tuple[QueryOutcome, ...]:
+        """The same, or a page of them: no others are read."""
+
     def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
         """Enter a new run with the queries it will be made with; the same id again is refused."""
 

@@ -138,7 +138,7 @@ class SearchOptions:
         changes_results=False,
     )
     rerank_timeout_ms: float | None = option(
-        Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto", "0")),
+        Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto", "0", "0.0")),
         None,
         "Milliseconds that reranking may take; auto is 200 on a GPU and 2000 without.",
         setting=True,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Row, delete, func, insert, null, select, update
 
@@ -23,6 +23,8 @@ from assay.model.moments import now
 from assay.plural import counted
 from assay.store.database import open_database, writing
 from assay.store.schema import jobs
+
+SameRequest: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
 
 
 class JobState(StrEnum):
@@ -90,36 +92,43 @@ class JobStore:
         owner: str,
         idempotency_key: str | None = None,
         total: int = 0,
+        same: SameRequest | None = None,
     ) -> tuple[Job, bool]:
-        """A new job and True; for a repeated request, the existing job and False."""
+        """A new job and True; for a repeated request, the existing job and False.
+
+        ``same`` says whether a stored request that is written otherwise means this one.
+        """
         text = json.dumps(request, sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
         with writing(self._engine) as connection:
             known = _known(connection, job_id, owner, idempotency_key)
-            if known is not None:
-                if known.digest != digest:
-                    raise _other(known.job_id, job_id)
-                return _job(known), False
-            _refuse_too_many(connection)
-            moment = now()
-            connection.execute(
-                insert(jobs),
-                {
-                    "job_id": job_id,
-                    "kind": kind,
-                    "state": JobState.QUEUED.value,
-                    "request": text,
-                    "digest": digest,
-                    "owner": owner,
-                    "idempotency_key": idempotency_key,
-                    "done": 0,
-                    "total": total,
-                    "created_at": moment,
-                    "updated_at": moment,
-                },
-            )
-            _forget_old(connection)
-        return self.get(job_id), True
+            if known is None:
+                _refuse_too_many(connection)
+                moment = now()
+                connection.execute(
+                    insert(jobs),
+                    {
+                        "job_id": job_id,
+                        "kind": kind,
+                        "state": JobState.QUEUED.value,
+                        "request": text,
+                        "digest": digest,
+                        "owner": owner,
+                        "idempotency_key": idempotency_key,
+                        "done": 0,
+                        "total": total,
+                        "created_at": moment,
+                        "updated_at": moment,
+                    },
+                )
+                _forget_old(connection)
+        if known is None:
+            return self.get(job_id), True
+        if known.digest != digest and (
+            same is None or known.kind != kind or not same(json.loads(known.request), request)
+        ):
+            raise _other(known.job_id, job_id)
+        return _job(known), False
 
     def get(self, job_id: str) -> Job:
         """The job with this id."""
@@ -229,8 +238,7 @@ def _known(
     same = jobs.c.job_id == job_id
     if idempotency_key is not None:
         same |= (jobs.c.owner == owner) & (jobs.c.idempotency_key == idempotency_key)
-    shown = (*_SHOWN, jobs.c.digest)
-    return connection.execute(select(*shown).where(same).limit(1)).one_or_none()
+    return connection.execute(select(jobs).where(same).limit(1)).one_or_none()
 
 
 def _other(known: str, asked: str) -> ConflictError:

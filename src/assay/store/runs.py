@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -171,26 +171,31 @@ class SqlRunStore:
         depth: int | None = None,
         stages: bool = True,
         queries: Collection[str] | None = None,
+        limit: int | None = None,
+        offset: int = 0,
     ) -> tuple[QueryOutcome, ...]:
         """The outcome of each query, in the order run; see the protocol for the options."""
         table = eval_query_results
         whole = stages or depth is None or depth > run_rows.HEAD
         columns = (
+            table.c.place,
             table.c.query_id,
             table.c.result_json,
-            table.c.stages_json if stages else null(),
-            table.c.tail_json if whole else null(),
+            table.c.stages_json if stages else null().label("stages_json"),
+            table.c.tail_json if whole else null().label("tail_json"),
         )
-        found: list[QueryOutcome] = []
         with self._engine.connect() as connection:
             run_id = find(connection, ref)
             wanted = select(*columns).where(table.c.run_id == run_id).order_by(table.c.place)
-            for part in _parts(wanted, table.c.query_id, queries):
-                found += [
-                    _outcome(run_id, (query_id, result, staged, tail), depth)
-                    for query_id, result, staged, tail in connection.execute(part)
-                ]
-        return tuple(found)
+            rows: Iterable[Row[Any]]
+            if queries is None:
+                rows = connection.execute(wanted.limit(limit).offset(offset or None))
+            else:
+                parts = _parts(wanted, table.c.query_id, queries)
+                named = [row for part in parts for row in connection.execute(part)]
+                named.sort(key=lambda row: row.place)
+                rows = named[offset : None if limit is None else offset + limit]
+            return tuple(_outcome(run_id, row, depth) for row in rows)
 
     def answered(self, run_id: str) -> frozenset[str]:
         """The queries whose outcomes are stored."""
@@ -291,13 +296,13 @@ def _sealed(text: str | None) -> str | None:
     return None if text is None else sealed(text)
 
 
-def _outcome(
-    run_id: str, row: tuple[str, str, str | None, str | None], depth: int | None
-) -> QueryOutcome:
+def _outcome(run_id: str, row: Row[Any], depth: int | None) -> QueryOutcome:
     try:
-        return run_rows.outcome(*row, depth)
+        return run_rows.outcome(
+            row.query_id, row.result_json, row.stages_json, row.tail_json, depth
+        )
     except UNREADABLE as problem:
-        raise damaged(f"the outcome of {row[0]} in the run {run_id}", problem) from None
+        raise damaged(f"the outcome of {row.query_id} in the run {run_id}", problem) from None
 
 
 def _by_id(connection: Connection, run_id: str) -> RunInfo:

@@ -144,6 +144,11 @@ def _appends_once(store: RunStore, _: Callable[[], RunStore]) -> None:
     changed = replace(PLAIN, latency_ms=99.0)
     assert store.append("run-once", [changed, FAILED]) == 1, "a query's first outcome stays"
     assert store.outcomes("run-once") == (PLAIN, FAILED)
+    assert store.outcomes("run-once", limit=1) == (PLAIN,)
+    assert store.outcomes("run-once", limit=5, offset=1) == (FAILED,)
+    ids = [PLAIN.query_id, FAILED.query_id]
+    assert store.outcomes("run-once", queries=ids) == (PLAIN, FAILED)
+    assert store.outcomes("run-once", queries=ids, limit=1, offset=1) == (FAILED,)
     assert store.append("run-once", []) == 0
     _refuses(ConflictError, lambda: store.begin(contract_run("run-once"), TEST_SET))
 

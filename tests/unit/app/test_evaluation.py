@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 
+from assay import limits
+from assay.app import engine
 from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate, written_options
 from assay.app.jobs import problem_of
+from assay.app.search import options_of_caller
 from assay.app.workflow import SaveRequest, save_evaluation
 from assay.app.workspace import Workspace, open_workspace
-from assay.errors import AssayError, ConflictError, CorruptError, UsageError
+from assay.errors import AssayError, ConflictError, CorruptError, TooManyErrorsError, UsageError
+from assay.evaluation.record import config_hash
 from assay.model.codec import decode, encode
-from assay.model.testset import TestSet
+from assay.model.runs import RunStatus
+from assay.model.testset import GoldenQuery, HeldOut, TestSet
 from assay.testsets.load import parse_test_set
 from tests.unit.http.conftest import (  # noqa: F401 - fixtures
     SETTINGS,
@@ -83,6 +88,9 @@ def test_what_names_files_or_code_is_never_read_from_json() -> None:
         ({"resamples": 0}, "resamples: must be"),
         ({"confidence": 1.0}, "confidence: must be"),
         ({"name": "a\nb"}, "name: must be"),
+        ({"name": "a\u202eb"}, "name: must be"),
+        ({"tags": ("a b",)}, "tag: must be"),
+        ({"commit_hash": "a b"}, "commit"),
         ({"options": {"odd": 1}}, "odd"),
         ({"retriever": "a:b", "run_file": "x"}, "exclude"),
         ({"run_file": "x", "answers": True}, "our own engine"),
@@ -115,6 +123,83 @@ def test_a_run_of_the_same_id_goes_on_and_one_of_another_request_is_refused(
         save_evaluation(workspace.runs, SaveRequest("saved", "small", metrics, 3))
         with pytest.raises(ConflictError):
             evaluate(workspace, replace(request, run_id="saved"))
+
+
+def test_an_unfinished_run_of_a_version_without_modes_in_its_configuration_goes_on(
+    workspace: Workspace,
+) -> None:
+    request = EvaluationRequest(test_set=small_set(), run_id="old", mode="overall")
+
+    def stop(step: EvaluationStep) -> None:
+        if step.done == 2:
+            raise KeyboardInterrupt
+
+    with workspace:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(workspace, request, stop)
+        runs = workspace.runs
+        outcomes, test_set, info = runs.outcomes("old"), runs.test_set("old"), runs.delete("old")
+        config = {name: value for name, value in info.config.items() if name != "mode"}
+        for run_id in ("old", "older"):
+            older = replace(info, run_id=run_id, config=config, config_hash=config_hash(config))
+            runs.begin(older, test_set)
+            runs.append(run_id, outcomes)
+            runs.finish(run_id, {}, status=RunStatus.INTERRUPTED)
+        with pytest.raises(ConflictError):
+            evaluate(workspace, replace(request, mode="as-written"))
+        (made,) = evaluate(workspace, request).runs
+        assert (made.info.run_id, made.reused, made.info.part) == ("old", 2, "overall")
+        asked: list[str] = []
+        _, resumed = (
+            evaluate(workspace, EvaluationRequest(resume="older"), lambda step: asked.append("")),
+            workspace.runs.run("older"),
+        )
+        assert (len(asked), resumed.status) == (1, RunStatus.COMPLETE)
+
+
+def test_an_error_that_ends_a_run_does_not_quote_a_held_out_query(workspace: Workspace) -> None:
+    held = replace(small_set(), held_out=HeldOut(1, ("q1", "q2")))
+    request = EvaluationRequest(
+        test_set=held, retriever=f"{__name__}:quoting", part="holdout", max_errors=1
+    )
+    with workspace, pytest.raises(TooManyErrorsError, match=r"^2 queries failed \(fix") as caught:
+        evaluate(workspace, request)
+    assert "--max-errors" in (caught.value.hint or "")
+
+
+def quoting(query: GoldenQuery) -> list[str]:
+    """A retriever that fails and quotes what it was asked."""
+    raise ValueError(query.query_text)
+
+
+def test_test_sets_of_runs_are_not_kept_forever(workspace: Workspace) -> None:
+    with workspace:
+        for number in range(limits.MAX_CACHED_TEST_SETS + 2):
+            test_set = replace(small_set(), name=f"set{number}")
+            (made,) = evaluate(workspace, EvaluationRequest(test_set=test_set)).runs
+            assert workspace.stored_run(made.info.run_id).test_set == test_set
+        assert len(workspace._test_sets) == limits.MAX_CACHED_TEST_SETS
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "", "a/..", "../x/y", "/etc", "~", "--", "m\n", "here", "owner/here"]
+)
+def test_a_caller_names_no_folder_as_a_model(
+    workspace: Workspace, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = next(root for _, root in engine.model_shelf(workspace.settings).places())
+    for folder in (tmp_path, tmp_path / "owner", root):
+        (folder / "here").mkdir(parents=True)
+    with workspace, pytest.raises(UsageError, match="not a model of this service"):
+        options_of_caller(workspace.settings, {"reranker": name})
+
+
+def test_a_caller_names_a_model_that_was_pulled(workspace: Workspace) -> None:
+    root = next(root for _, root in engine.model_shelf(workspace.settings).places())
+    (root / "some--model").mkdir(parents=True)
+    given = {"reranker": "some/model"}
+    assert options_of_caller(workspace.settings, given) == given
 
 
 def test_an_id_that_is_a_tag_of_another_run_names_a_new_one(workspace: Workspace) -> None:

@@ -11,7 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from assay.http.wire.evaluate import EvaluateAnswer
+from assay.model.testset_json import to_plain
 from assay.store.query_log import QueryLog
+from assay.testsets.load import parse_test_set
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
 from tests.waiting import eventually
@@ -47,6 +49,83 @@ def test_judged_ids_that_are_not_in_the_index_are_named(small: TestClient) -> No
     query = {"query_id": "q", "query_text": "heart", "relevant_docs": [{"doc_id": "x", "grade": 1}]}
     said = evaluated(small, {"name": "t", "version": "v1", "queries": [query]})["warnings"]
     assert "1 of 1 judged id is not in the index and cannot be found: x" in said
+
+
+def test_judged_ids_of_held_out_queries_are_counted_and_not_named(small: TestClient) -> None:
+    queries = [
+        {"query_id": name, "query_text": "heart", "relevant_docs": [{"doc_id": doc, "grade": 1}]}
+        for name, doc in (("q1", "open"), ("q2", "secret"), ("q3", "open"))
+    ]
+    held = {"seed": 1, "query_ids": ["q2", "q3"]}
+    body = {"name": "t", "version": "v1", "queries": queries, "held_out": held}
+    said = evaluated(small, body, part="all", evaluation_id="whole")["warnings"]
+    start = "2 of 2 judged ids are not in the index and cannot be found: "
+    assert f"{start}open, 1 of held-out queries" in said
+    assert "secret" not in small.get("/v1/jobs/whole").text
+
+
+def test_intervals_that_would_take_minutes_are_refused(small: TestClient) -> None:
+    too_many = small.post("/v1/evaluate", json=TEST_SET, params={"resamples": "20001"})
+    assert_problem(too_many, 422)
+    queries = many_queries(2_000)
+    measures = [f"P@{{{','.join(map(str, range(at, at + 20)))}}}" for at in range(1, 81, 20)]
+    slow = small.post(
+        "/v1/evaluate", json=queries, params={"resamples": "20000", "measures": measures}
+    )
+    assert "take too long" in assert_problem(slow, 422)["detail"]
+
+
+def test_lists_are_given_by_repeating_their_name(small: TestClient) -> None:
+    given = {"measures": ["nDCG@3", "MAP"], "measure": ["RR@5 P@2"], "tag": ["a", "b"]}
+    response = small.post("/v1/evaluate", json=TEST_SET, params=given)
+    assert response.status_code == 200, response.text
+    answer = response.json()
+    wanted = {"ndcg_at_3", "mean_average_precision", "mrr_at_5", "precision_at_2"}
+    assert wanted <= set(answer["metrics"]), answer["metrics"]
+    assert small.get(f"/v1/runs/{answer['run_id']}").json()["tags"] == ["a", "b"]
+    twice = small.post("/v1/evaluate?seed=1&seed=2", json=TEST_SET)
+    assert_problem(twice, 422, "repeated_parameter")
+
+
+@pytest.mark.parametrize("odd", ["a\x9b31m", "a\u2028b", "a\u202eb", "a\x1b[31m", "a\u200fb"])
+def test_names_and_tags_hold_nothing_that_a_terminal_obeys(small: TestClient, odd: str) -> None:
+    for name in ("name", "tag"):
+        assert_problem(small.post("/v1/evaluate", json=TEST_SET, params={name: odd}), 422)
+    packed = small.get(f"/v1/runs/{evaluated(small)['run_id']}/export").json()
+    for name in ("name", "engine", "part"):
+        pushed = {**packed, "info": {**packed["info"], "run_id": "odd", name: odd}}
+        assert_problem(small.post("/v1/runs", json=pushed), 422)
+
+
+@pytest.mark.parametrize("trigger", [False, True], ids=["upload", "dataset"])
+def test_a_request_of_an_older_version_is_recognized(
+    make_service: MakeService, home: Path, trigger: bool
+) -> None:
+    service = make_service(home=home)
+    with client_of(service) as client:
+        client.post("/v1/testsets", json=TEST_SET)
+        old = {
+            "test_set": to_plain(parse_test_set(json.dumps(TEST_SET).encode()).sound()),
+            "options": {"rerank": False, "components": "bm25"} if trigger else {},
+            "measures": "Recall@{5,10,20} nDCG@10 MRR",
+            "mode": "as-written",
+            "name": "",
+            "per_query": False,
+        }
+        key = {"Idempotency-Key": "retry-1"}
+        owner = "address testclient"
+        service.jobs.submit(
+            "eval_1", "evaluation", old, owner=owner, idempotency_key=key["Idempotency-Key"]
+        )
+        config = {"search_mode": "bm25"}
+        body = {"dataset_id": "small", "retrieval_config": config} if trigger else TEST_SET
+        again = client.post("/v1/evaluate?evaluation_id=eval_1", json=body)
+        assert again.status_code == 200, again.text
+        by_key = client.post("/v1/evaluate", json=body, headers=key).json()
+        assert by_key["evaluation_id"] == "eval_1"
+        for other in ("depth=7", "measures=MAP", "name=x", "resamples=5"):
+            response = client.post(f"/v1/evaluate?evaluation_id=eval_1&{other}", json=body)
+            assert_problem(response, 409, "conflict")
 
 
 @pytest.mark.req("E10")

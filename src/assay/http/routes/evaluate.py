@@ -26,6 +26,7 @@ from assay.http.wire.evaluate import (
     Trigger,
     request_options,
 )
+from assay.http.wire.statistics import MOST_OF_JOB, check_drawn
 from assay.model.codec import decode
 
 if TYPE_CHECKING:
@@ -110,12 +111,16 @@ def evaluation_request(
             f"{count:,} queries; at most {limits.MAX_UPLOAD_QUERIES:,} are allowed",
             hint="evaluate parts of the test set, or use the command line",
         )
-    return replace(
+    wanted = replace(
         request,
         options={**request.options, **parameters.changes()},
         run_id=parameters.evaluation_id or request.run_id,
+        commit_hash=parameters.commit or "",
         **request_fields(request_options(parameters)),
     )
+    drawn = wanted.drawn_as(workspace.settings)
+    check_drawn(count * drawn.measure_count, drawn.resamples or 0, MOST_OF_JOB)
+    return wanted
 
 
 def _trigger(body: bytes) -> Trigger | None:

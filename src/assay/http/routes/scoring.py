@@ -11,7 +11,6 @@ from fastapi.responses import JSONResponse
 
 from assay.app import scoring
 from assay.app.statistics import Statistics
-from assay.errors import InputError
 from assay.http.routing import Reader, ServiceOf, answer_with, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
@@ -21,12 +20,9 @@ from assay.http.wire.scoring import (
     MeasureRow,
     ScoreRequest,
 )
-from assay.http.wire.statistics import SamplingRequest
+from assay.http.wire.statistics import SamplingRequest, check_drawn
 from assay.render.measures import measures_json
 from assay.render.scores import scores_json
-
-MOST_DRAWN = 300_000_000
-"""Rows times resamples that one core draws in a few seconds."""
 
 router = new_router("measures", prefix="/v1")
 
@@ -125,10 +121,5 @@ def _statistics(service: Service, body: SamplingRequest, rows: int, **tests: Any
     """How intervals are drawn; refused if that would take minutes."""
     drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
     statistics = Statistics(**drawn, **tests)
-    resamples = statistics.applied_to(service.settings).resamples
-    if rows * resamples > MOST_DRAWN:
-        raise InputError(
-            f"{rows:,} rows times {resamples:,} resamples take too long",
-            hint="ask for fewer resamples",
-        )
+    check_drawn(rows, statistics.applied_to(service.settings).resamples)
     return statistics

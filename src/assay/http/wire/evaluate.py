@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field, create_model
 
-from assay.app.evaluation import REQUEST_OPTIONS
+from assay.app.evaluation import COMMIT_FORM, REQUEST_OPTIONS
 from assay.app.workflow import Speaker
-from assay.http.wire.base import Answer, Id, Json, Wire
+from assay.http.wire.base import Answer, Id, Json, Whole, Wire
 from assay.http.wire.search import RetrievalParameters, parameters
+from assay.http.wire.statistics import MOST_RESAMPLES, MeasureList
 from assay.http.wire.workflow import Cutoff, SearchConfig
 
 if TYPE_CHECKING:
@@ -18,8 +19,20 @@ if TYPE_CHECKING:
         """The parameters of ``POST /v1/evaluate``: the options of ``assay eval run``."""
 
         evaluation_id: str | None
+        commit: str | None
+        measure: list[str]
+        measures: list[str]
 
 else:
+    _OPTIONS = {
+        **parameters(REQUEST_OPTIONS.values()),
+        "resamples": (
+            Annotated[int | None, Whole],
+            Field(None, ge=1, le=MOST_RESAMPLES, description=REQUEST_OPTIONS["resamples"].help),
+        ),
+        "measure": (MeasureList, Field([], description=REQUEST_OPTIONS["measures"].help)),
+        "measures": (MeasureList, Field([], description="As measure.")),
+    }
     EvaluateParameters = create_model(
         "EvaluateParameters",
         __base__=RetrievalParameters,
@@ -29,14 +42,23 @@ else:
                 None, description="Names the evaluation; the same id with another body is an error."
             ),
         ),
-        **parameters(REQUEST_OPTIONS.values()),
+        commit=(
+            str | None,
+            Field(
+                None,
+                pattern=f"^{COMMIT_FORM.pattern}$",
+                description="Commit of the code that is evaluated, kept with the run.",
+            ),
+        ),
+        **_OPTIONS,
     )
 
 
 def request_options(given: EvaluateParameters) -> Json:
     """The options of the evaluation that were given, beside those of the search."""
-    values = ((name, getattr(given, name)) for name in REQUEST_OPTIONS)
-    return {name: value for name, value in values if value not in (None, [])}
+    values = {name: getattr(given, name) for name in REQUEST_OPTIONS}
+    values["measures"] = " ".join((*given.measure, *given.measures)) or None
+    return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 class RunConfig(SearchConfig):

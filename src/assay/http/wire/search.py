@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,13 +17,13 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from assay.app.search import MODEL_NAME
 from assay.http.wire.base import Json, QueryText
 from assay.options import Kind, Maybe, Option, Several, Text, is_switch, several
 from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, SEARCH_OPTIONS
 
 MOST_VALUES, MOST_LETTERS, LONGEST_TEXT = 100, 200, 2_000
 """Values of one filter, characters of each, and characters of any other text."""
-MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?")
 
 
 def _capped(kind: Kind) -> Kind:

@@ -13,9 +13,14 @@ from pydantic import BeforeValidator, Field
 
 from assay import limits
 from assay.app.statistics import Statistics
+from assay.errors import InputError
 from assay.http.wire.base import Whole, Wire
 
 MOST_RESAMPLES = 20_000
+MOST_DRAWN = 300_000_000
+"""Rows times resamples: what a few seconds of a core draw."""
+MOST_OF_JOB = 10 * MOST_DRAWN
+"""Queries times measures times resamples of an evaluation, which nobody waits for."""
 
 
 def _listed(value: object) -> object:
@@ -54,11 +59,21 @@ class StatisticsRequest(SamplingRequest):
     margin: Margin | None = None
 
 
+def check_drawn(rows: int, resamples: int, most: int = MOST_DRAWN) -> None:
+    """Refuse to draw what would take minutes."""
+    if rows * resamples > most:
+        raise InputError(
+            f"{rows:,} rows times {resamples:,} resamples take too long",
+            hint="ask for fewer resamples",
+        )
+
+
+MeasureList = Annotated[list[MeasureText], Field(max_length=50)]
+
+
 async def _measures(
-    measure: Annotated[
-        list[MeasureText], Query(max_length=50, description="May be repeated.")
-    ] = [],  # noqa: B006 - the framework copies it
-    measures: Annotated[list[MeasureText], Query(max_length=50, description="As measure.")] = [],  # noqa: B006
+    measure: Annotated[MeasureList, Query(description="May be repeated.")] = [],  # noqa: B006 - the framework copies it
+    measures: Annotated[MeasureList, Query(description="As measure.")] = [],  # noqa: B006
 ) -> tuple[str, ...]:
     return (*measure, *measures)
 

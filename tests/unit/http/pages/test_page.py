@@ -76,6 +76,8 @@ def test_the_first_page_is_search(reading: TestClient) -> None:
         ("/search?q=x&speaker=NOBODY", 400, "PATIENT, CLINICIAN or UNKNOWN"),
         ("/search?q=x&fusion=rrf&fusion_method=rrf", 400, "given twice"),
         ("/search?q=x&reranker=/etc", 400, "not a model of this service"),
+        ("/search?q=x&rerank=on&reranker=..", 400, "not a model of this service"),
+        ("/search?q=x&rerank=on&reranker=.", 400, "not a model of this service"),
         ("/testsets/nothing", 404, "no test set"),
         ("/compare?a=run_a&b=run_b&kind=Triumph", 400, "Triumph"),
         ("/gate?baseline=run_a&current=run_b&limits=much", 400, "is not a limit"),
