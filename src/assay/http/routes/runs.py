@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Response
 from fastapi.responses import JSONResponse
 
-from assay.app import comparison, runs
-from assay.app.gate import GateRequest, gate
+from assay.app import runs
 from assay.app.held_out import Viewer
 from assay.http.edge.auth import Caller
 from assay.http.routing import (
@@ -26,16 +25,13 @@ from assay.http.routing import router as new_router
 from assay.http.service import Service
 from assay.http.wire.base import Id, Json, Limit, Offset, Switch, Whole
 from assay.http.wire.runs import (
-    AbBody,
-    CompareBody,
-    GateBody,
     PushedRun,
     Ref,
     RescoreBody,
     query_schema,
 )
 from assay.http.wire.statistics import MeasureParameters, SamplingParameters
-from assay.model.codec import decode, encode
+from assay.model.codec import encode
 from assay.model.ranking import MatchName
 from assay.model.run_store import RunPage
 from assay.model.runs import RunInfo
@@ -155,7 +151,7 @@ async def run_queries(
     Answers, errors and warnings of held-out queries are masked unless the key has the scope
     evaluate; then the look is logged.
     """
-    viewer = _viewer(caller, service)
+    viewer = viewer_of(caller, service)
     return await json_response(
         service,
         lambda: runs.outcomes(
@@ -181,7 +177,7 @@ async def run_query(
 
     A held-out one is masked unless the key has the scope evaluate; then the look is logged.
     """
-    viewer = _viewer(caller, service)
+    viewer = viewer_of(caller, service)
     return await json_response(
         service,
         lambda: runs.query(service.workspace, ref, query_id, match=match, viewer=viewer).to_dict(),
@@ -194,7 +190,7 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
 
     Held-out queries are masked unless the key has the scope evaluate; then the look is logged.
     """
-    viewer = _viewer(caller, service)
+    viewer = viewer_of(caller, service)
     return await json_response(
         service, lambda: to_plain(runs.queries_of(service.workspace, ref, viewer))
     )
@@ -207,7 +203,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     Held-out queries need the scope evaluate, and the look is logged; with another key they are
     masked, and no service accepts such a run.
     """
-    viewer = _viewer(caller, service)
+    viewer = viewer_of(caller, service)
     return await json_response(service, lambda: runs.packed(service.workspace, ref, viewer))
 
 
@@ -250,7 +246,7 @@ async def run_scores(
     A waterfall names no documents of held-out queries unless the key has the scope evaluate; then
     the look is logged.
     """
-    viewer = _viewer(caller, service)
+    viewer = viewer_of(caller, service)
     return await json_response(
         service,
         lambda: runs.show(
@@ -313,7 +309,7 @@ async def report(
         if form == "json":
             return JSONResponse(found.to_dict())
         if form == "html":
-            found = replace(found, run=_viewer(caller, service).seen_run(found.run))
+            found = replace(found, run=viewer_of(caller, service).seen_run(found.run))
         write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
         # a download: our content security policy would block the inline style of the page
         headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}
@@ -381,44 +377,6 @@ async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     return JSONResponse({"deleted": tag})
 
 
-@router.post("/compare", response_model=Json, responses=refusals(404, 409))
-async def compare(body: CompareBody, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Set two runs of one test set side by side: deltas, and wins and losses per query.
-
-    Held-out queries have no ranks and no note unless the key has the scope evaluate.
-    """
-    request = decode(comparison.CompareRequest, body.model_dump(exclude_none=True))
-
-    def work() -> dict[str, Any]:
-        found = comparison.compare(service.workspace, request, _viewer(caller, service))
-        return found.report.to_dict()
-
-    return await json_response(service, work)
-
-
-@router.post("/ab", response_model=Json, responses=refusals(404, 409))
-async def ab_test(body: AbBody, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Test run b against run a: differences, p-values, intervals, latency, a verdict.
-
-    Held-out queries have no ranks and no note unless the key has the scope evaluate.
-    """
-    request = decode(comparison.AbRequest, body.model_dump(exclude_none=True))
-
-    def work() -> dict[str, Any]:
-        found = comparison.ab(service.workspace, request, _viewer(caller, service))
-        return found.result.to_dict()
-
-    return await json_response(service, work)
-
-
-@router.post("/gate", response_model=Json, responses=refusals(404, 409))
-async def check_gate(body: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Check a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
-    del caller
-    request = decode(GateRequest, body.model_dump(exclude_none=True))
-    return await json_response(service, lambda: gate(service.workspace, request).to_dict())
-
-
-def _viewer(caller: Caller, service: Service) -> Viewer:
+def viewer_of(caller: Caller, service: Service) -> Viewer:
     """A key that may evaluate sees held-out queries, and the look is logged."""
     return Viewer(caller.may("evaluate"), log=service.workspace.runs.log_held_out)
