@@ -55,6 +55,7 @@ CASES: tuple[Entry, ...] = (
         WRONG,
     ),
     refused("weights-missing", over_http, weighted("bm25=1", "bm25,dense"), "weights", BAD),
+    refused("weights-missing/empty", over_http, weighted(""), "query.weights", WRONG),
     refused("weights-0", over_http, weighted("bm25=0"), "weights", BAD),
     refused("weights-negative", over_http, weighted("bm25=-1"), "query.weights", WRONG),
     refused("weights-unknown", over_http, weighted("xyz=1"), "weights", BAD),

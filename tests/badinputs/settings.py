@@ -6,7 +6,7 @@ import io
 import json
 import tarfile
 
-from tests.badinputs.case import Entry, refused
+from tests.badinputs.case import Entry, accepted, refused
 from tests.badinputs.ways import as_backup, as_measures, as_settings
 
 
@@ -29,6 +29,12 @@ CASES: tuple[Entry, ...] = (
     refused("settings-nan", as_settings, "confidence: .nan\n", "assay.yaml:1: "),
     refused("settings-digits", as_settings, "seed: " + "9" * 5000 + "\n", "assay.yaml:1: "),
     refused("settings-list", as_settings, "- seed\n", "assay.yaml:1: "),
+    refused("settings-weights", as_settings, "seed: 1\nweights: dense=1\n", "assay.yaml:2: weights: "),
+    accepted(
+        "settings-no-models", as_settings,
+        "dense_model: none\nsplade_model: none\nweights: bm25=1\n", "bm25=1",
+    ),
+    refused("settings-no-component", as_settings, "components: dense\n", "assay.yaml:1: none of them"),
     refused("settings-bomb", as_settings, "a: &a [1]\nb: *a\n", "assay.yaml:1: "),
     refused("settings-large", as_settings, "#" * 300_000, "assay.yaml is larger than"),
     refused("measure-unknown", as_measures, "nDGC@10", "nDGC@10"),
@@ -46,6 +52,11 @@ CASES: tuple[Entry, ...] = (
         "backup-kinds", as_backup,
         lambda: backup(json.dumps({**FIELDS, "documents": "x", "files": {"assay.db": [0, ""]}}).encode()),
         "its manifest cannot be read",
+    ),
+    refused(
+        "backup-nul", as_backup,
+        lambda: backup(json.dumps({**FIELDS, "files": {"testsets/a\0b": [0, ""]}}).encode()),
+        "names files that no workspace has",
     ),
     refused(
         "backup-dotdot", as_backup,

@@ -125,3 +125,9 @@ def test_the_engine_of_the_how_to_scores_what_the_page_says() -> None:
     hit = sum(any(grades[q.query_id].get(name, 0) > 0 for name in ids) for q in queries)
     assert f"relevant for {hit} of the {len(queries)} queries" in page
     assert f"nDCG@10 is {scores['nDCG@10']:.4f}" in page
+
+
+def test_every_parameter_of_http_has_a_kind() -> None:
+    page = (ROOT / "docs" / "pages" / "reference" / "http.md").read_text(encoding="utf-8")
+    assert "| null |" not in page
+    assert "| `resamples` | integer |" in page

@@ -18,6 +18,7 @@ from assay.errors import ConflictError, MissingFileError, UsageError
 from assay.model.document import check_id
 from assay.search.request import (
     CONFIGURATION_NAMES,
+    EVALUATION_NAMES,
     SEARCH_OPTIONS,
     SearchOptions,
     changed,
@@ -28,7 +29,7 @@ from assay.search.request import (
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 from assay.testsets.write import quoted
 
-SAVED_NAMES = tuple(name for name in CONFIGURATION_NAMES if SEARCH_OPTIONS[name].per_request)
+SAVED_NAMES = (*EVALUATION_NAMES, "query_type", "query_intent")
 """What a configuration is saved with; one that people write may hold more."""
 SUFFIXES = (".yaml", ".yml")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,=/-]*")  # what no reader of YAML takes for structure

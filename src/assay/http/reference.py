@@ -79,13 +79,14 @@ def _parameter(part: dict[str, Any]) -> dict[str, Any]:
     schema = part["schema"]
     kinds = [schema, *schema.get("anyOf", ())]
     words = [word for kind in kinds for word in kind.get("enum", ())]
+    types = [kind["type"] for kind in kinds if kind.get("type", "null") != "null"]
     examples = schema.get("examples") or part.get("examples") or [""]
     return {
         "name": part["name"],
         "place": part["in"],
         "required": part.get("required", False),
         "about": part.get("description") or schema.get("description", ""),
-        "kind": " | ".join(map(str, words)) or kinds[-1].get("type") or kinds[0].get("type", ""),
+        "kind": " | ".join(map(str, words or types)),
         "default": schema.get("default"),
         "example": next(iter(examples)) if isinstance(examples, list) else "",
     }

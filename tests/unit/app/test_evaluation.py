@@ -245,3 +245,22 @@ def test_the_problem_of_a_job_names_no_folder() -> None:
         "status": 500, "code": "corrupt", "detail": "x.npy is damaged", "hint": "rebuild",
     }  # fmt: skip
     assert problem_of(AssayError("no"))["code"] == "internal"
+
+
+@pytest.mark.parametrize("name", ["doc_id", "offset", "k", "speaker", "component_timeout_ms"])
+def test_options_that_a_run_would_ignore_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name}: not part of a configuration"):
+        EvaluationRequest(test_set=small_set(), options={name: 1})
+
+
+def test_measures_on_this_machine_may_be_many() -> None:
+    measures = " ".join(f"Recall@{cutoff}" for cutoff in range(100, 299))
+    assert len(measures) > 2_000
+    assert EvaluationRequest(test_set=small_set(), measures=measures).measures == measures
+
+
+def test_an_intent_that_the_lexicon_lacks_is_refused_before_any_query(workspace: Workspace) -> None:
+    request = EvaluationRequest(test_set=small_set(), options={"query_intent": "phase2"})
+    with workspace, pytest.raises(UsageError, match="there is no intent 'phase2'") as caught:
+        evaluate(workspace, request)
+    assert "eligibility" in (caught.value.hint or "")

@@ -80,7 +80,7 @@ def test_check_of_a_folder(capsys: pytest.CaptureFixture[str], tiny: dict[str, P
 
 def test_check_without_any_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["models", "check"]) == 0
-    assert "no model is here yet" in capsys.readouterr().err
+    assert "there are no models yet" in capsys.readouterr().err
     assert run(["models", "check", "splade-tiny"]) == 1
     assert "not on this machine" in capsys.readouterr().out
 

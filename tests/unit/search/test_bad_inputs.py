@@ -132,6 +132,11 @@ def test_options_that_cannot_be(here: Workspace, options: dict[str, Any]) -> Non
     assert len(caught.value.message) < 250
 
 
+def test_an_unknown_intent_is_refused_where_nothing_is_boosted(here: Workspace) -> None:
+    with pytest.raises(UsageError, match="there is no intent 'phase2'"):
+        here.search("heart", query_intent="phase2", boosts=False)
+
+
 def test_options_given_as_text_are_what_they_say(here: Workspace) -> None:
     plain = SearchOptions(
         fusion_method="rrf",  # type: ignore[arg-type]
