@@ -11,14 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.app.configurations import is_configuration, read_configuration
-from assay.app.evaluation import EvaluationRequest
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
 from assay.app.layout import Layout
 from assay.app.statistics import USUAL, Measures, Statistics, as_text
 from assay.errors import MissingFileError, UsageError
-from assay.evaluation.ab import ABResult
-from assay.evaluation.ab import ab as test_difference
 from assay.evaluation.compare import (
     CompareReport,
     QueryComparison,
@@ -35,6 +31,7 @@ from assay.model.testset import GoldenQuery
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
+    from assay.evaluation.ab import ABResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +103,8 @@ def ab(assay: Assay, request: AbRequest, viewer: Viewer = OWNER) -> AbTest:
     settings = request.statistics.applied_to(assay.settings)
     measures = request.measures or AB_MEASURES
     a, b = _pair(assay, request, measures)
+    from assay.evaluation.ab import ab as test_difference
+
     result = test_difference(
         a,
         b,
@@ -231,6 +230,9 @@ def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool 
 
     ``app.configurations`` says what a configuration is: a file, a saved one, or a line of options.
     """
+    from assay.app.configurations import is_configuration, read_configuration
+    from assay.app.evaluation import EvaluationRequest
+
     if not is_configuration(text):
         return Side(assay.runs.run(text).run_id, text)
     changes = read_configuration(text, Layout(assay.settings.home))

@@ -10,22 +10,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.annotation.overfit import Overfitting, overfitting
 from assay.errors import UsageError
-from assay.evaluation.compare import CompareReport
-from assay.evaluation.gate import GateReport
-from assay.evaluation.outcomes import score_run
-from assay.evaluation.stored_run import StoredRun
-from assay.evaluation.waterfall import Fate, Waterfall
 from assay.model.moments import now
 from assay.model.run_store import HeldOutUse, RunFilter
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import share_of
-from assay.testsets.diff import FieldChange, JudgmentChange, TestSetDiff, diff
 
 if TYPE_CHECKING:
+    from assay.annotation.overfit import Overfitting
     from assay.app.workspace import Workspace
+    from assay.evaluation.compare import CompareReport
+    from assay.evaluation.gate import GateReport
+    from assay.evaluation.stored_run import StoredRun
+    from assay.evaluation.waterfall import Waterfall
+    from assay.testsets.diff import TestSetDiff
 
 MASK = "(held out: ask for it, and the look is logged)"
 MASKED_FIELDS = frozenset({"query_text", "must_contain", "forbidden"})
@@ -119,6 +118,8 @@ def masked_diff(before: TestSet, after: TestSet, words: str = MASK) -> TestSetDi
 
     A query whose judgments changed has one entry for all of them, which says no more than that.
     """
+    from assay.testsets.diff import FieldChange, JudgmentChange, diff
+
     found = diff(before, after)
     hidden = before.held_out_ids | after.held_out_ids
     judgments = (
@@ -153,6 +154,8 @@ def masked_fates(found: Waterfall, hidden: Collection[str], words: str = MASK) -
 
     Nor where they stood: whoever has the rankings could look them up there.
     """
+    from assay.evaluation.waterfall import Fate
+
     return replace(
         found,
         fates=tuple(
@@ -234,6 +237,8 @@ def check_overfitting(
     for side in sides:
         _refuse_shared(first, second, side)
     note_use(workspace, test_set, "overfitting check", f"{before} {after}"[:120])
+    from assay.annotation.overfit import overfitting
+
     return overfitting(values[0], values[1], measure)
 
 
@@ -294,6 +299,8 @@ def _pairs(
 def _values(
     runs: Sequence[StoredRun], queries: Sequence[GoldenQuery], measure: str
 ) -> dict[str, float]:
+    from assay.evaluation.outcomes import score_run
+
     found: dict[str, float] = {}
     for run, served in _serving(runs, queries):
         scored = score_run(run, measure, queries=served).per_query(measure)

@@ -492,7 +492,6 @@ def compare(
     """Show what changed between two runs, query by query."""
     from assay.app import comparison
     from assay.cli.tables import show_tables
-    from assay.render.compare_page import compare_page
     from assay.render.compare_text import (
         compare_csv,
         compare_tables,
@@ -506,6 +505,8 @@ def compare(
         )
     settings, report = assay.settings, compared.report
     if write_report:
+        from assay.render.compare_page import compare_page
+
         page = compare_page(compared.a, compared.b, report)
         pages = {".md": render_report_md(report), ".html": page}
         _write_reports(settings, f"compare-{report.run_a}-{report.run_b}", pages)
@@ -549,7 +550,6 @@ def ab_test(
     """Test two runs or configurations against each other."""
     from assay.app import comparison
     from assay.cli.tables import show_tables
-    from assay.render.compare_page import compare_page
     from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 
     with connected(ctx, **statistics) as assay:
@@ -559,6 +559,8 @@ def ab_test(
         )
     settings, result = assay.settings, test.result
     if write_report:
+        from assay.render.compare_page import compare_page
+
         page = compare_page(test.a, test.b, result.compared, result)
         pages = {".md": ab_markdown(result), ".html": page}
         _write_reports(settings, f"ab-{test.a.name}-{test.b.name}", pages)
