@@ -98,33 +98,15 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(Text):
     """A name as programs have them: letters, digits and _, no digit first."""
-
-    form: str
-    numeric: bool = False
-    hint: str | None = None
 
     def read(self, text: str) -> str:
         """The name without blanks around it."""
-        found = text.strip()
+        found = Text.read(self, text)
         if not found.isidentifier():
             raise ValueError(text)
         return found
-
-    def accept(self, value: object) -> str:
-        """The same for a value."""
-        if not isinstance(value, str):
-            raise ValueError(value)
-        return self.read(value)
-
-    def write(self, value: str) -> str:
-        """The name itself."""
-        return value
-
-    def schema(self) -> dict[str, Any]:
-        """A string; which names there are is known to whoever uses them."""
-        return {"type": "string", "minLength": 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class SearchOptions:
         "Type of the query, instead of the classifier's guess.",
     )
     query_intent: str | None = option(
-        Maybe(Identifier("an intent such as tabular or eligibility, or none"), none=()),
+        Maybe(Identifier(form="an intent such as tabular or eligibility, or none"), none=()),
         None,
         "Intent of the query (tabular, eligibility, ... or none), instead of what it says.",
         aliases=("intent",),

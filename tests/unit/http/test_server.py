@@ -115,6 +115,8 @@ def test_a_crash_loses_no_job(home: Path) -> None:
         process.process.communicate()
     with ServiceProcess(home) as process:
         eventually(lambda: process.client.get(address).json()["state"] == "complete")
+        job = process.client.get(address).json()
+        assert (job["done"], job["total"]) == (400, 400)
 
 
 def test_an_open_public_bind_is_refused(tmp_path: Path) -> None:
