@@ -118,15 +118,19 @@ def per_query_table(scores: Scores) -> Table:
 def run_notes(scores: Scores) -> tuple[str, ...]:
     """What the summary says, and which measures are undefined where."""
     undefined = []
+    partly: dict[tuple[int, str | None], list[str]] = {}
     for measure in scores.measures:
         found = scores.aggregate(measure)
         if found.mean is None:
             undefined.append(f"{measure} is undefined: {found.reason}")
         elif found.undefined:
-            undefined.append(
-                f"{measure} is undefined for {counted(found.undefined, 'query')} ({found.reason}): "
-                "left out of its mean"
-            )
+            partly.setdefault((found.undefined, found.reason), []).append(str(measure))
+    for (count, reason), names in partly.items():
+        verb, means = ("is", "its mean") if len(names) == 1 else ("are", "their means")
+        undefined.append(
+            f"{', '.join(names)} {verb} undefined for {counted(count, 'query')} ({reason}): "
+            f"left out of {means}"
+        )
     return (*scores.summary.notes(), *undefined)
 
 
