@@ -1,6 +1,7 @@
 """Which queries of a test set are run, and with which filters?
 
-A test set with a held-out part is run without it, unless that part is asked for. Modes narrow it
+A test set with a held-out part is run without it, unless that part is asked for. A set that is itself a
+part of another one (train, val, test) keeps that name. Modes narrow it
 further: ``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is
 about the words of one speaker, ``offline`` and ``live`` ask the same questions of what came from
 files and of what came while an interview was going on.
@@ -11,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from assay.errors import UsageError
 from assay.model.document import IngestionMode
-from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
+from assay.model.testset import OVERLAP, GoldenQuery, SpeakerFilter, TestSet
+from assay.testsets.overlap import overlap
 
 Modes = Callable[[Collection[str]], Mapping[str, IngestionMode]]
 
@@ -77,20 +80,36 @@ def part_of(
         if split is Split.ALL or (query.query_id in held) == (split is Split.HOLDOUT)
     ]
     queries = _of_mode(queries, mode, modes_of)
+    label = _label(test_set.part, split, mode)
     if not queries:
-        raise UsageError(f"{test_set.name} has no query for {_label(split, mode)}")
+        raise UsageError(f"{test_set.name} has no query for {label}")
     return SetPart(
-        replace(test_set, queries=tuple(queries)),
-        _label(split, mode),
+        replace(test_set, queries=tuple(queries), provenance=_provenance(test_set)),
+        label,
         mode,
         touches_held_out=any(query.query_id in held for query in queries),
     )
 
 
-def _label(split: Split, mode: Mode) -> str:
-    if mode is Mode.AS_WRITTEN:
-        return split.value
-    return mode.value if split is Split.ALL else f"{split}, {mode}"
+def _label(part: str | None, split: Split, mode: Mode) -> str:
+    """Everything that narrows the queries down, ``all`` where nothing does."""
+    pieces = (
+        part,
+        None if split is Split.ALL else split.value,
+        None if mode is Mode.AS_WRITTEN else mode.value,
+    )
+    return ", ".join(filter(None, pieces)) or Split.ALL.value
+
+
+def _provenance(test_set: TestSet) -> dict[str, Any]:
+    """That of the set, and what of it is on both sides of its held-out split."""
+    found = dict(test_set.provenance)
+    if test_set.held_out is not None:
+        sides = (test_set.evaluation_queries, test_set.held_out_queries)
+        crossing = overlap(*sides, ("evaluation", "held_out")).sentences(documents=False)
+        if crossing:
+            found[OVERLAP] = [*test_set.overlap, *crossing]
+    return found
 
 
 def _of_mode(queries: list[GoldenQuery], mode: Mode, modes_of: Modes | None) -> list[GoldenQuery]:

@@ -126,7 +126,7 @@ class EvaluationResult:
                     f"{share_of(len(ids), len(self.test_set.queries), 'query')} {what}: "
                     f"{', '.join(ids[:SHOWN_IDS])}{more}"
                 )
-        return said
+        return [*said, *self.test_set.overlap]
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready: ``metrics`` and ``per_query_type`` first, then everything else."""
