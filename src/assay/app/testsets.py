@@ -383,9 +383,7 @@ def _split_by_group(test_set: TestSet, folder: Path, seed: int) -> SplitSet:
     return SplitSet(seed, dict(drawn.parts), tuple(written), tuple(notes))
 
 
-def overlap(
-    layout: Layout, names: Sequence[Name], *, paths: bool = False
-) -> tuple[Overlap, ...]:
+def overlap(layout: Layout, names: Sequence[Name], *, paths: bool = False) -> tuple[Overlap, ...]:
     """What each two of several test sets have in common: queries, texts, groups, documents."""
     if len(names) < 2:
         raise UsageError("one test set overlaps with nothing", hint="name two or more")

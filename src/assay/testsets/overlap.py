@@ -76,9 +76,7 @@ def overlap(
     return Overlap(
         *names,
         query_ids=_common(a, b, lambda query: {query.query_id}),
-        texts=tuple(
-            (texts[asked(query)], query.query_id) for query in b if asked(query) in texts
-        ),
+        texts=tuple((texts[asked(query)], query.query_id) for query in b if asked(query) in texts),
         groups=_common(a, b, lambda query: {query.group} if query.group else set()),
         documents=_common(a, b, _documents),
     )

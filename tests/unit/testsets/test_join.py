@@ -71,9 +71,7 @@ def test_a_part_keeps_its_name_and_so_do_several() -> None:
     assert part_of(fifty()).label == "all"
     both = join([val, test])
     assert part_of(both).label == "val:test"
-    assert both.overlap == (
-        "fifty-val and fifty-test: 1 document is relevant in both: d1",
-    )
+    assert both.overlap == ("fifty-val and fifty-test: 1 document is relevant in both: d1",)
     assert part_of(join([val, extras()])).label == "val:all"
 
 
