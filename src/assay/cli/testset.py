@@ -178,7 +178,7 @@ def split(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Hold out some of the queries, stratified by type, groups whole, and record that in the set."""
+    """Hold out some of the queries, stratified by type, in whole groups, and record that."""
     from assay.app import testsets
 
     done = testsets.split(

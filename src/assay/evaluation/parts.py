@@ -1,10 +1,10 @@
 """Which queries of a test set are run, and with which filters?
 
-A test set with a held-out part is run without it, unless that part is asked for. A set that is itself a
-part of another one (train, val, test) keeps that name. Modes narrow it
-further: ``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is
-about the words of one speaker, ``offline`` and ``live`` ask the same questions of what came from
-files and of what came while an interview was going on.
+A test set with a held-out part is run without it, unless that part is asked for. A set that is
+itself a part of another one (train, val, test) keeps that name. Modes narrow it further:
+``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is about the
+words of one speaker, ``offline`` and ``live`` ask the same questions of what came from files and of
+what came while an interview was going on.
 """
 
 from __future__ import annotations

@@ -71,8 +71,9 @@ def score(
     ``match`` says when a result is what was judged; ``ties`` who decides between equal scores (by
     default the id for scores, the engine for lists). ``depth`` keeps the first results of a query
     only, ``score_dtype="float32"`` rounds scores as trec_eval did before version 10,
-    ``extra_columns`` lets a run's lines go on after the tag. ``clusters`` maps queries to groups (a post, an interview) that are resampled together;
-    ``progress`` is called with the bytes read and in all.
+    ``extra_columns`` lets a run's lines go on after the tag. ``clusters`` maps queries to groups (a
+    post, an interview) that are resampled together; ``progress`` is called with the bytes read and
+    in all.
     """
     # readers of files are not needed by those who score stored runs
     from assay.hits.qrels import load_qrels

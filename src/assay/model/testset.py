@@ -14,7 +14,6 @@ from assay.model.answers import Expect
 from assay.model.document import IngestionMode
 from assay.model.judgments import Qrels, Span
 
-
 OVERLAP = "overlap"
 """Where a provenance says what of a set is also elsewhere, in sentences."""
 

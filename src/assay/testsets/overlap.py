@@ -1,8 +1,8 @@
 """What do two sets of queries have in common that should be on one side only?
 
-Figures of a test set are believed because nobody tuned on it. That no longer holds where a query, its
-text, or its group (a post, an interview) is also in the set that was tuned on. A document that answers
-queries of both is worth knowing of and is common: a corpus is searched as a whole.
+Figures of a test set are believed because nobody tuned on it. That no longer holds where a query,
+its text, or its group (a post, an interview) is also in the set that was tuned on. A document that
+answers queries of both is worth knowing of and is common: a corpus is searched as a whole.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which queries are held out, and which belong to training, tuning and testing?
 
-Queries that belong together stay on one side: those of one group (a post, an interview, a topic), and
-those that ask the same. Both draws order what is drawn by a hash of the seed and its name, so that
-neither the order of the file nor the machine matters, and shares are apportioned by largest
+Queries that belong together stay on one side: those of one group (a post, an interview, a topic),
+and those that ask the same. Both draws order what is drawn by a hash of the seed and its name, so
+that neither the order of the file nor the machine matters, and shares are apportioned by largest
 remainder. Where every query stands alone counts are exact: of 20, 15 and 15 queries, 20 % are 4, 3
 and 3. Otherwise they are as close as whole groups allow.
 """

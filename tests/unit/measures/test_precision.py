@@ -1,7 +1,6 @@
 import pytest
 
 import assay
-
 from tests.unit.measures.rankings import value
 
 FOUND = ["uuid-1", "uuid-3", "uuid-5", "uuid-8", "uuid-12"]
