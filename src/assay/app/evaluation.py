@@ -24,7 +24,7 @@ from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName
-from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.options import (
     Choice,
     Maybe,
@@ -97,6 +97,12 @@ class EvaluationRequest:
         Choice(MODES),
         MODES[0],
         "Which queries, with which filters; cross-mode runs OFFLINE and LIVE apart.",
+    )
+    speakers: tuple[SpeakerFilter, ...] = option(
+        Several(Choice(SpeakerFilter)),
+        (),
+        "Only queries with one of these speaker filters.",
+        name="speaker_filter",
     )
     match: MatchName = option(
         Choice(("exact", "chunk", "doc", "span")),
@@ -478,9 +484,12 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
         test_set = joined_test_set(request.test_sets, workspace.layout.test_sets)
     split = None if request.part is None else Split(request.part)
     if request.mode != CROSS_MODE:
-        return [part_of(test_set, split, Mode(request.mode))]
+        return [part_of(test_set, split, Mode(request.mode), speakers=request.speakers)]
     modes_of = workspace.store.inventory.ingestion_modes
-    return [part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)]
+    return [
+        part_of(test_set, split, mode, modes_of=modes_of, speakers=request.speakers)
+        for mode in (Mode.OFFLINE, Mode.LIVE)
+    ]
 
 
 def _size(part: SetPart) -> int:

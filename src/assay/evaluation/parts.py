@@ -62,8 +62,12 @@ def part_of(
     mode: Mode = Mode.AS_WRITTEN,
     *,
     modes_of: Modes | None = None,
+    speakers: Collection[SpeakerFilter] = (),
 ) -> SetPart:
-    """The part of a test set that is meant; None leaves the held-out part out, if there is one."""
+    """The part of a test set that is meant; None leaves the held-out part out, if there is one.
+
+    ``speakers`` keeps the queries with one of these filters, and the filters as they are written.
+    """
     if split is None:
         split = Split.ALL if test_set.held_out is None else Split.EVALUATION
     if split is not Split.ALL and test_set.held_out is None:
@@ -76,21 +80,26 @@ def part_of(
         for query in test_set.queries
         if split is Split.ALL or (query.query_id in held) == (split is Split.HOLDOUT)
     ]
+    if frozenset(speakers) == frozenset(SpeakerFilter):
+        speakers = ()
+    queries = [query for query in queries if not speakers or query.speaker_filter in speakers]
     queries = _of_mode(queries, mode, modes_of)
+    label = _label(split, mode, speakers)
     if not queries:
-        raise UsageError(f"{test_set.name} has no query for {_label(split, mode)}")
+        raise UsageError(f"{test_set.name} has no query for {label}")
     return SetPart(
         replace(test_set, queries=tuple(queries)),
-        _label(split, mode),
+        label,
         mode,
         touches_held_out=any(query.query_id in held for query in queries),
     )
 
 
-def _label(split: Split, mode: Mode) -> str:
-    if mode is Mode.AS_WRITTEN:
-        return split.value
-    return mode.value if split is Split.ALL else f"{split}, {mode}"
+def _label(split: Split, mode: Mode, speakers: Collection[SpeakerFilter]) -> str:
+    whose = " + ".join(one.value.lower() for one in SpeakerFilter if one in speakers)
+    how = "" if mode is Mode.AS_WRITTEN else mode.value
+    side = "" if split is Split.ALL else split.value
+    return ", ".join(filter(None, (side, whose, how))) or Split.ALL.value
 
 
 def _of_mode(queries: list[GoldenQuery], mode: Mode, modes_of: Modes | None) -> list[GoldenQuery]:

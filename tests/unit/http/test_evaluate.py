@@ -257,7 +257,7 @@ def test_a_cancelled_evaluation_goes_on_under_its_id(small: TestClient) -> None:
     eventually(lambda: small.get("/v1/jobs/weekly").json()["done"] > 20)
     small.delete("/v1/jobs/weekly")
     eventually(lambda: small.get("/v1/jobs/weekly").json()["state"] == "cancelled")
-    answered = small.get("/v1/runs/weekly/outcomes").json()["total"]
+    answered = small.get("/v1/runs/weekly/queries").json()["total"]
     assert 0 < answered < 600
     other = small.post("/v1/evaluate?evaluation_id=weekly", json=TEST_SET)
     assert_problem(other, 409, "conflict")
