@@ -42,6 +42,7 @@ from assay.settings import Settings
 if TYPE_CHECKING:
     from assay.app.interface import Assay
     from assay.app.workspace import Workspace
+    from assay.evaluation.cross_mode import ModeDifference
     from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
     from assay.evaluation.result import ScoringOptions
@@ -312,13 +313,22 @@ class Evaluated:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the figures."""
-        return self.unindexed if self.absent is None else (*self.unindexed, self.absent)
+        compared = () if self.difference is None else tuple(self.difference.warnings())
+        return (*compared, *self.unindexed, *(() if self.absent is None else (self.absent,)))
 
     @property
     def modes(self) -> dict[str, Recorded]:
         """The runs of cross-mode by their names; nothing otherwise."""
         names = ("OFFLINE", "LIVE")
         return dict(zip(names, self.runs, strict=True)) if len(self.runs) == len(names) else {}
+
+    @property
+    def difference(self) -> ModeDifference | None:
+        """What came live against what came from files; None but in cross-mode."""
+        from assay.evaluation.cross_mode import mode_difference
+
+        sides = {name: one.result for name, one in self.modes.items()}
+        return mode_difference(sides) if sides else None
 
     @property
     def degraded(self) -> bool:
@@ -331,7 +341,13 @@ class Evaluated:
             results = {
                 name: one.result.to_dict(per_query=per_query) for name, one in self.modes.items()
             }
-            return {"modes": results, "warnings": list(self.warnings)}
+            difference = self.difference
+            assert difference is not None
+            return {
+                "modes": results,
+                "difference": difference.to_dict(),
+                "warnings": list(self.warnings),
+            }
         plain = self.runs[0].result.to_dict(per_query=per_query)
         return {**plain, "warnings": [*plain["warnings"], *self.warnings]}
 

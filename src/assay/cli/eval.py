@@ -210,9 +210,9 @@ def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool
 
     if as_json:
         emit_json(made.to_dict(per_query=per_query))
-    else:
+    elif made.difference is not None:
         results = {name: recorded.result for name, recorded in made.modes.items()}
-        show_tables([report.modes_table(results)], color)
+        show_tables([report.modes_table(results, made.difference)], color)
 
 
 @app.command("list")
