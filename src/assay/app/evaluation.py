@@ -79,6 +79,7 @@ class EvaluationRequest:
     ``options`` are changes of the search by name. ``run_id`` names the new run: where a run of that
     id was begun with the same request, it goes on. Instead of our own search, a ``retriever``
     (``module:function`` or an address with its ``mapping``) or a ``run_file`` may be evaluated.
+    ``uploaded`` says that the test set came with the request: an experiment of the caller.
     """
 
     test_set: TestSet | None = None
@@ -150,6 +151,7 @@ class EvaluationRequest:
     mapping: Path | None = field(default=None, metadata=_HERE_ONLY)
     run_file: str | None = field(default=None, metadata=_HERE_ONLY)
     commit_hash: str = ""
+    uploaded: bool = False
     purpose: str = field(default="evaluation", metadata=_HERE_ONLY)
 
     def __post_init__(self) -> None:
@@ -252,7 +254,7 @@ def _meaning(settings: Settings, content: Mapping[str, Any]) -> tuple[dict[str, 
     if "use_cache" not in content and request.measures == EVALUATION_MEASURES:
         request = replace(request, measures=None)  # once the usual ones were written down, too
     options = changed(settings.search, **request.options)
-    return encode(replace(request, options={})), options.identity()
+    return encode(replace(request, options={}, uploaded=False)), options.identity()
 
 
 def written_options(request: EvaluationRequest) -> list[tuple[str, str]]:
@@ -543,6 +545,7 @@ def _record(
         use_cache=request.use_cache,
         max_errors=request.max_errors,
         commit_hash=request.commit_hash,
+        uploaded=request.uploaded,
         owner=this_process(),
         purpose=request.purpose,
         scoring=request.scoring(workspace.settings),

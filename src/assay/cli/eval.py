@@ -159,7 +159,7 @@ def run(
             views = {"per_component": per_component, "waterfall": waterfall}
             _show_run(assay, request, made, views, as_json=json_output)
         if publish:
-            prometheus.publish(assay.settings, prometheus.figures(assay.runs))
+            prometheus.publish(assay.settings, assay.figures())
     return DEGRADED if made.degraded else 0
 
 
@@ -783,7 +783,7 @@ def publish(
 
     with connected(ctx, metrics_textfile=textfile, pushgateway=pushgateway) as assay:
         assay.require()
-        text = prometheus.figures(assay.runs)
+        text = assay.figures()
     done = prometheus.publish(assay.settings, text)
     if json_output:
         emit_json({"published": done})

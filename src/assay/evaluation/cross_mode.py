@@ -34,7 +34,7 @@ class ModeDifference:
     @property
     def title(self) -> str:
         """The sides in words: ``LIVE - OFFLINE``."""
-        return " - ".join(reversed(self.only))
+        return " - ".join(reversed(tuple(self.only)))
 
     def warnings(self) -> list[str]:
         """Which queries stand on one side only."""

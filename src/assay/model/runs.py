@@ -75,7 +75,7 @@ class RunInfo:
     fingerprint; ``cache_key`` covers configuration, test set and index generation. The checksum is
     that of the queries which were really run (``part`` says which: all, evaluation, holdout,
     patient ...). ``owner`` is the process that makes the run. ``aggregate`` is empty until the run
-    was scored.
+    was scored. ``uploaded`` says that the queries came with the request and are kept nowhere else.
     """
 
     run_id: str
@@ -96,6 +96,7 @@ class RunInfo:
     models: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     commit_hash: str = ""
+    uploaded: bool = False
     finished_at: str | None = None
     tags: tuple[str, ...] = ()
     queries: int = 0

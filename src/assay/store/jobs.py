@@ -94,7 +94,7 @@ class JobStore:
         total: int = 0,
         same: SameRequest | None = None,
     ) -> tuple[Job, bool]:
-        """A job that waits from now on and True; for a repeated request, the existing one and False.
+        """A job that waits from now on and True; for a repeated request, the known one and False.
 
         ``same`` says whether a stored request that is written otherwise means this one.
         """

@@ -259,6 +259,7 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
         "chunker_versions": info.chunker_versions,
         "models": dict(info.models),
         "seed": info.seed,
+        "uploaded": info.uploaded,
     }
     return {
         "run_id": info.run_id,
@@ -319,5 +320,6 @@ def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         finished_at=row.finished_at,
         tags=tags.get(row.run_id, ()),
         queries=row.queries,
+        uploaded=provenance.get("uploaded", False),
         aggregate=unsealed(row.aggregate_json) if row.aggregate_json else {},
     )
