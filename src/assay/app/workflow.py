@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import fmean
 from typing import Any, Literal
@@ -20,9 +20,9 @@ from assay.app import testsets
 from assay.app.evaluation import EvaluationRequest
 from assay.app.held_out import noted
 from assay.app.workspace import Workspace
-from assay.errors import AssayError, ConflictError, InputError
+from assay.errors import AssayError, ConflictError, InputError, UsageError
 from assay.evaluation.defaults import workflow_measures
-from assay.evaluation.parts import part_of
+from assay.evaluation.parts import Mode, part_of
 from assay.evaluation.record import config_hash
 from assay.evaluation.report import Insight
 from assay.evaluation.score import score
@@ -62,6 +62,7 @@ class DatasetQuery:
     query_text: str
     relevant_segment_ids: tuple[str, ...]
     speaker_filter: SpeakerFilter
+    ingestion_mode: IngestionMode | None
     query_type: QueryType | None
     expect: Expect
     grades: Mapping[str, int]
@@ -138,7 +139,11 @@ class RetrievedSegment:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedQuery:
-    """Step 2: what came back for one query; nothing, and the reason in ``error``, if it failed."""
+    """Step 2: what came back for one query; nothing, and the reason in ``error``, if it failed.
+
+    What a degraded answer lacks is in ``component_errors`` and ``reranker_error``, in words in
+    ``warnings``.
+    """
 
     query_id: str
     retrieved_segment_ids: tuple[str, ...] = ()
@@ -147,6 +152,9 @@ class RetrievedQuery:
     component_errors: tuple[str, ...] = ()
     degraded: bool = False
     reranked: bool = False
+    reranker_model: str | None = None
+    reranker_error: str | None = None
+    warnings: tuple[str, ...] = ()
     latency_ms: float = 0.0
     error: str | None = None
 
@@ -232,26 +240,28 @@ def triggered(workspace: Workspace, trigger: Trigger) -> EvaluationRequest:
     """The evaluation that a trigger asks for."""
     config = trigger.retrieval_config
     test_set = testsets.load(workspace.layout, trigger.dataset_id, lenient=True)
-    speakers = frozenset(trigger.speaker_modes or SPEAKERS)
-    overall = speakers == {"ALL"}  # everything, without filters
+    mode, speakers = _asked_of(trigger.speaker_modes or SPEAKERS)
+    try:
+        part_of(test_set, mode=mode, speakers=speakers)
+    except UsageError as problem:  # refused now, and not when the job has its turn
+        raise InputError(problem.message, hint="speaker_modes says which queries") from None
     return EvaluationRequest(
-        test_set=test_set if overall else _of_speakers(test_set, speakers),
-        mode="overall" if overall else "as-written",
+        test_set=test_set,
+        mode=mode.value,
+        speakers=speakers,
         measures=None if config.top_k is None else workflow_measures(config.top_k),
         options=config.options(),
         run_id=trigger.evaluation_id,
     )
 
 
-def _of_speakers(test_set: TestSet, speakers: frozenset[str]) -> TestSet:
-    chosen = tuple(query for query in test_set.queries if query.speaker_filter.value in speakers)
-    if not chosen:
-        raise InputError("the dataset has no query for these speaker_modes")
-    held = test_set.held_out
-    if held is not None:
-        names = {query.query_id for query in chosen}
-        held = replace(held, query_ids=tuple(name for name in held.query_ids if name in names))
-    return replace(test_set, queries=chosen, held_out=held)
+def _asked_of(speaker_modes: Sequence[Speaker]) -> tuple[Mode, tuple[SpeakerFilter, ...]]:
+    """The mode that a trigger means, and whose queries where no mode says it."""
+    modes = tuple(one for one in SpeakerFilter if one.value in speaker_modes)
+    if len(modes) > 1:
+        return Mode.AS_WRITTEN, () if len(modes) == len(SpeakerFilter) else modes
+    (only,) = modes
+    return (Mode.OVERALL if only is SpeakerFilter.ALL else Mode(only.value.lower())), ()
 
 
 # Step 1: the dataset
@@ -280,6 +290,7 @@ def _dataset_query(query: GoldenQuery) -> DatasetQuery:
         query.query_text,
         tuple(judgment.id for judgment in query.relevant_docs if judgment.grade > 0),
         query.speaker_filter,
+        query.ingestion_mode,
         query.query_type,
         query.expect,
         {judgment.id: judgment.grade for judgment in query.relevant_docs},
@@ -314,6 +325,9 @@ def _retrieved(query: BatchQuery, response: SearchResponse) -> RetrievedQuery:
         component_errors=tuple(response.component_errors),
         degraded=response.degraded,
         reranked=response.reranked,
+        reranker_model=response.reranker_model,
+        reranker_error=response.reranker_error,
+        warnings=response.warnings,
         latency_ms=response.timings_ms.get("total", 0.0),
     )
 

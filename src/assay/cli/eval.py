@@ -159,7 +159,7 @@ def run(
             views = {"per_component": per_component, "waterfall": waterfall}
             _show_run(assay, request, made, views, as_json=json_output)
         if publish:
-            prometheus.publish(assay.settings, prometheus.figures(assay.runs))
+            prometheus.publish(assay.settings, assay.figures())
     return DEGRADED if made.degraded else 0
 
 
@@ -210,9 +210,9 @@ def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool
 
     if as_json:
         emit_json(made.to_dict(per_query=per_query))
-    else:
+    elif made.difference is not None:
         results = {name: recorded.result for name, recorded in made.modes.items()}
-        show_tables([report.modes_table(results)], color)
+        show_tables([report.modes_table(results, made.difference)], color)
 
 
 @app.command("list")
@@ -795,7 +795,7 @@ def publish(
 
     with connected(ctx, metrics_textfile=textfile, pushgateway=pushgateway) as assay:
         assay.require()
-        text = prometheus.figures(assay.runs)
+        text = assay.figures()
     done = prometheus.publish(assay.settings, text)
     if json_output:
         emit_json({"published": done})

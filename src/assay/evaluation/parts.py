@@ -65,10 +65,15 @@ def part_of(
     mode: Mode = Mode.AS_WRITTEN,
     *,
     modes_of: Modes | None = None,
+    speakers: Collection[SpeakerFilter] = (),
 ) -> SetPart:
-    """The part of a test set that is meant; None leaves the held-out part out, if there is one."""
+    """The part of a test set that is meant; None leaves the held-out part out, if there is one.
+
+    ``speakers`` keeps the queries with one of these filters, and the filters as they are written.
+    """
+    label = part_label(test_set, split, mode, speakers)
     if split is None:
-        split = Split.ALL if test_set.held_out is None else Split.EVALUATION
+        split = _usual(test_set)
     if split is not Split.ALL and test_set.held_out is None:
         raise UsageError(
             f"{test_set.name} has no held-out part", hint="assay testset split makes one"
@@ -79,8 +84,8 @@ def part_of(
         for query in test_set.queries
         if split is Split.ALL or (query.query_id in held) == (split is Split.HOLDOUT)
     ]
+    queries = [query for query in queries if not speakers or query.speaker_filter in speakers]
     queries = _of_mode(queries, mode, modes_of)
-    label = _label(test_set.part, split, mode)
     if not queries:
         raise UsageError(f"{test_set.name} has no query for {label}")
     return SetPart(
@@ -91,14 +96,28 @@ def part_of(
     )
 
 
-def _label(part: str | None, split: Split, mode: Mode) -> str:
-    """Everything that narrows the queries down, ``all`` where nothing does."""
-    pieces = (
-        part,
-        None if split is Split.ALL else split.value,
-        None if mode is Mode.AS_WRITTEN else mode.value,
+def part_label(
+    test_set: TestSet,
+    split: Split | None = None,
+    mode: Mode = Mode.AS_WRITTEN,
+    speakers: Collection[SpeakerFilter] = (),
+) -> str:
+    """What a part is called: ``all``, ``evaluation``, ``holdout, patient``, ``val``."""
+    everyone = frozenset(speakers) == frozenset(SpeakerFilter)
+    named = [one.value.lower() for one in SpeakerFilter if one in speakers and not everyone]
+    side = split or _usual(test_set)
+    words = (
+        test_set.part or "",
+        "" if side is Split.ALL else side.value,
+        " + ".join(named),
+        "" if mode is Mode.AS_WRITTEN else mode.value,
     )
-    return ", ".join(filter(None, pieces)) or Split.ALL.value
+    return ", ".join(filter(None, words)) or Split.ALL.value
+
+
+def _usual(test_set: TestSet) -> Split:
+    """What is run unless a side is named: everything but what is held out."""
+    return Split.ALL if test_set.held_out is None else Split.EVALUATION
 
 
 def _provenance(test_set: TestSet) -> dict[str, Any]:

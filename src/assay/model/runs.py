@@ -82,7 +82,7 @@ class RunInfo:
     that of the queries which were really run (``part`` says which: all, evaluation, holdout,
     patient ...). ``owner`` is the process that makes the run. ``scoring`` says what the run is
     scored by, now and later; ``aggregate`` is empty until it was. ``reused_from`` is the equal run
-    whose outcomes this one took over.
+    whose outcomes this one took over; ``uploaded`` says that the queries came with the request.
     """
 
     run_id: str
@@ -103,6 +103,7 @@ class RunInfo:
     models: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     commit_hash: str = ""
+    uploaded: bool = False
     finished_at: str | None = None
     tags: tuple[str, ...] = ()
     queries: int = 0

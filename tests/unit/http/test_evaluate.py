@@ -252,6 +252,24 @@ def test_a_job_can_be_cancelled(small: TestClient) -> None:
 
 
 @pytest.mark.req("W9")
+def test_a_cancelled_evaluation_goes_on_under_its_id(small: TestClient) -> None:
+    body, later = many_queries(600), {"Prefer": "respond-async"}
+    small.post("/v1/evaluate?evaluation_id=weekly", json=body, headers=later)
+    eventually(lambda: small.get("/v1/jobs/weekly").json()["done"] > 20)
+    small.delete("/v1/jobs/weekly")
+    eventually(lambda: small.get("/v1/jobs/weekly").json()["state"] == "cancelled")
+    answered = small.get("/v1/runs/weekly/queries").json()["total"]
+    assert 0 < answered < 600
+    other = small.post("/v1/evaluate?evaluation_id=weekly", json=TEST_SET)
+    assert_problem(other, 409, "conflict")
+    again = small.post("/v1/evaluate?evaluation_id=weekly", json=body, headers=later)
+    assert again.json()["state"] in {"queued", "running", "complete"}
+    eventually(lambda: small.get("/v1/jobs/weekly").json()["state"] in ENDED)
+    assert small.get("/v1/jobs/weekly").json()["state"] == "complete"
+    assert small.get("/v1/runs/weekly").json()["queries"] == 600
+
+
+@pytest.mark.req("W9")
 def test_a_job_goes_on_after_a_restart(
     make_service: MakeService, home: Path, log: io.StringIO
 ) -> None:

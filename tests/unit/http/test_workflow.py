@@ -49,6 +49,16 @@ def test_step_1_the_dataset(small: TestClient) -> None:
     assert answer["total_queries"] == 2
 
 
+@pytest.mark.req("W1", "W6")
+def test_step_1_says_what_each_query_is_limited_to(small: TestClient) -> None:
+    query = {"query_text": "headache", "relevant_segment_ids": ["d1:chunk_0"]}
+    queries = [{**query, "query_id": "q1", "ingestion_mode": "LIVE"}, {**query, "query_id": "q2"}]
+    body = {"dataset_id": "mixed", "test_queries": queries}
+    assert small.post("/v1/testsets", json=body).status_code == 201
+    shown = small.get("/api/evaluation/dataset/mixed").json()["test_queries"]
+    assert [one["ingestion_mode"] for one in shown] == ["LIVE", None]
+
+
 @pytest.mark.parametrize(
     "name", ["..%2f..%2fetc%2fpasswd", "%2e%2e", "nope", "small.yaml", "a" * 5000, "-x"]
 )
@@ -73,6 +83,18 @@ def test_step_2_retrieval_in_batches(small: TestClient) -> None:
     assert first["retrieved_segment_ids"] == ["d1:chunk_0", "d2:chunk_0"]
     assert first["error"] is None
     assert second["retrieved_segment_ids"] == []  # nobody speaks in these documents
+
+
+@pytest.mark.req("W2", "R10")
+def test_a_batch_says_why_it_is_degraded(small: TestClient) -> None:
+    queries = [{"query_id": "q1", "query_text": "headache"}]
+    (found,) = post(small, "retrieval/batch", {"queries": queries, "config": {"rerank": True}})
+    assert found["degraded"] is True
+    assert found["reranked"] is False
+    assert found["reranker_error"]
+    assert any("rerank" in line for line in found["warnings"])
+    (plain,) = post(small, "retrieval/batch", {"queries": queries})
+    assert (plain["degraded"], plain["reranker_error"], plain["warnings"]) == (False, None, [])
 
 
 @pytest.mark.req("W3")
@@ -232,6 +254,57 @@ def test_step_7_saved_once(small: TestClient) -> None:
     run = small.get("/v1/runs/eval_run_001").json()
     assert run["aggregate"]["metrics"]["precision_at_5"] == 0.68
     assert small.get("/v1/runs").json()["total"] == 1
+
+
+SPOKEN: dict[str, Any] = {
+    "dataset_id": "spoken",
+    "test_queries": [
+        {
+            "query_id": name,
+            "query_text": "headache",
+            "relevant_segment_ids": ["d1:chunk_0"],
+            "speaker_filter": speaker,
+        }
+        for name, speaker in (("a", "ALL"), ("p", "PATIENT"), ("c", "CLINICIAN"))
+    ],
+}
+
+
+@pytest.mark.req("W6")
+@pytest.mark.parametrize(
+    ("speaker_modes", "parameters", "part", "queries"),
+    [
+        (["ALL", "PATIENT", "CLINICIAN"], "", "all", 3),
+        (None, "", "all", 3),
+        (["ALL"], "", "overall", 3),
+        (["PATIENT"], "", "patient", 1),
+        (["CLINICIAN", "PATIENT"], "", "patient + clinician", 2),
+        (None, "?mode=clinician", "clinician", 1),
+        (None, "?speaker_filter=ALL&speaker_filter=PATIENT", "all + patient", 2),
+    ],
+)
+def test_a_run_is_stored_under_the_part_that_was_asked(
+    small: TestClient,
+    speaker_modes: list[str] | None,
+    parameters: str,
+    part: str,
+    queries: int,
+) -> None:
+    assert small.post("/v1/testsets", json=SPOKEN).status_code == 201
+    body = {"dataset_id": "spoken", "speaker_modes": speaker_modes}
+    answer = small.post(f"/v1/evaluate{parameters}", json=body)
+    assert answer.status_code == 200, answer.text
+    run = small.get(f"/v1/runs/{answer.json()['run_id']}").json()
+    assert (run["part"], run["queries"]) == (part, queries)
+
+
+@pytest.mark.req("W6")
+def test_a_part_without_queries_is_refused_at_once(small: TestClient) -> None:
+    only = {**SPOKEN, "dataset_id": "mute", "test_queries": SPOKEN["test_queries"][:1]}
+    assert small.post("/v1/testsets", json=only).status_code == 201
+    body = {"dataset_id": "mute", "speaker_modes": ["PATIENT", "CLINICIAN"]}
+    answer = small.post("/v1/evaluate", json=body, headers={"Prefer": "respond-async"})
+    assert "no query for patient + clinician" in assert_problem(answer, 422)["detail"]
 
 
 @pytest.mark.req("W1", "W2", "W3", "W4", "W5", "W7", "W8")
