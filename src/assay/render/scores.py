@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.answers import answer_interval
@@ -12,13 +13,14 @@ from assay.render.numbers import between, p_value, signed
 from assay.render.tables import Table, comma_separated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from assay.evaluation.decisions import Decisions
     from assay.evaluation.significance import Comparison, Contrast
     from assay.measures.base import Measure
     from assay.measures.classification import MeasureValue
 
+NO_COLUMNS: Mapping[str, Callable[[Measure], str]] = MappingProxyType({})
 CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
 
 
@@ -165,21 +167,29 @@ def trec_columns(scores: Scores, *, per_query: bool, with_run: bool) -> str:
 
 
 def csv_rows(
-    runs: Sequence[Scores], *, ci: bool, per_query: bool, groups: Mapping[str, Mapping[str, Scores]]
+    runs: Sequence[Scores],
+    *,
+    ci: bool,
+    per_query: bool,
+    groups: Mapping[str, Mapping[str, Scores]],
+    more: Mapping[str, Callable[[Measure], str]] = NO_COLUMNS,
 ) -> str:
-    """One long table: a line for each run, group or query, and measure."""
-    rows: list[tuple[str, ...]] = []
+    """One long table: a line for each run, group or query, and measure; ``more`` adds columns."""
+    rows: list[tuple[tuple[str, ...], Measure]] = []
     for scores in runs:
-        rows += [_csv_row(scores.name, "", scores, m, ci) for m in scores.measures]
+        rows += [(_csv_row(scores.name, "", scores, m, ci), m) for m in scores.measures]
         for group, part in groups.get(scores.name, {}).items():
-            rows += [_csv_row(scores.name, group, part, m, ci) for m in part.measures]
+            rows += [(_csv_row(scores.name, group, part, m, ci), m) for m in part.measures]
         if per_query:
             rows += [
-                (scores.name, "", query, str(m), _cell(value), "", "", "")
+                ((scores.name, "", query, str(m), _cell(value), "", "", ""), m)
                 for m in scores.columns
                 for query, value in scores.per_query(m).items()
             ]
-    return comma_separated(CSV_HEADER, rows)
+    return comma_separated(
+        (*CSV_HEADER, *more),
+        [(*cells, *(column(measure) for column in more.values())) for cells, measure in rows],
+    )
 
 
 def _csv_row(run: str, group: str, scores: Scores, measure: Measure, ci: bool) -> tuple[str, ...]:
