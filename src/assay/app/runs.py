@@ -58,7 +58,7 @@ from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, parse_targets, run_report
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scores import Scores
-from assay.evaluation.stored_run import StoredRun
+from assay.evaluation.stored_run import StoredRun, rankings_of
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.base import Measure
@@ -73,6 +73,7 @@ from assay.model.testset import GoldenQuery, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.render import evaluation as tables
 from assay.render.report_text import run_markdown
+from assay.render.runs import figures_table
 from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
 from assay.store import run_rows
@@ -155,10 +156,13 @@ def delete(assay: Assay, run: str) -> RunInfo:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run and its scores, and on request what its components did."""
+    """A run and its scores, and on request what its components did.
+
+    Of figures that were saved without rankings there is no result but what was stored.
+    """
 
     info: RunInfo
-    result: EvaluationResult
+    result: EvaluationResult | None
     components: ComponentReport | None = None
     fates: Waterfall | None = None
 
@@ -168,6 +172,8 @@ class RunView:
 
     def scores(self, *, per_query: bool = False) -> dict[str, Any]:
         """What came out of it only."""
+        if self.result is None:
+            return {**self.info.aggregate, "figures_only": True}
         plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
         if self.components is not None:
             plain |= self.components.to_dict(per_query=per_query)
@@ -177,6 +183,8 @@ class RunView:
 
     def tables(self, *, per_query: bool = False) -> list[Table]:
         """The same for a terminal."""
+        if self.result is None:
+            return [figures_table(self.info)]
         shown = tables.result_tables(self.result, self.info, per_query=per_query)
         if self.components is not None:
             shown = [tables.component_table(self.components), *shown[1:]]
@@ -202,6 +210,8 @@ def show(
     """
     assay.require()
     info = assay.runs.run(run)
+    if info.figures_only and not (measures or match or per_component or waterfall):
+        return RunView(info, None)
     scoring = scoring_of(info, measures, match, statistics)
     result = _scored(assay, info, scoring, stages=per_component or waterfall)
     view = view_of(assay, info, result, scoring, per_component=per_component, waterfall=waterfall)
@@ -214,6 +224,8 @@ def show(
 def stages(assay: Assay, run: str) -> RunView | None:
     """What components brought and where documents were lost; None where a run keeps no lists."""
     info = assay.runs.run(run)
+    if info.figures_only:
+        return None
     scoring = scoring_of(info, HISTORY_MEASURES, statistics=Statistics(resamples=STAGE_RESAMPLES))
     result = _scored(assay, info, scoring, stages=True)
     if not component_names(result.outcomes):
@@ -278,6 +290,7 @@ def _scored(
     stages: bool = False,
     test_set: TestSet | None = None,
 ) -> EvaluationResult:
+    rankings_of(info)
     return result_of(
         test_set or assay.runs.test_set(info.run_id),
         assay.runs.outcomes(info.run_id, stages=stages),
@@ -380,7 +393,7 @@ def query(
 ) -> RunQuery:
     """One query of a run, with the rank at which each judgment was found."""
     assay.require()
-    info = assay.runs.run(run)
+    info = rankings_of(assay.runs.run(run))
     test_set = assay.runs.test_set(info.run_id)
     golden = test_set.by_id.get(query_id)
     outcomes = assay.runs.outcomes(info.run_id, queries=[query_id])
@@ -536,9 +549,10 @@ def _rescore(
 def _complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
     chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
     page = workspace.runs.runs(chosen, limit=MOST_RUNS)
-    if not page.runs:
+    found = tuple(info for info in page.runs if not info.figures_only)
+    if not found:
         raise UsageError(f"there is no complete run of {suite}", hint="assay eval list")
-    return page.runs
+    return found
 
 
 def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
@@ -597,7 +611,7 @@ class Rankings:
 def export(assay: Assay, run: str = "latest", *, component: str | None = None) -> Rankings:
     """The rankings of a run, or the lists of one of its components, for a run file."""
     assay.require()
-    info = assay.runs.run(run)
+    info = rankings_of(assay.runs.run(run))
     outcomes = assay.runs.outcomes(info.run_id, stages=component is not None)
     if component is None:
         return Rankings(info, outcomes)

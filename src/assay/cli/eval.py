@@ -109,6 +109,7 @@ def run(
     """Run a test set against our search, another engine or a run file, and keep the run."""
     from assay.app import prometheus
     from assay.app.evaluation import EvaluationRequest, commit_hash, request_fields
+    from assay.app.workspace import Workspace
     from assay.cli.progress import evaluation_progress
     from assay.options import read_options
     from assay.search.request import read_changes
@@ -158,7 +159,9 @@ def run(
         else:
             views = {"per_component": per_component, "waterfall": waterfall}
             _show_run(assay, request, made, views, as_json=json_output)
-        if publish:
+        if publish and isinstance(assay, Workspace):
+            for line in prometheus.objections(assay, [one.info for one in made.runs]):
+                note(f"warning: {line}")
             prometheus.publish(assay.settings, assay.figures())
     return DEGRADED if made.degraded else 0
 
@@ -317,7 +320,7 @@ def show(
             statistics=statistics,
         )
     info = view.info
-    if info.status is not RunStatus.COMPLETE:
+    if info.status is not RunStatus.COMPLETE and view.result is not None:
         done = share_of(len(view.result.outcomes), info.queries, "query")
         note(f"note: the run is {info.status}: {done}")
     if json_output:

@@ -27,7 +27,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
                 info.name,
                 f"{info.suite} {info.test_set_version}",
                 info.part,
-                str(info.status),
+                "figures only" if info.figures_only else str(info.status),
                 str(info.queries),
                 *(_value(metrics.get(measure.key)) for measure in shown),
                 ", ".join(info.tags),
@@ -49,6 +49,35 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
         optional=(3, 4, 5, 8, 7, 2),
         wrapped=frozenset({1, 9}),
     )
+
+
+def figures_table(info: RunInfo) -> Table:
+    """Figures that were saved without rankings, overall and by speaker, as they were sent."""
+    columns: dict[str, Mapping[str, Any]] = {
+        "value": info.aggregate.get("metrics", {}),
+        **info.aggregate.get("per_speaker", {}),
+    }
+    names = dict.fromkeys(name for column in columns.values() for name in column)
+    skipped = info.aggregate.get("skipped_queries") or 0
+    return Table(
+        ("measure", *columns),
+        tuple(
+            (name, *(_figure(name, column.get(name)) for column in columns.values()))
+            for name in names
+        ),
+        title=f"{info.suite}, saved figures {info.run_id}, {info.created_at[:10]}",
+        notes=(
+            f"figures of {counted(info.queries, 'query')} as they were saved, without rankings: "
+            "nothing can be computed from them",
+            *([f"{counted(skipped, 'query')} without ground truth: skipped"] if skipped else []),
+        ),
+    )
+
+
+def _figure(name: str, value: float | None) -> str:
+    if name.startswith("num_"):
+        return "" if value is None else str(int(value))
+    return _value(value)
 
 
 def _value(value: float | None) -> str:
