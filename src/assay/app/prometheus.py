@@ -269,7 +269,7 @@ class _Rule:
             return f"{counted(failed, 'query')} failed, {counted(degraded, 'query')} degraded"
         if info.scoring.match.value != self._settings.metrics_match:
             rule = self._settings.metrics_match
-            return f"its results are matched by the rule {info.scoring.match}, not {rule}"
+            return f"its results are matched by the rule {info.scoring.match.value}, not {rule}"
         if not self._configured(info):
             return f"it was made by another configuration or engine than {self.configuration}"
         return self._other_queries(info)
