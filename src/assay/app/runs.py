@@ -47,6 +47,7 @@ from assay.evaluation.defaults import (
     WORKFLOW_MEASURES,
     WORKFLOW_TARGETS,
 )
+from assay.evaluation.history import History, HistoryOptions, history_of
 from assay.evaluation.match import (
     LookUp,
     graded_ranks,
@@ -86,7 +87,7 @@ if TYPE_CHECKING:
 MOST_RUNS = 10_000
 STAGE_RESAMPLES = 1_000
 LOOKED_AT = 1_000
-"""Runs of a suite that are looked through for those of a part."""
+"""Runs of a suite that are looked through for those that are asked for."""
 FORMAT = "assay-run-1"
 BATCH = 500
 _ENDED = (RunStatus.COMPLETE, RunStatus.FAILED)
@@ -565,31 +566,19 @@ def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
 # History
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """Complete runs of a test set, the oldest first, and what to read of them."""
-
-    suite: str
-    runs: tuple[RunInfo, ...]
-    measures: tuple[Measure, ...]
-
-
 def history(
-    assay: Assay, suite: str, *, measures: Measures = (), part: str = "", limit: int = 20
+    assay: Assay,
+    suite: str,
+    *,
+    measures: Measures = (),
+    options: HistoryOptions | None = None,
+    limit: int = 20,
 ) -> History:
-    """The newest complete runs of a test set; ``part`` keeps those of one part of it."""
+    """The newest complete runs of a test set, in series that can be compared."""
     assay.require()
-    chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
-    page = assay.runs.runs(chosen, limit=max(limit, LOOKED_AT) if part else limit)
-    newest = [info for info in page.runs if not part or info.part == part][:limit]
-    return History(suite, oldest_first(newest), parse_measures(measures or HISTORY_MEASURES))
-
-
-def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
-    """By when they were made, whichever has answered again since."""
-    found = list(reversed(newest_first))
-    found.sort(key=lambda info: info.created_at)
-    return tuple(found)
+    wanted = parse_measures(measures or HISTORY_MEASURES)
+    page = assay.runs.runs(RunFilter(suite=suite), limit=LOOKED_AT)
+    return history_of(suite, page.runs, wanted, options or HistoryOptions(), limit)
 
 
 # Export, and the way from one workspace to another
