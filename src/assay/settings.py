@@ -255,6 +255,11 @@ class Settings:
         "saved configuration whose runs set the gauges, or another engine (module:function, an "
         "address); none means the search as it is set up here",
     )
+    metrics_match: Literal["exact", "doc", "span"] = _service(
+        Choice(("exact", "doc", "span")),
+        "exact",
+        "rule by which the runs that set the gauges are scored",
+    )
     server: str | None = _service(
         Maybe(Text()), "none", "address of a service that commands talk to"
     )

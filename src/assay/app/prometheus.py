@@ -2,8 +2,9 @@
 
 Gauges wake people up, so that only the runs which the settings mean set them: complete runs, in
 which no query failed or was degraded, of a named test set (``metrics_test_set``), all queries of
-one part of it (``metrics_part``), by one configuration (``metrics_configuration``). Labels say
-which. Measures that such a run was not scored by are computed from what it found.
+one part of it (``metrics_part``), by one configuration (``metrics_configuration``) and one rule of
+matching (``metrics_match``). Labels say which. Measures that such a run was not scored by are
+computed from what it found.
 
 A service reads runs from the store whenever Prometheus looks, so that the figures are there after a
 restart and follow runs that the command line makes. Where no service runs, they go to a file that
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 JOB = "assay"
 TIMEOUT_S = 10.0
 MEASURES = tuple(parse_measures("Recall@{5,10,20} nDCG@{5,10,20} MRR"))
-LABELS = ("test_set", "version", "configuration", "part")
+LABELS = ("test_set", "version", "configuration", "part", "match")
 GAUGES = (
     "medicalkg_retrieval_recall_at_k",
     "medicalkg_retrieval_ndcg_at_k",
@@ -59,6 +60,7 @@ CUTOFFS = (5, 10, 20)
 OWN = "workspace"
 """The label of the configuration that the settings describe."""
 _COMPLETE = RunFilter(status=RunStatus.COMPLETE)
+_SETTINGS = "see the settings metrics_test_set, metrics_part, metrics_configuration, metrics_match"
 PAGE, LOOKED_AT = 50, 1_000
 """Runs that are read at a time, and at most, in search of one that counts."""
 
@@ -76,6 +78,7 @@ class Quality:
     version: str = ""
     configuration: str = OWN
     part: str = "all"
+    match: str = "exact"
 
     @property
     def labels(self) -> list[str]:
@@ -153,18 +156,25 @@ class Gauges:
 
     def nothing(self) -> InputError:
         """Why there is no figure: what is wrong with the newest complete run."""
-        rule = _Rule(self._workspace)
         info = next(self._runs(_COMPLETE), None)
         if info is None:
             return InputError("there is no complete run yet", hint="assay eval run makes one")
-        names = self._named()
-        why = rule.objection(info) or (
-            f"it is a run of {info.suite}, and gauges are of {', '.join(names)}"
-        )
         return InputError(
-            f"no complete run may set the gauges; the newest, {info.run_id}, may not: {why}",
-            hint="see the settings metrics_test_set, metrics_part and metrics_configuration",
+            "no complete run may set the gauges; of the newest, "
+            f"{info.run_id}: {self.objection(info)}",
+            hint=_SETTINGS,
         )
+
+    def objection(self, info: RunInfo) -> str | None:
+        """Why a run does not set the gauges; None where it does."""
+        rule = _Rule(self._workspace)
+        if (said := rule.objection(info)) is not None:
+            return said
+        chosen = self._chosen(rule)
+        if info.run_id in {one.run_id for one in chosen}:
+            return None
+        names = self._named() or tuple(one.suite for one in chosen)
+        return f"it is a run of {info.suite}, and gauges are of {', '.join(names)}"
 
     def _chosen(self, rule: _Rule) -> list[RunInfo]:
         """The newest run of each test set that is meant.
@@ -210,6 +220,7 @@ class Gauges:
             version=info.test_set_version,
             configuration=rule.configuration,
             part=info.part,
+            match=info.scoring.match.value,
         )
 
     def _metrics(self, info: RunInfo) -> Mapping[str, float | None]:
@@ -220,7 +231,10 @@ class Gauges:
             return {measure.key: stored[measure.key] for measure in MEASURES}
         key = (info.run_id, str(info.finished_at))
         if (known := self._computed.get(key)) is None:
-            scores = score_run(self._workspace.stored_run(info.run_id), lacking)
+            try:
+                scores = score_run(self._workspace.stored_run(info.run_id), lacking)
+            except UsageError:  # no query of it has a relevant document
+                return dict(stored)
             known = {measure.key: rounded(scores[measure]) for measure in lacking}
             self._computed.put(key, known)
         return {
@@ -245,12 +259,17 @@ class _Rule:
         """Why the run may not; None where it may."""
         if info.status is not RunStatus.COMPLETE or info.finished_at is None:
             return f"it is {info.status}"
+        if info.figures_only:
+            return "it holds saved figures without rankings"
         if not info.sound:
             failed, degraded = (
                 int(info.aggregate.get(name) or 0)
                 for name in ("failed_queries", "degraded_queries")
             )
             return f"{counted(failed, 'query')} failed, {counted(degraded, 'query')} degraded"
+        if info.scoring.match.value != self._settings.metrics_match:
+            rule = self._settings.metrics_match
+            return f"its results are matched by the rule {info.scoring.match.value}, not {rule}"
         if not self._configured(info):
             return f"it was made by another configuration or engine than {self.configuration}"
         return self._other_queries(info)
@@ -321,6 +340,13 @@ def figures(workspace: Workspace) -> bytes:
     return generate_latest(registry)
 
 
+def objections(workspace: Workspace, runs: Sequence[RunInfo]) -> list[str]:
+    """What to say of runs whose figures are not published, though that was asked for."""
+    gauges = Gauges(workspace)
+    found = ((info, gauges.objection(info)) for info in runs)
+    return [f"the run {info.run_id} does not set the gauges: {why}" for info, why in found if why]
+
+
 def only_gauges(text: bytes) -> bytes:
     """Of everything that a service shows Prometheus, the gauges; refused where there is none."""
     kept = [
@@ -334,7 +360,7 @@ def only_gauges(text: bytes) -> bytes:
     if not any(line.startswith(GAUGES[3].encode()) for line in kept):
         raise InputError(
             "the service has no run that may set the gauges",
-            hint="see its settings metrics_test_set, metrics_part and metrics_configuration",
+            hint=_SETTINGS,
         )
     return b"".join(kept)
 

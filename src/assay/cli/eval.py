@@ -109,6 +109,7 @@ def run(
     """Run a test set against our search, another engine or a run file, and keep the run."""
     from assay.app import prometheus
     from assay.app.evaluation import EvaluationRequest, commit_hash, request_fields
+    from assay.app.workspace import Workspace
     from assay.cli.progress import evaluation_progress
     from assay.options import read_options
     from assay.search.request import read_changes
@@ -158,7 +159,9 @@ def run(
         else:
             views = {"per_component": per_component, "waterfall": waterfall}
             _show_run(assay, request, made, views, as_json=json_output)
-        if publish:
+        if publish and isinstance(assay, Workspace):
+            for line in prometheus.objections(assay, [one.info for one in made.runs]):
+                note(f"warning: {line}")
             prometheus.publish(assay.settings, assay.figures())
     return DEGRADED if made.degraded else 0
 
@@ -317,7 +320,7 @@ def show(
             statistics=statistics,
         )
     info = view.info
-    if info.status is not RunStatus.COMPLETE:
+    if info.status is not RunStatus.COMPLETE and view.result is not None:
         done = share_of(len(view.result.outcomes), info.queries, "query")
         note(f"note: the run is {info.status}: {done}")
     if json_output:
@@ -382,22 +385,35 @@ def history(
     suite: Annotated[str, typer.Argument(help="Name of the test set.")],
     measures: Measures = None,
     part: Annotated[str, typer.Option("--part", help="Runs of this part only.")] = "",
+    engine: Annotated[
+        str, typer.Option("--engine", help="Runs of this engine only, as in embedded or http.")
+    ] = "",
+    configuration: Annotated[
+        str, typer.Option("--configuration", help="Runs whose config_hash begins like this.")
+    ] = "",
+    by_configuration: Annotated[
+        bool, typer.Option("--by-configuration", help="A series for each configuration.")
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many runs.")] = 20,
     json_output: JsonFlag = False,
 ) -> None:
     """Show how the measures of one test set changed from run to run."""
     from assay.app import runs
     from assay.cli.tables import show_tables
-    from assay.render.runs import history_json, history_table
+    from assay.evaluation.history import HistoryOptions
+    from assay.render.runs import history_json, history_tables
 
+    chosen = HistoryOptions(part, engine, configuration, by_configuration)
     with connected(ctx) as assay:
-        past = runs.history(assay, suite, measures=measures or (), part=part, limit=limit)
+        past = runs.history(assay, suite, measures=measures or (), options=chosen, limit=limit)
     if json_output:
-        emit_json(history_json(suite, past.runs, past.measures))
+        emit_json(history_json(past))
     elif past.runs:
-        show_tables([history_table(suite, past.runs, past.measures)], assay.settings.color)
+        show_tables(history_tables(past), assay.settings.color)
     else:
-        note(f"note: there is no complete run of {suite}: assay eval list shows what there is")
+        note(f"note: there is no such complete run of {suite}: assay eval list shows all of them")
+        for line in past.left_out:
+            note(f"note: {line}")
 
 
 @app.command("export")

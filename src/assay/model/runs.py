@@ -71,6 +71,9 @@ class QueryOutcome:
 
 
 OUR_ENGINES = ("embedded", "opensearch")
+FIGURES_ONLY = "saved figures"
+"""The engine of figures that were saved without the rankings they come from."""
+WITHOUT_RANKINGS = (FIGURES_ONLY, "workflow")  # the second is an older name
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,11 @@ class RunInfo:
     def ours(self) -> bool:
         """Whether our own search made it, embedded or on a cluster (``opensearch 2.19.1``)."""
         return self.engine.partition(" ")[0] in OUR_ENGINES
+
+    @property
+    def figures_only(self) -> bool:
+        """Whether only figures were saved, so that nothing can be computed from it."""
+        return self.engine in WITHOUT_RANKINGS
 
     @property
     def sound(self) -> bool:

@@ -17,7 +17,7 @@ from assay.render.escape import markdown_cell
 from assay.render.scores import csv_rows
 from assay.render.tables import Table, markdown
 
-_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*")
+_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*(?:,? [A-Za-z0-9][A-Za-z0-9@._:-]*)*")
 
 
 def workflow_markdown(
@@ -59,7 +59,7 @@ def workflow_markdown(
 
 
 def _word(text: str) -> str:
-    """Ids and dates as they are, since nothing in them is markup; all else escaped."""
+    """Ids, dates and names as they are, since nothing in them is markup; all else escaped."""
     return text if _HARMLESS.fullmatch(text) else markdown_cell(text)
 
 
