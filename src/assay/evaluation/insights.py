@@ -154,7 +154,7 @@ def _gap(measure: str, members: Sequence[GroupMeans]) -> Gap | None:
 def _target_insight(target: MeasureTarget, value: float) -> Insight:
     met = target.met(value)
     word, mark = ("meets", "✓") if met else ("misses", "✗")
-    return Insight(f"Overall system {word} target of {target} {mark} ({rounded(value):.4f})", met)
+    return Insight(f"Overall system {word} target of {target} {mark}", met)
 
 
 def _gap_insight(kind: str, gap: Gap) -> Insight:

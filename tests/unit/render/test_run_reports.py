@@ -79,7 +79,7 @@ def test_the_markdown_has_overall_speakers_and_insights() -> None:
     assert "| Speaker | P@5 | Recall@5 | Queries |" in text
     assert "| PATIENT | 0.2000 | 1.0000 | 4 |" in text
     assert "| ALL | 0.0000 | 0.0000 | 4 |" in text
-    assert "- Overall system misses target of P@5 > 0.65 ✗ (0.1333)\n" in text
+    assert "- Overall system misses target of P@5 > 0.65 ✗\n" in text
 
 
 @pytest.mark.req("W6")
@@ -104,7 +104,7 @@ def test_the_example_of_the_workflow_reads_as_it_shows() -> None:
         parse_targets(["P@5>0.65"]),
     )
     assert [insight.text for insight in found] == [
-        "Overall system meets target of P@5 > 0.65 ✓ (0.6800)",
+        "Overall system meets target of P@5 > 0.65 ✓",
         "By speaker, P@5 is best for PATIENT (0.7200, 25 queries) and worst for CLINICIAN "
         "(0.6400, 20 queries): a gap of 8.0 points",
         "By speaker, Recall@5 is best for PATIENT (0.8100, 25 queries) and worst for CLINICIAN "
@@ -163,7 +163,7 @@ def test_a_target_is_held_against_the_value_that_is_read(
     assert parse_targets([str(one)]) == (one,)
     (said,) = insights({str(one.measure): value}, {}, [one])
     assert said.good is met
-    assert f"target of {one} {'✓' if met else '✗'} ({round(value, 4):.4f})" in said.text
+    assert said.text.endswith(f" target of {one} {'✓' if met else '✗'}")
 
 
 @pytest.mark.parametrize("text", ["P@5", "P@5<0.4", "P@5>", "P@5>1.5", "P@5>-1", "P@5>1_0", "=0.4"])
