@@ -1,8 +1,9 @@
 """What does a gate compare a run with: another run, or a file with the numbers of one?
 
 A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval run --json``, ``assay
-score --json`` and ``assay eval report --format json`` write it. What else such a file holds is
-used where it is there: ``per_query``, ``per_query_type``, ``test_set``, ``degraded_queries``.
+eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it. What
+else such a file holds is used where it is there: ``per_query``, ``per_query_type``, ``test_set``,
+``degraded_queries``, ``failed_queries``, ``status``, ``run_id`` and the chunkers.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from assay.evaluation.chunker_match import (
     BY_ID,
     Archive,
     ChunkerMatch,
+    Chunkers,
     Matching,
+    chunkers_of,
     matching,
     no_archive,
-    versions,
 )
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.stored_run import StoredRun
@@ -32,6 +34,7 @@ from assay.measures.base import Family, Measure
 from assay.model.runs import RunStatus
 from assay.plural import counted
 
+INDEX_CHUNKERS, JUDGED_CHUNKERS = "chunker_versions", "judged_chunker_versions"
 MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
 
 
@@ -71,7 +74,8 @@ class Baseline:
     complete: bool = True
     rounded: bool = False
     test_set: SetVersion | None = None
-    chunkers: frozenset[str] | None = None  # None: it does not matter, or nobody knows
+    chunkers: Chunkers | None = None  # None: it does not matter, or nobody knows
+    run_id: str = ""
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
 
@@ -112,7 +116,8 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = B
         failed=len(run.failed),
         complete=info.status is RunStatus.COMPLETE,
         test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
-        chunkers=versions(run) if match.match is ChunkerMatch.EXACT else None,
+        chunkers=chunkers_of(run) if match.match is ChunkerMatch.EXACT else None,
+        run_id=info.run_id,
         warnings=(
             (
                 f"{counted(len(run.failed), 'query')} of {run.name} failed: counted as having "
@@ -157,9 +162,11 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         },
         degraded=_count(content, "degraded_queries", path),
         failed=_count(content, "failed_queries", path),
+        complete=content.get("status", RunStatus.COMPLETE.value) == RunStatus.COMPLETE.value,
         rounded=True,
         test_set=_named(content.get("test_set")),
-        chunkers=_chunkers(content.get("provenance")),
+        chunkers=_chunkers(content),
+        run_id=str(content.get("run_id") or ""),
     )
 
 
@@ -223,6 +230,14 @@ def _named(entry: object) -> SetVersion | None:
     return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
 
 
-def _chunkers(entry: object) -> frozenset[str] | None:
-    named = entry.get("chunker_versions") if isinstance(entry, Mapping) else None
-    return frozenset(map(str, named)) if isinstance(named, list) and named else None
+def _chunkers(content: Mapping[str, Any]) -> Chunkers | None:
+    """The chunkers of the run, which a report names among the provenance; None: not said."""
+    provenance = content.get("provenance")
+    for entry in (content, provenance if isinstance(provenance, Mapping) else {}):
+        if isinstance(named := entry.get(INDEX_CHUNKERS), list):
+            judged = entry.get(JUDGED_CHUNKERS)
+            return Chunkers(
+                frozenset(map(str, named)),
+                frozenset(map(str, judged if isinstance(judged, list) else ())),
+            )
+    return None
