@@ -40,7 +40,6 @@ from assay.evaluation.defaults import (
     HIT_DEPTH,
 )
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -49,6 +48,7 @@ from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunStatus
+from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, Level, TestSet
 from assay.plural import counted, share_of
 
