@@ -169,6 +169,7 @@ class RunView:
     def scores(self, *, per_query: bool = False) -> dict[str, Any]:
         """What came out of it only."""
         plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
+        plain["chunker_versions"] = list(self.info.chunker_versions)
         if self.components is not None:
             plain |= self.components.to_dict(per_query=per_query)
         if self.fates is not None:
@@ -246,7 +247,13 @@ def view_of(
             look_up=look_up,
         )
     if waterfall:
-        fates = find_fates(result.test_set, outcomes, present=assay.present, look_up=look_up)
+        fates = find_fates(
+            result.test_set,
+            outcomes,
+            match=scoring.match,
+            present=assay.present,
+            look_up=look_up,
+        )
     return RunView(info, result, components, fates)
 
 

@@ -31,10 +31,10 @@ from assay.evaluation.chunker_match import (
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
+from assay.model.ranking import Match
 from assay.model.runs import RunStatus
 from assay.plural import counted
 
-INDEX_CHUNKERS, JUDGED_CHUNKERS = "chunker_versions", "judged_chunker_versions"
 MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
 
 
@@ -75,6 +75,7 @@ class Baseline:
     rounded: bool = False
     test_set: SetVersion | None = None
     chunkers: Chunkers | None = None  # None: it does not matter, or nobody knows
+    match: Match | None = None  # the rule that the run is scored by; None: nobody knows
     run_id: str = ""
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
@@ -89,11 +90,15 @@ def sides_of_runs(
     return one, replace(other, warnings=(*other.warnings, *match.notes))
 
 
-def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = BY_ID) -> Baseline:
-    """A stored run as one side of a gate."""
+def side_of_run(
+    run: StoredRun, measures: Sequence[Measure], match: Matching | None = None
+) -> Baseline:
+    """A stored run as one side of a gate, by its own rule unless it is matched with another."""
+    own = run.info.scoring.match
+    match = match or replace(BY_ID, scored_by=own)
     ranking = [m for m in measures if m.definition.family is Family.RANKING]
     answers = [m for m in measures if m.definition.family is Family.ANSWER]
-    scores = score_run(run, ranking, match=match.rule, places=match.places)
+    scores = score_run(run, ranking, match=match.rule, places=match.places, by_level=match.by_level)
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
     if answers:
         records = answer_records(run.test_set, run.outcomes)
@@ -116,7 +121,12 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = B
         failed=len(run.failed),
         complete=info.status is RunStatus.COMPLETE,
         test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
-        chunkers=chunkers_of(run) if match.match is ChunkerMatch.EXACT else None,
+        chunkers=(
+            chunkers_of(run)
+            if match.match is ChunkerMatch.EXACT and match.rule is not Match.DOC
+            else None
+        ),
+        match=own,
         run_id=info.run_id,
         warnings=(
             (
@@ -166,6 +176,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         rounded=True,
         test_set=_named(content.get("test_set")),
         chunkers=_chunkers(content),
+        match=_match(content.get("scoring")),
         run_id=str(content.get("run_id") or ""),
     )
 
@@ -230,14 +241,21 @@ def _named(entry: object) -> SetVersion | None:
     return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
 
 
+def _match(entry: object) -> Match | None:
+    try:
+        return Match(entry["match"]) if isinstance(entry, Mapping) else None
+    except (KeyError, ValueError):
+        return None
+
+
 def _chunkers(content: Mapping[str, Any]) -> Chunkers | None:
     """The chunkers of the run, which a report names among the provenance; None: not said."""
     provenance = content.get("provenance")
-    for entry in (content, provenance if isinstance(provenance, Mapping) else {}):
-        if isinstance(named := entry.get(INDEX_CHUNKERS), list):
-            judged = entry.get(JUDGED_CHUNKERS)
-            return Chunkers(
-                frozenset(map(str, named)),
-                frozenset(map(str, judged if isinstance(judged, list) else ())),
-            )
-    return None
+    noted: Mapping[str, Any] = provenance if isinstance(provenance, Mapping) else {}
+    index = content.get("chunker_versions", noted.get("chunker_versions"))
+    judged = content.get("judged_chunker_versions")
+    if not isinstance(index, list):
+        return None
+    return Chunkers(
+        frozenset(map(str, index)), frozenset(map(str, judged if isinstance(judged, list) else ()))
+    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
 from typing import TypeAlias
@@ -26,6 +26,7 @@ from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
+from assay.model.scoring import MATCHED_BY
 from assay.model.testset import GoldenQuery, Judgment, Level
 from assay.plural import share_of
 
@@ -116,9 +117,26 @@ def matching(
     *,
     archive: Archive = no_archive,
     strict: bool = False,
-    rule: Match = Match.EXACT,
 ) -> Matching:
-    """How to match two runs that are scored by a rule; ``strict`` refuses different chunkers."""
+    """How to match two runs; ``strict`` refuses different chunkers.
+
+    The rule is that of the runs. Where they were scored by different ones, b's holds for both.
+    """
+    found = _matching(a, b, queries, archive=archive, strict=strict)
+    before, after = a.info.scoring.match, b.info.scoring.match
+    if before is after:
+        return found
+    note = (
+        f"{a.name} was scored {MATCHED_BY[before]}, {b.name} {MATCHED_BY[after]}: here both are "
+        f"scored {MATCHED_BY[found.rule]}"
+    )
+    return replace(found, notes=(note, *found.notes))
+
+
+def _matching(
+    a: StoredRun, b: StoredRun, queries: Iterable[GoldenQuery], *, archive: Archive, strict: bool
+) -> Matching:
+    rule = b.info.scoring.match
     if not differ(a, b):
         return Matching(ChunkerMatch.EXACT, {}, scored_by=rule)
     one, other = _shown(a), _shown(b)

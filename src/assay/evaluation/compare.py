@@ -311,8 +311,8 @@ def _left_out(wanted: _Wanted) -> tuple[str, ...]:
     shown = ", ".join(wanted.left_out[:SHOWN_IDS])
     more = ", ..." if len(wanted.left_out) > SHOWN_IDS else ""
     return (
-        f"{share} documents and no chunk: counted in the recall of documents, left out of hits, RR, "
-        f"wins and losses: {shown}{more}",
+        f"{share} documents and no chunk: counted in the recall of documents, left out of hits, "
+        f"RR, wins and losses: {shown}{more}",
     )
 
 
@@ -504,12 +504,12 @@ def _corpus_warnings(a: StoredRun, b: StoredRun) -> list[str]:
     one, other = (
         {result.doc_id for outcome in run.outcomes for result in outcome.results} for run in (a, b)
     )
-    if not one.isdisjoint(other) or not (one or other):
-        return []
-    shown = [f"{min(found)!r:.60}" if found else "nothing" for found in (one, other)]
+    empty = [run.name for run, found in ((a, one), (b, other)) if not found]
+    if empty or not one.isdisjoint(other):
+        return [f"{name} returned nothing at all" for name in dict.fromkeys(empty)]
     return [
-        f"{a.name} and {b.name} have no document in common: one of them failed, or they searched "
-        f"different corpora (a returned, for example, {shown[0]}, b {shown[1]})"
+        f"{a.name} and {b.name} have no document in common: one of them fails, or they searched "
+        f"different corpora (a returned, for example, {min(one)!r:.60}, b {min(other)!r:.60})"
     ]
 
 

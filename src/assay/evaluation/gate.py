@@ -33,6 +33,7 @@ from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
 from assay.model.sampling import Sampling
+from assay.model.scoring import MATCHED_BY
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -257,6 +258,12 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         found.append(
             f"the test sets differ ({one} and {other}): make a baseline with the present one"
         )
+    before, after = baseline.match, current.match
+    if before is not None and after is not None and before is not after:
+        found.append(
+            f"{baseline.name} is scored {MATCHED_BY[before]}, {current.name} {MATCHED_BY[after]}: "
+            "make both with the same --match"
+        )
     if chunkers_differ(baseline, current):
         found.append(
             "the chunkers differ, and a file has no results to match by their characters: "
@@ -273,12 +280,15 @@ def chunkers_differ(baseline: Baseline, current: Baseline) -> bool:
 
 def _unsaid(baseline: Baseline, current: Baseline) -> list[str]:
     """What a file leaves open that could change the verdict."""
+    lacking = []
+    if baseline.match is None and current.match is not None:
+        lacking.append(f"by which rule its run was scored (this one: {current.match.value})")
     if baseline.chunkers is None and current.chunkers is not None and current.chunkers.index:
-        return [
-            f"{baseline.name} does not say which chunker its run was made with: the verdict holds "
-            f"if it was {', '.join(sorted(current.chunkers.index))}"
-        ]
-    return []
+        named = ", ".join(sorted(current.chunkers.index))
+        lacking.append(f"with which chunker it was made (this one: {named})")
+    if not lacking:
+        return []
+    return [f"{baseline.name} does not say {' and '.join(lacking)}: the verdict holds if it is so"]
 
 
 def _by_means(limit: GateLimit, before: Baseline, after: Baseline) -> Check:

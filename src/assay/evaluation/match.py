@@ -164,9 +164,11 @@ def judge_outcomes(
     outcomes: Mapping[str, QueryOutcome],
     rule: Match,
     archive: Mapping[str, ChunkPlace] | None = None,
+    *,
+    by_level: bool | None = None,
 ) -> JudgedHits:
     """The judged-hits table of stored outcomes; a query that failed has no results."""
-    return judge_targets(targets_of(queries, rule, archive), outcomes)
+    return judge_targets(targets_of(queries, rule, archive, by_level=by_level), outcomes)
 
 
 def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ParamValue: TypeAlias = int | float | str
 
 NO_RELEVANT = "no judged document reaches the relevance level"
-DOCUMENTS_ALONE = "the query expects documents and no chunk: see the recall by document"
+DOCUMENTS_ALONE = "the query expects documents and no chunk"
 
 
 class Family(Enum):

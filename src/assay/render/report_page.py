@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.report import FIELDS, RunReport
-from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.render.pages import render
@@ -61,7 +60,7 @@ def run_page(report: RunReport) -> str:
                 by_id[query],
                 value,
                 run.by_query[query],
-                graded_ranks(by_id[query], run.by_query[query], Match.EXACT, {}),
+                graded_ranks(by_id[query], run.by_query[query], run.info.scoring.match, {}),
             )
             for query, value in report.worst
         ],

@@ -41,8 +41,8 @@ def held(before: float | None, after: float | None, *limits: str) -> GateReport:
         (0.80, 0.7599, "failed", 3),
         (0.80, 0.90, "passed", 0),
         (0.80, 0.0, "failed", 3),
-        (0.0, 0.0, "passed", 0),
-        (0.0, 0.5, "passed", 0),
+        (0.0, 0.0, "inconclusive", 4),  # nothing can drop below 0
+        (0.0, 0.5, "inconclusive", 4),
         (None, 0.5, "inconclusive", 4),
         (0.5, None, "inconclusive", 4),
         (None, None, "inconclusive", 4),
