@@ -195,6 +195,9 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
     )
     query = tested.queries[query_id]
     compared = tested.result.compared
+    row = next((row for row in compared.per_query if row.query_id == query_id), None)
+    if row is None:
+        raise MissingFileError(f"{query_id!r:.80} expects documents and no chunk to compare")
     rule, places = (
         (compared.matching.rule, compared.matching.places)
         if compared.matching
@@ -202,7 +205,7 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
     )
     return QueryPair(
         query,
-        next(row for row in compared.per_query if row.query_id == query_id),
+        row,
         replace(one, results=scored_order(one)),
         replace(other, results=scored_order(other)),
         graded_ranks(query, one, rule, places),

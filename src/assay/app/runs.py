@@ -178,6 +178,7 @@ class RunView:
         if self.result is None:
             return {**self.info.aggregate, "figures_only": True}
         plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
+        plain["chunker_versions"] = list(self.info.chunker_versions)
         if self.components is not None:
             plain |= self.components.to_dict(per_query=per_query)
         if self.fates is not None:
@@ -261,7 +262,13 @@ def view_of(
             look_up=look_up,
         )
     if waterfall:
-        fates = find_fates(result.test_set, outcomes, present=assay.present, look_up=look_up)
+        fates = find_fates(
+            result.test_set,
+            outcomes,
+            match=scoring.match,
+            present=assay.present,
+            look_up=look_up,
+        )
     return RunView(info, result, components, fates)
 
 

@@ -145,6 +145,7 @@ def ab(
             queries=queries,
             match=match.rule,
             places=match.places,
+            by_level=match.by_level,
             sampling=sampling,
             by_group=clustered,
         )

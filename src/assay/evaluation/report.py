@@ -194,6 +194,8 @@ class RunReport:
             "failed_queries": len(self.run.failed),
             "degraded_queries": len(self.run.degraded),
             "sampling": result["sampling"],
+            "scoring": result["scoring"],
+            "judged_chunker_versions": result["judged_chunker_versions"],
             "provenance": provenance(self.run),
             **({"per_query": result["per_query"]} if per_query else {}),
         }

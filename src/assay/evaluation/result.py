@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
+from assay.evaluation.chunker_match import judged_chunkers
 from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
 from assay.evaluation.outcomes import (
     Latency,
@@ -117,6 +118,12 @@ class EvaluationResult:
                 )
         return [*said, *self.test_set.overlap]
 
+    def _judged_chunkers(self) -> list[str]:
+        """By which chunkers the judged documents were cut that came back."""
+        outcomes = {one.query_id: one for one in self.outcomes}
+        found = judged_chunkers(self.test_set.queries, outcomes)
+        return sorted({version for versions in found.values() for version in versions})
+
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready: ``metrics`` and ``per_query_type`` first, then everything else."""
         plain = self.scores.to_dict(per_query=per_query)
@@ -147,6 +154,7 @@ class EvaluationResult:
             "summary": plain["summary"],
             "sampling": plain["sampling"],
             "scoring": encode(self.scoring),
+            "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
 

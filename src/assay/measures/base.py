@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 ParamValue: TypeAlias = int | float | str
 
 NO_RELEVANT = "no judged document reaches the relevance level"
+DOCUMENTS_ALONE = "the query expects documents and no chunk"
 
 
 class Family(Enum):
@@ -57,6 +58,14 @@ class Column:
     def full(cls, values: FloatArray) -> Column:
         """A column in which every value is defined."""
         return cls(values, np.ones(len(values), dtype=np.bool_))
+
+    @classmethod
+    def of_chunks(cls, values: FloatArray, hits: JudgedHits) -> Column:
+        """A column of a measure that looks at chunks: undefined where only documents count."""
+        alone = hits.documents_alone()
+        if not alone.any():
+            return cls.full(values)
+        return cls(np.where(alone, 0.0, values), ~alone, DOCUMENTS_ALONE)
 
     @classmethod
     def ratio(cls, above: FloatArray, below: FloatArray, reason: str) -> Column:
