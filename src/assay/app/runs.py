@@ -61,6 +61,7 @@ from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, report_measures, run_report
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scores import Scores
+from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun, rankings_of
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
@@ -552,7 +553,7 @@ def _rescore(
     result = _scored(workspace, info, _with_stored(info, scoring), test_set=judged_by)
     kept = judged_by is None and scoring.same_rule(info.scoring)
     if kept:
-        workspace.runs.finish(info.run_id, result.to_dict())
+        workspace.runs.finish(info.run_id, stored_aggregate(info, result))
     return Rescored(info, result, kept=kept)
 
 
