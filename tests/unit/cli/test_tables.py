@@ -24,7 +24,7 @@ CONTRASTS = Table(
     title="All queries",
     text_columns=frozenset({0, 5}),
     optional=(4,),
-    below=5,
+    below=(5,),
 )
 GROUPS = Table(
     ("group", *(f"Recall@{k}" for k in range(10, 18))),
