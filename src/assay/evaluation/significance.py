@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.scores import Scores, ends, rounded
+from assay.evaluation.scores import Scores, ci_method, ends, rounded
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.clustering import cluster_shares
@@ -124,7 +124,7 @@ class Contrast:
             "clusters": self.clusters,
             "difference": rounded(self.difference),
             "ci": ends(self.interval),
-            "ci_method": self.interval.method,
+            "ci_method": ci_method(self.interval),
             "ci_reason": self.interval.reason,
             "p_randomization": self.randomization.p,
             "p_holm": self.holm_p,
@@ -338,7 +338,8 @@ def _account(contrast: Contrast) -> str:
         return f"{said}."
     if contrast.interval.defined and contrast.leaves_out_zero is not contrast.decided:
         zero = "leaves out" if contrast.leaves_out_zero else "holds"
-        said += f", and the {contrast.interval.level:.0%} interval {zero} 0"
+        joint = "and" if contrast.leaves_out_zero is bool(contrast.significant) else "but"
+        said += f", {joint} the {contrast.interval.level:.0%} interval {zero} 0"
     why = _why(contrast)
     return f"{said}; the verdict {why}." if why else f"{said}."
 

@@ -140,8 +140,13 @@ def ab_tables(result: ABResult) -> list[Table]:
     first = _contrasts(result.contrasts, "All queries", result)
     tables = [replace(first, notes=(*legend(result), *first.notes))]
     if len(result.by_type) > 1:
-        tables += [_contrasts(found, kind, result) for kind, found in result.by_type.items()]
+        tables += [_of_type(kind, found, result) for kind, found in result.by_type.items()]
     return [*tables, _latency(result.latency)]
+
+
+def _of_type(kind: str, contrasts: tuple[Contrast, ...], result: ABResult) -> Table:
+    table = _contrasts(contrasts, kind, result)
+    return replace(table, notes=tuple(f"{kind}, {note}" for note in table.notes))
 
 
 def _latency(latency: LatencyChange) -> Table:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.measures.base import Measure
     from assay.measures.classification import MeasureValue
 
+METHODS = {"bca": "BCa", "percentile": "percentile"}
 CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
 
 
@@ -214,13 +215,23 @@ def scores_json(
 def decision_table(decisions: Decisions, name: str) -> Table:
     """Measure by measure: value and interval; DeLong's interval of the AUROC in the notes."""
     level = f"{decisions.sampling.level:.0%}"
-    notes = [
+    intervals = decisions.intervals.values()
+    methods = sorted({METHODS[one.method] for one in intervals if one.defined})
+    notes = []
+    if decisions.delong.interval.defined:
+        notes.append(f"AUROC by DeLong: {level} CI {between(decisions.delong.interval)}")
+    if methods:
+        notes.append(f"intervals: {' and '.join(methods)} bootstrap")
+    notes += [
         f"{measure} is undefined: {outcome.reason}"
         for measure, outcome in decisions.outcomes.items()
         if outcome.value is None
     ]
-    if decisions.delong.interval.defined:
-        notes.insert(0, f"AUROC by DeLong: {level} CI {between(decisions.delong.interval)}")
+    notes += [
+        f"interval of {measure}: {one.reason}"
+        for measure, one in decisions.intervals.items()
+        if one.defined and one.reason
+    ]
     return Table(
         ("measure", "value", f"{level} CI"),
         tuple(
