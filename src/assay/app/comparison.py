@@ -140,15 +140,17 @@ def _timings(
     seed: int,
 ) -> Timings | None:
     """The latency of two configurations, where they can be asked in turn."""
+    if sides is None:
+        return None
+    one, other = (side.configuration for side in sides)
+    if one is None or other is None:
+        return None
     from assay.app.latency import REPEATS, timings
     from assay.app.workspace import Workspace
     from assay.evaluation.compare import common_queries
 
     repeats = REPEATS if repeats is None else repeats
-    if sides is None or not repeats or not isinstance(assay, Workspace):
-        return None
-    one, other = (side.configuration for side in sides)
-    if one is None or other is None:
+    if not repeats or not isinstance(assay, Workspace):
         return None
     queries = common_queries(*runs).queries
     return timings(assay, (one, other), queries, repeats=repeats, seed=seed)

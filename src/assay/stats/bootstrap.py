@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.bounds import bounded
 from assay.stats.clustering import sum_by
-from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, SAME
+from assay.stats.defaults import SAME
 from assay.stats.inputs import (
     Method,
     check_method,

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.bounds import bounded
-from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, SAME
+from assay.stats.defaults import SAME
 from assay.stats.inputs import (
     Method,
     check_method,

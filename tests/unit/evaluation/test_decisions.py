@@ -2,7 +2,7 @@ import pytest
 
 import assay
 from assay.errors import UsageError
-from assay.evaluation.sampling import Sampling
+from assay.model.sampling import Sampling
 
 LABELS = [1, 1, 1, 0, 0, 1, 0, 0]
 SCORES = [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]
