@@ -9,11 +9,13 @@ from __future__ import annotations
 import html
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay.cli import console
 from assay.cli.main import run as cli
 from tests.unit.http.conftest import client_of, service_of
 
@@ -24,7 +26,7 @@ RUNS = {"before": 0, "after": 5}
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A workspace with two runs, made from run files by the command."""
     names = [f"q{at:02}" for at in range(12)]
     queries = [
@@ -38,6 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("ASSAY_HOME", str(folder))
     monkeypatch.setenv("COLUMNS", "200")
+    console._console.cache_clear()
     monkeypatch.chdir(tmp_path)
     for tag, first in RUNS.items():
         ranked = {
@@ -47,7 +50,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / f"{tag}.json").write_text(json.dumps(ranked))
         made = ["eval", "run", "-t", str(golden), "--run", f"{tag}.json", "--tag", tag]
         assert cli(made) == 0
-    return folder
+    yield folder
+    console._console.cache_clear()
 
 
 def check(contrast: dict[str, Any]) -> None:
