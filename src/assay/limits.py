@@ -84,6 +84,9 @@ MAX_STORED_RESULTS = _limit(
 MAX_HTTP_ANSWER_BYTES = _limit(
     "MAX_HTTP_ANSWER_BYTES", 16 * _MIB, "one answer of a service that is evaluated"
 )
+MAX_TIMED_QUERIES = _limit(
+    "MAX_TIMED_QUERIES", 200, "queries that an A/B test of configurations measures the latency of"
+)
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
 

@@ -31,6 +31,7 @@ from assay.plural import counted, share_of
 from assay.search.request import EVALUATION_NAMES
 
 if TYPE_CHECKING:
+    from assay.app.comparison import Side
     from assay.app.evaluation import Evaluated, EvaluationRequest
     from assay.app.interface import Assay
     from assay.app.runs import RunQuery
@@ -547,6 +548,15 @@ def ab_test(
     by_group: Annotated[
         bool, typer.Option("--by-group", help="Draw queries of one group together.")
     ] = False,
+    latency_repeats: Annotated[
+        int,
+        typer.Option(
+            "--latency-repeats",
+            min=0,
+            max=100,
+            help="How often two configurations are timed in turn; 0 leaves it out.",
+        ),
+    ] = 3,
     strict: Strict = False,
     write_report: WriteReport = False,
     statistics: Mapping[str, Any],
@@ -560,7 +570,10 @@ def ab_test(
     with connected(ctx, **statistics) as assay:
         a, b = (_side(assay, text, testset, holdout) for text in (config_a, config_b))
         test = comparison.ab(
-            assay, comparison.AbRequest(a, b, tuple(measures or ()), strict, by_group)
+            assay,
+            comparison.AbRequest(a.run_id, b.run_id, tuple(measures or ()), strict, by_group),
+            sides=(a, b),
+            latency_repeats=latency_repeats,
         )
     settings, result = assay.settings, test.result
     if write_report:
@@ -580,15 +593,15 @@ def ab_test(
     return DEGRADED if result.compared.degraded else 0
 
 
-def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> str:
-    """The id of the run that stands for one side."""
+def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> "Side":
+    """The run that stands for one side."""
     from assay.app.comparison import side
 
     assay.require()
     chosen = side(assay, text, testset, holdout=holdout)
     if chosen.made is not None:
         note(f"{'ran' if chosen.made else 'stored'}: {chosen.name} is {chosen.run_id}")
-    return chosen.run_id
+    return chosen
 
 
 @app.command("gate")

@@ -216,6 +216,7 @@ class Scores:
         if intervals:
             interval = self.interval(measure)
             entry["ci"] = ends(interval)
+            entry["ci_method"] = ci_method(interval)
             entry["ci_reason"] = interval.reason
         return entry
 
@@ -263,6 +264,11 @@ def ends(interval: Interval | None) -> list[float | None] | None:
     if interval is None or not interval.defined:
         return None
     return [rounded(interval.low), rounded(interval.high)]
+
+
+def ci_method(interval: Interval) -> str | None:
+    """How an interval was really computed; None where there is none."""
+    return interval.method if interval.defined else None
 
 
 def shown(value: float | None) -> str:

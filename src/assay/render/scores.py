@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.answers import answer_interval
 from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
 from assay.plural import counted
 from assay.render.escape import one_line
-from assay.render.numbers import between, p_value, signed
+from assay.render.numbers import between, signed
+from assay.render.rulings import P_COLUMNS, RULINGS, legend, p_values, rulings
 from assay.render.tables import Table, comma_separated
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from assay.measures.base import Measure
     from assay.measures.classification import MeasureValue
 
+METHODS = {"bca": "BCa", "percentile": "percentile"}
 CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
 
 
@@ -53,29 +56,24 @@ def comparison_tables(runs: Sequence[Scores], comparison: Comparison) -> list[Ta
         notes=tuple(f"{scores.name}: {note}" for scores in runs for note in run_notes(scores)),
     )
     level = f"{runs[0].sampling.level:.0%}"
-    header = (
-        "measure",
-        "baseline",
-        "run",
-        "difference",
-        f"{level} CI",
-        "p (Holm)",
-        "win/loss",
-        "verdict",
-    )
+    header = ("measure", "baseline", "run", "difference", f"{level} CI", "win/loss")
     details = [
         Table(
-            header,
+            (*header, *P_COLUMNS, *RULINGS),
             tuple(_contrast_row(contrast) for contrast in comparison.of(scores.name)),
             title=f"{scores.name} against {comparison.baseline}",
-            text_columns=frozenset({0, 7}),
-            notes=tuple(f"{c.measure}: {c.ruling.sentence}" for c in comparison.of(scores.name)),
-            optional=(6, 5, 4),
-            below=7,
+            text_columns=frozenset({0, 8, 9}),
+            notes=tuple(
+                f"{c.measure}: {c.ruling.sentence} {c.significance}"
+                for c in comparison.of(scores.name)
+            ),
+            optional=(5, 6, 7, 4),
+            below=(8, 9),
         )
         for scores in runs[1:]
     ]
-    return [overview, *details]
+    tests = legend(comparison)
+    return [overview, replace(details[0], notes=(*tests, *details[0].notes)), *details[1:]]
 
 
 def _contrast_row(contrast: Contrast) -> tuple[str, ...]:
@@ -85,9 +83,9 @@ def _contrast_row(contrast: Contrast) -> tuple[str, ...]:
         shown(contrast.value),
         signed(contrast.difference),
         between(contrast.interval, signed=True),
-        p_value(contrast.holm_p),
         f"{contrast.wins}/{contrast.losses}",
-        contrast.ruling.verdict.value,
+        *p_values(contrast),
+        *rulings(contrast),
     )
 
 
@@ -217,13 +215,23 @@ def scores_json(
 def decision_table(decisions: Decisions, name: str) -> Table:
     """Measure by measure: value and interval; DeLong's interval of the AUROC in the notes."""
     level = f"{decisions.sampling.level:.0%}"
-    notes = [
+    intervals = decisions.intervals.values()
+    methods = sorted({METHODS[one.method] for one in intervals if one.defined})
+    notes = []
+    if decisions.delong.interval.defined:
+        notes.append(f"AUROC by DeLong: {level} CI {between(decisions.delong.interval)}")
+    if methods:
+        notes.append(f"intervals: {' and '.join(methods)} bootstrap")
+    notes += [
         f"{measure} is undefined: {outcome.reason}"
         for measure, outcome in decisions.outcomes.items()
         if outcome.value is None
     ]
-    if decisions.delong.interval.defined:
-        notes.insert(0, f"AUROC by DeLong: {level} CI {between(decisions.delong.interval)}")
+    notes += [
+        f"interval of {measure}: {one.reason}"
+        for measure, one in decisions.intervals.items()
+        if one.defined and one.reason
+    ]
     return Table(
         ("measure", "value", f"{level} CI"),
         tuple(

@@ -65,7 +65,7 @@ class Recorder:
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
         """The outcome of one query, with the filters that the query names."""
-        options = replace(self.options, k=min(PAGE, self.options.k), filters=_filters(query))
+        options = replace(self.options, k=min(PAGE, self.options.k), filters=filters_of(query))
         traced = self.searcher.traced(query.query_text, options, self.snapshot)
         response = traced.response
         outcome = QueryOutcome(
@@ -174,7 +174,8 @@ def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOp
     return evaluation_options(defaults, **values, k=config["kept"])
 
 
-def _filters(query: GoldenQuery) -> Filters:
+def filters_of(query: GoldenQuery) -> Filters:
+    """The filters that a golden query names."""
     speaker, mode = query.speaker_filter, query.ingestion_mode
     return Filters(
         speaker_role=() if speaker is SpeakerFilter.ALL else (SpeakerRole(speaker.value),),

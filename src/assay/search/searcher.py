@@ -73,7 +73,8 @@ class SearchInProgress:
     """One question on its way through a searcher.
 
     It holds the generation that answers, so that a new one can take over in between, and
-    ``identity``, that of the options, so that it is worked out once.
+    ``identity``, that of the options, so that it is worked out once. ``from_memory`` allows lists
+    that components gave before.
     """
 
     question: Question
@@ -81,6 +82,7 @@ class SearchInProgress:
     snapshot: Snapshot
     started: float
     identity: str
+    from_memory: bool = True
 
     def key(self, generation: str) -> tuple[str, str, str]:
         """The same for questions with the same answer."""
@@ -175,11 +177,18 @@ class Searcher:
         return known if known is not None else await self._atried(self._answer, search)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
-        """An answer from this snapshot with everything that led to it; none is remembered."""
+        """An answer from this snapshot with everything that led to it.
+
+        Neither the answer nor its lists are taken from memory, so that its time is that of a
+        search.
+        """
         started = time.perf_counter()
         question = ask(query, self._synonyms if options.synonyms else None)
+        identity = options.identity()
         return self._loop.run(
-            self._trace(SearchInProgress(question, options, snapshot, started, options.identity()))
+            self._trace(
+                SearchInProgress(question, options, snapshot, started, identity, from_memory=False)
+            )
         )
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
@@ -338,7 +347,9 @@ class Searcher:
         for name in search.options.components:
             text = search.question.for_component(name)
             request = ComponentRequest(text, search.options.depth, search.options.filters)
-            packed = self._lists.get((search.snapshot.generation, name, request))
+            packed = None
+            if search.from_memory:
+                packed = self._lists.get((search.snapshot.generation, name, request))
             if packed is None:
                 unknown[name] = request
             else:
