@@ -238,6 +238,28 @@ class Settings:
     pushgateway: str | None = _service(
         Maybe(Text()), "none", "address of a Pushgateway that gets the figures"
     )
+    metrics_test_set: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "test sets whose runs set the gauges, with blanks between them; none means those of the "
+        "schedule, else those that load by name, else the one that was run first",
+    )
+    metrics_part: str | None = _service(
+        Maybe(Choice(("evaluation", "holdout", "all", "overall", "patient", "clinician"))),
+        "none",
+        "part whose runs set the gauges; none means everything but what is held out",
+    )
+    metrics_configuration: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "saved configuration whose runs set the gauges, or another engine (module:function, an "
+        "address); none means the search as it is set up here",
+    )
+    metrics_match: Literal["exact", "doc", "span"] = _service(
+        Choice(("exact", "doc", "span")),
+        "exact",
+        "rule by which the runs that set the gauges are scored",
+    )
     server: str | None = _service(
         Maybe(Text()), "none", "address of a service that commands talk to"
     )

@@ -20,6 +20,7 @@ from assay.app.statistics import Statistics
 from assay.app.workspace import open_workspace
 from assay.cli.main import run
 from assay.client import Client
+from assay.evaluation.history import HistoryOptions
 from assay.evaluation.scores import shown
 from assay.render.numbers import signed
 from assay.render.run_file import trec_run
@@ -296,8 +297,9 @@ VERBS: dict[str, Verb] = {
 
 
 def _history(assay: Assay) -> Any:
-    found = runs.history(assay, "clinic", measures="nDCG@10 Recall@10 MRR", limit=2, part="all")
-    return history_json("clinic", found.runs, found.measures)
+    measures = "nDCG@10 Recall@10 MRR"
+    chosen = HistoryOptions(part="all")
+    return history_json(runs.history(assay, "clinic", measures=measures, options=chosen, limit=2))
 
 
 def _page(assay: Assay) -> Any:

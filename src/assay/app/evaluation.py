@@ -24,7 +24,7 @@ from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName
-from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.options import (
     Choice,
     Maybe,
@@ -42,6 +42,7 @@ from assay.settings import Settings
 if TYPE_CHECKING:
     from assay.app.interface import Assay
     from assay.app.workspace import Workspace
+    from assay.evaluation.cross_mode import ModeDifference
     from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
     from assay.model.runs import QueryOutcome, RunInfo
@@ -78,6 +79,7 @@ class EvaluationRequest:
     ``options`` are changes of the search by name. ``run_id`` names the new run: where a run of that
     id was begun with the same request, it goes on. Instead of our own search, a ``retriever``
     (``module:function`` or an address with its ``mapping``) or a ``run_file`` may be evaluated.
+    ``uploaded`` says that the test set came with the request: an experiment of the caller.
     """
 
     test_set: TestSet | None = None
@@ -97,6 +99,12 @@ class EvaluationRequest:
         Choice(MODES),
         MODES[0],
         "Which queries, with which filters; cross-mode runs OFFLINE and LIVE apart.",
+    )
+    speakers: tuple[SpeakerFilter, ...] = option(
+        Several(Choice(SpeakerFilter)),
+        (),
+        "Only queries with one of these speaker filters.",
+        name="speaker_filter",
     )
     match: MatchName = option(
         Choice(("exact", "chunk", "doc", "span")),
@@ -143,6 +151,7 @@ class EvaluationRequest:
     mapping: Path | None = field(default=None, metadata=_HERE_ONLY)
     run_file: str | None = field(default=None, metadata=_HERE_ONLY)
     commit_hash: str = ""
+    uploaded: bool = False
     purpose: str = field(default="evaluation", metadata=_HERE_ONLY)
 
     def __post_init__(self) -> None:
@@ -246,7 +255,7 @@ def _meaning(settings: Settings, content: Mapping[str, Any]) -> tuple[dict[str, 
     if "use_cache" not in content and request.measures == EVALUATION_MEASURES:
         request = replace(request, measures=None)  # once the usual ones were written down, too
     options = changed(settings.search, **request.options)
-    return encode(replace(request, options={})), options.identity()
+    return encode(replace(request, options={}, uploaded=False)), options.identity()
 
 
 def written_options(request: EvaluationRequest) -> list[tuple[str, str]]:
@@ -307,13 +316,22 @@ class Evaluated:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the figures."""
-        return self.unindexed if self.absent is None else (*self.unindexed, self.absent)
+        compared = () if self.difference is None else tuple(self.difference.warnings())
+        return (*compared, *self.unindexed, *(() if self.absent is None else (self.absent,)))
 
     @property
     def modes(self) -> dict[str, Recorded]:
         """The runs of cross-mode by their names; nothing otherwise."""
         names = ("OFFLINE", "LIVE")
         return dict(zip(names, self.runs, strict=True)) if len(self.runs) == len(names) else {}
+
+    @property
+    def difference(self) -> ModeDifference | None:
+        """What came live against what came from files; None but in cross-mode."""
+        from assay.evaluation.cross_mode import mode_difference
+
+        sides = {name: one.result for name, one in self.modes.items()}
+        return mode_difference(sides) if sides else None
 
     @property
     def degraded(self) -> bool:
@@ -326,7 +344,13 @@ class Evaluated:
             results = {
                 name: one.result.to_dict(per_query=per_query) for name, one in self.modes.items()
             }
-            return {"modes": results, "warnings": list(self.warnings)}
+            difference = self.difference
+            assert difference is not None
+            return {
+                "modes": results,
+                "difference": difference.to_dict(),
+                "warnings": list(self.warnings),
+            }
         plain = self.runs[0].result.to_dict(per_query=per_query)
         return {**plain, "warnings": [*plain["warnings"], *self.warnings]}
 
@@ -478,9 +502,12 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
         test_set = joined_test_set(request.test_sets, workspace.layout.test_sets)
     split = None if request.part is None else Split(request.part)
     if request.mode != CROSS_MODE:
-        return [part_of(test_set, split, Mode(request.mode))]
+        return [part_of(test_set, split, Mode(request.mode), speakers=request.speakers)]
     modes_of = workspace.store.inventory.ingestion_modes
-    return [part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)]
+    return [
+        part_of(test_set, split, mode, modes_of=modes_of, speakers=request.speakers)
+        for mode in (Mode.OFFLINE, Mode.LIVE)
+    ]
 
 
 def _size(part: SetPart) -> int:
@@ -518,6 +545,7 @@ def _record(
         use_cache=request.use_cache,
         max_errors=request.max_errors,
         commit_hash=request.commit_hash,
+        uploaded=request.uploaded,
         owner=this_process(),
         purpose=request.purpose,
         scoring=request.scoring(workspace.settings),

@@ -47,6 +47,7 @@ from assay.evaluation.defaults import (
     WORKFLOW_MEASURES,
     WORKFLOW_TARGETS,
 )
+from assay.evaluation.history import History, HistoryOptions, history_of
 from assay.evaluation.match import (
     LookUp,
     graded_ranks,
@@ -58,7 +59,7 @@ from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, parse_targets, run_report
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scores import Scores
-from assay.evaluation.stored_run import StoredRun
+from assay.evaluation.stored_run import StoredRun, rankings_of
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.base import Measure
@@ -73,6 +74,7 @@ from assay.model.testset import GoldenQuery, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.render import evaluation as tables
 from assay.render.report_text import run_markdown
+from assay.render.runs import figures_table
 from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
 from assay.store import run_rows
@@ -85,7 +87,7 @@ if TYPE_CHECKING:
 MOST_RUNS = 10_000
 STAGE_RESAMPLES = 1_000
 LOOKED_AT = 1_000
-"""Runs of a suite that are looked through for those of a part."""
+"""Runs of a suite that are looked through for those that are asked for."""
 FORMAT = "assay-run-1"
 BATCH = 500
 _ENDED = (RunStatus.COMPLETE, RunStatus.FAILED)
@@ -155,10 +157,13 @@ def delete(assay: Assay, run: str) -> RunInfo:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run and its scores, and on request what its components did."""
+    """A run and its scores, and on request what its components did.
+
+    Of figures that were saved without rankings there is no result but what was stored.
+    """
 
     info: RunInfo
-    result: EvaluationResult
+    result: EvaluationResult | None
     components: ComponentReport | None = None
     fates: Waterfall | None = None
 
@@ -168,6 +173,8 @@ class RunView:
 
     def scores(self, *, per_query: bool = False) -> dict[str, Any]:
         """What came out of it only."""
+        if self.result is None:
+            return {**self.info.aggregate, "figures_only": True}
         plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
         plain["chunker_versions"] = list(self.info.chunker_versions)
         if self.components is not None:
@@ -178,6 +185,8 @@ class RunView:
 
     def tables(self, *, per_query: bool = False) -> list[Table]:
         """The same for a terminal."""
+        if self.result is None:
+            return [figures_table(self.info)]
         shown = tables.result_tables(self.result, self.info, per_query=per_query)
         if self.components is not None:
             shown = [tables.component_table(self.components), *shown[1:]]
@@ -203,6 +212,8 @@ def show(
     """
     assay.require()
     info = assay.runs.run(run)
+    if info.figures_only and not (measures or match or per_component or waterfall):
+        return RunView(info, None)
     scoring = scoring_of(info, measures, match, statistics)
     result = _scored(assay, info, scoring, stages=per_component or waterfall)
     view = view_of(assay, info, result, scoring, per_component=per_component, waterfall=waterfall)
@@ -215,6 +226,8 @@ def show(
 def stages(assay: Assay, run: str) -> RunView | None:
     """What components brought and where documents were lost; None where a run keeps no lists."""
     info = assay.runs.run(run)
+    if info.figures_only:
+        return None
     scoring = scoring_of(info, HISTORY_MEASURES, statistics=Statistics(resamples=STAGE_RESAMPLES))
     result = _scored(assay, info, scoring, stages=True)
     if not component_names(result.outcomes):
@@ -285,6 +298,7 @@ def _scored(
     stages: bool = False,
     test_set: TestSet | None = None,
 ) -> EvaluationResult:
+    rankings_of(info)
     return result_of(
         test_set or assay.runs.test_set(info.run_id),
         assay.runs.outcomes(info.run_id, stages=stages),
@@ -387,7 +401,7 @@ def query(
 ) -> RunQuery:
     """One query of a run, with the rank at which each judgment was found."""
     assay.require()
-    info = assay.runs.run(run)
+    info = rankings_of(assay.runs.run(run))
     test_set = assay.runs.test_set(info.run_id)
     golden = test_set.by_id.get(query_id)
     outcomes = assay.runs.outcomes(info.run_id, queries=[query_id])
@@ -543,9 +557,10 @@ def _rescore(
 def _complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
     chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
     page = workspace.runs.runs(chosen, limit=MOST_RUNS)
-    if not page.runs:
+    found = tuple(info for info in page.runs if not info.figures_only)
+    if not found:
         raise UsageError(f"there is no complete run of {suite}", hint="assay eval list")
-    return page.runs
+    return found
 
 
 def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
@@ -558,31 +573,19 @@ def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
 # History
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """Complete runs of a test set, the oldest first, and what to read of them."""
-
-    suite: str
-    runs: tuple[RunInfo, ...]
-    measures: tuple[Measure, ...]
-
-
 def history(
-    assay: Assay, suite: str, *, measures: Measures = (), part: str = "", limit: int = 20
+    assay: Assay,
+    suite: str,
+    *,
+    measures: Measures = (),
+    options: HistoryOptions | None = None,
+    limit: int = 20,
 ) -> History:
-    """The newest complete runs of a test set; ``part`` keeps those of one part of it."""
+    """The newest complete runs of a test set, in series that can be compared."""
     assay.require()
-    chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
-    page = assay.runs.runs(chosen, limit=max(limit, LOOKED_AT) if part else limit)
-    newest = [info for info in page.runs if not part or info.part == part][:limit]
-    return History(suite, oldest_first(newest), parse_measures(measures or HISTORY_MEASURES))
-
-
-def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
-    """By when they were made, whichever has answered again since."""
-    found = list(reversed(newest_first))
-    found.sort(key=lambda info: info.created_at)
-    return tuple(found)
+    wanted = parse_measures(measures or HISTORY_MEASURES)
+    page = assay.runs.runs(RunFilter(suite=suite), limit=LOOKED_AT)
+    return history_of(suite, page.runs, wanted, options or HistoryOptions(), limit)
 
 
 # Export, and the way from one workspace to another
@@ -604,7 +607,7 @@ class Rankings:
 def export(assay: Assay, run: str = "latest", *, component: str | None = None) -> Rankings:
     """The rankings of a run, or the lists of one of its components, for a run file."""
     assay.require()
-    info = assay.runs.run(run)
+    info = rankings_of(assay.runs.run(run))
     outcomes = assay.runs.outcomes(info.run_id, stages=component is not None)
     if component is None:
         return Rankings(info, outcomes)

@@ -1,17 +1,16 @@
-"""The evaluation workflow, step by step: how do searched queries become a report and a stored run?
+"""The evaluation workflow, step by step: how do searched queries become figures and a report?
 
-Each step takes what the one before answered, and a ``Trigger`` asks for all of them. The formulas
+Each step takes what the one before answered, and a ``Trigger`` asks for all of them; ``saved.py``
+has the last one, which keeps the result. The formulas
 are those of ``assay.score``; a query without ground truth is skipped and counted, never a silent 0.
 The report is laid out as that of a stored run (``render/report_text.py``).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import fmean
 from typing import Any, Literal
@@ -20,20 +19,16 @@ from assay.app import testsets
 from assay.app.evaluation import EvaluationRequest
 from assay.app.held_out import noted
 from assay.app.workspace import Workspace
-from assay.errors import AssayError, ConflictError, InputError
+from assay.errors import AssayError, InputError, UsageError
 from assay.evaluation.defaults import workflow_measures
-from assay.evaluation.parts import part_of
-from assay.evaluation.record import config_hash
+from assay.evaluation.parts import Mode, part_of
 from assay.evaluation.report import Insight
 from assay.evaluation.score import score
 from assay.evaluation.scores import rounded
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
-from assay.model.codec import encode
 from assay.model.document import IngestionMode, SpeakerRole
-from assay.model.run_store import RunStore
-from assay.model.runs import RunInfo, RunStatus
-from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter, TestSet
+from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter
 from assay.plural import counted
 from assay.render.report_text import workflow_markdown
 from assay.search.request import COMPONENTS
@@ -45,7 +40,6 @@ BySpeaker = Mapping[Speaker, Metrics]
 SPEAKERS: tuple[Speaker, ...] = ("PATIENT", "CLINICIAN", "ALL")
 DEFAULT_CUTOFFS = (1, 3, 5, 10)
 NO_TRUTH = "the query has no relevant segments"
-ENGINE = "workflow"
 COUNT = "num_queries"
 _AVERAGE_PRECISION, _MEAN = "average_precision", "mean_average_precision"
 _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
@@ -62,6 +56,7 @@ class DatasetQuery:
     query_text: str
     relevant_segment_ids: tuple[str, ...]
     speaker_filter: SpeakerFilter
+    ingestion_mode: IngestionMode | None
     query_type: QueryType | None
     expect: Expect
     grades: Mapping[str, int]
@@ -138,7 +133,11 @@ class RetrievedSegment:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedQuery:
-    """Step 2: what came back for one query; nothing, and the reason in ``error``, if it failed."""
+    """Step 2: what came back for one query; nothing, and the reason in ``error``, if it failed.
+
+    What a degraded answer lacks is in ``component_errors`` and ``reranker_error``, in words in
+    ``warnings``.
+    """
 
     query_id: str
     retrieved_segment_ids: tuple[str, ...] = ()
@@ -147,6 +146,9 @@ class RetrievedQuery:
     component_errors: tuple[str, ...] = ()
     degraded: bool = False
     reranked: bool = False
+    reranker_model: str | None = None
+    reranker_error: str | None = None
+    warnings: tuple[str, ...] = ()
     latency_ms: float = 0.0
     error: str | None = None
 
@@ -182,9 +184,10 @@ class MetricsRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueryMetrics:
-    """The metrics of one query: what step 3 answers and steps 4 and 5 take.
+    """The metrics of one query: what step 3 answers and steps 4, 5 and 7 take.
 
-    Without ground truth each is None, with the reason.
+    Without ground truth each is None, with the reason. The segments are those that it was computed
+    from, so that step 7 can keep a run and not only figures.
     """
 
     query_id: str
@@ -194,6 +197,8 @@ class QueryMetrics:
     speaker_filter: Speaker | None = None
     skipped: bool = False
     reason: str | None = None
+    retrieved_segment_ids: tuple[str, ...] | None = None
+    relevant_segment_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,21 +215,6 @@ class ReportRequest:
     targets: Metrics = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SaveRequest:
-    """Step 7: a whole evaluation."""
-
-    evaluation_id: str
-    dataset_id: str
-    overall_metrics: Metrics
-    total_queries: int
-    timestamp: str | None = None
-    retrieval_config: Mapping[str, Any] = field(default_factory=dict)
-    skipped_queries: int = 0
-    speaker_specific_metrics: BySpeaker = field(default_factory=dict)
-    per_query: tuple[QueryMetrics, ...] = ()
-
-
 # All steps at once
 
 
@@ -232,26 +222,28 @@ def triggered(workspace: Workspace, trigger: Trigger) -> EvaluationRequest:
     """The evaluation that a trigger asks for."""
     config = trigger.retrieval_config
     test_set = testsets.load(workspace.layout, trigger.dataset_id, lenient=True)
-    speakers = frozenset(trigger.speaker_modes or SPEAKERS)
-    overall = speakers == {"ALL"}  # everything, without filters
+    mode, speakers = _asked_of(trigger.speaker_modes or SPEAKERS)
+    try:
+        part_of(test_set, mode=mode, speakers=speakers)
+    except UsageError as problem:  # refused now, and not when the job has its turn
+        raise InputError(problem.message, hint="speaker_modes says which queries") from None
     return EvaluationRequest(
-        test_set=test_set if overall else _of_speakers(test_set, speakers),
-        mode="overall" if overall else "as-written",
+        test_set=test_set,
+        mode=mode.value,
+        speakers=speakers,
         measures=None if config.top_k is None else workflow_measures(config.top_k),
         options=config.options(),
         run_id=trigger.evaluation_id,
     )
 
 
-def _of_speakers(test_set: TestSet, speakers: frozenset[str]) -> TestSet:
-    chosen = tuple(query for query in test_set.queries if query.speaker_filter.value in speakers)
-    if not chosen:
-        raise InputError("the dataset has no query for these speaker_modes")
-    held = test_set.held_out
-    if held is not None:
-        names = {query.query_id for query in chosen}
-        held = replace(held, query_ids=tuple(name for name in held.query_ids if name in names))
-    return replace(test_set, queries=chosen, held_out=held)
+def _asked_of(speaker_modes: Sequence[Speaker]) -> tuple[Mode, tuple[SpeakerFilter, ...]]:
+    """The mode that a trigger means, and whose queries where no mode says it."""
+    modes = tuple(one for one in SpeakerFilter if one.value in speaker_modes)
+    if len(modes) > 1:
+        return Mode.AS_WRITTEN, () if len(modes) == len(SpeakerFilter) else modes
+    (only,) = modes
+    return (Mode.OVERALL if only is SpeakerFilter.ALL else Mode(only.value.lower())), ()
 
 
 # Step 1: the dataset
@@ -280,6 +272,7 @@ def _dataset_query(query: GoldenQuery) -> DatasetQuery:
         query.query_text,
         tuple(judgment.id for judgment in query.relevant_docs if judgment.grade > 0),
         query.speaker_filter,
+        query.ingestion_mode,
         query.query_type,
         query.expect,
         {judgment.id: judgment.grade for judgment in query.relevant_docs},
@@ -314,6 +307,9 @@ def _retrieved(query: BatchQuery, response: SearchResponse) -> RetrievedQuery:
         component_errors=tuple(response.component_errors),
         degraded=response.degraded,
         reranked=response.reranked,
+        reranker_model=response.reranker_model,
+        reranker_error=response.reranker_error,
+        warnings=response.warnings,
         latency_ms=response.timings_ms.get("total", 0.0),
     )
 
@@ -363,6 +359,8 @@ def query_metrics(request: MetricsRequest) -> QueryMetrics:
         speaker_filter=request.speaker_filter,
         skipped=not relevant,
         reason=None if relevant else NO_TRUTH,
+        retrieved_segment_ids=request.retrieved_segment_ids,
+        relevant_segment_ids=request.relevant_segment_ids,
     )
 
 
@@ -501,61 +499,3 @@ def _value(value: float | None) -> str:
 def _count(row: Mapping[str, float | None]) -> str:
     count = row.get(COUNT)
     return "—" if count is None else str(int(count))
-
-
-# Step 7: keep the result
-
-
-def save_evaluation(runs: RunStore, request: SaveRequest) -> dict[str, Any]:
-    """Store a result, or find that it is stored; another result under the same id is refused.
-
-    It has numbers and no rankings: the run keeps the numbers as its aggregate, so that it stands in
-    listings and in the history of its dataset.
-    """
-    body = encode(request)
-    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-    moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    empty = TestSet(request.dataset_id, "as-saved", ())
-    info = RunInfo(
-        run_id=request.evaluation_id,
-        suite=request.dataset_id,
-        test_set_version=empty.version,
-        test_set_checksum=empty.checksum,
-        config=request.retrieval_config,
-        config_hash=config_hash(request.retrieval_config),
-        cache_key=f"saved-{digest}",
-        created_at=moment,
-        engine=ENGINE,
-        queries=request.total_queries,
-    )
-    try:
-        runs.begin(info, empty)
-    except ConflictError:
-        known = runs.run(request.evaluation_id)
-        if known.cache_key != info.cache_key:
-            raise ConflictError(
-                f"the evaluation {request.evaluation_id} is stored with another result",
-                hint="use another evaluation_id for another result",
-            ) from None
-        moment = known.created_at
-        if known.status is RunStatus.COMPLETE:
-            return _answer(request, moment)
-    runs.finish(request.evaluation_id, _aggregate(request), finished_at=moment)
-    return _answer(request, moment)
-
-
-def _answer(request: SaveRequest, moment: str) -> dict[str, Any]:
-    return {"evaluation_id": request.evaluation_id, "status": "saved", "timestamp": moment}
-
-
-def _aggregate(request: SaveRequest) -> dict[str, Any]:
-    return {
-        "metrics": dict(request.overall_metrics),
-        "per_speaker": {
-            str(name): dict(row) for name, row in request.speaker_specific_metrics.items()
-        },
-        "total_queries": request.total_queries,
-        "skipped_queries": request.skipped_queries,
-        "per_query": [encode(row) for row in request.per_query],
-        "timestamp": request.timestamp,
-    }

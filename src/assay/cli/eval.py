@@ -110,6 +110,7 @@ def run(
     """Run a test set against our search, another engine or a run file, and keep the run."""
     from assay.app import prometheus
     from assay.app.evaluation import EvaluationRequest, commit_hash, request_fields
+    from assay.app.workspace import Workspace
     from assay.cli.progress import evaluation_progress
     from assay.options import read_options
     from assay.search.request import read_changes
@@ -159,8 +160,10 @@ def run(
         else:
             views = {"per_component": per_component, "waterfall": waterfall}
             _show_run(assay, request, made, views, as_json=json_output)
-        if publish:
-            prometheus.publish(assay.settings, prometheus.figures(assay.runs))
+        if publish and isinstance(assay, Workspace):
+            for line in prometheus.objections(assay, [one.info for one in made.runs]):
+                note(f"warning: {line}")
+            prometheus.publish(assay.settings, assay.figures())
     return DEGRADED if made.degraded else 0
 
 
@@ -211,9 +214,9 @@ def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool
 
     if as_json:
         emit_json(made.to_dict(per_query=per_query))
-    else:
+    elif made.difference is not None:
         results = {name: recorded.result for name, recorded in made.modes.items()}
-        show_tables([report.modes_table(results)], color)
+        show_tables([report.modes_table(results, made.difference)], color)
 
 
 @app.command("list")
@@ -318,7 +321,7 @@ def show(
             statistics=statistics,
         )
     info = view.info
-    if info.status is not RunStatus.COMPLETE:
+    if info.status is not RunStatus.COMPLETE and view.result is not None:
         done = share_of(len(view.result.outcomes), info.queries, "query")
         note(f"note: the run is {info.status}: {done}")
     if json_output:
@@ -383,22 +386,35 @@ def history(
     suite: Annotated[str, typer.Argument(help="Name of the test set.")],
     measures: Measures = None,
     part: Annotated[str, typer.Option("--part", help="Runs of this part only.")] = "",
+    engine: Annotated[
+        str, typer.Option("--engine", help="Runs of this engine only, as in embedded or http.")
+    ] = "",
+    configuration: Annotated[
+        str, typer.Option("--configuration", help="Runs whose config_hash begins like this.")
+    ] = "",
+    by_configuration: Annotated[
+        bool, typer.Option("--by-configuration", help="A series for each configuration.")
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many runs.")] = 20,
     json_output: JsonFlag = False,
 ) -> None:
     """Show how the measures of one test set changed from run to run."""
     from assay.app import runs
     from assay.cli.tables import show_tables
-    from assay.render.runs import history_json, history_table
+    from assay.evaluation.history import HistoryOptions
+    from assay.render.runs import history_json, history_tables
 
+    chosen = HistoryOptions(part, engine, configuration, by_configuration)
     with connected(ctx) as assay:
-        past = runs.history(assay, suite, measures=measures or (), part=part, limit=limit)
+        past = runs.history(assay, suite, measures=measures or (), options=chosen, limit=limit)
     if json_output:
-        emit_json(history_json(suite, past.runs, past.measures))
+        emit_json(history_json(past))
     elif past.runs:
-        show_tables([history_table(suite, past.runs, past.measures)], assay.settings.color)
+        show_tables(history_tables(past), assay.settings.color)
     else:
-        note(f"note: there is no complete run of {suite}: assay eval list shows what there is")
+        note(f"note: there is no such complete run of {suite}: assay eval list shows all of them")
+        for line in past.left_out:
+            note(f"note: {line}")
 
 
 @app.command("export")
@@ -808,7 +824,7 @@ def publish(
 
     with connected(ctx, metrics_textfile=textfile, pushgateway=pushgateway) as assay:
         assay.require()
-        text = prometheus.figures(assay.runs)
+        text = assay.figures()
     done = prometheus.publish(assay.settings, text)
     if json_output:
         emit_json({"published": done})

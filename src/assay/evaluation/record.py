@@ -46,6 +46,7 @@ class RecordOptions:
     max_errors: int | None = MAX_ERRORS
     timeout_s: float = TIMEOUT_S
     commit_hash: str = ""
+    uploaded: bool = False
     owner: str = ""
     purpose: str = "evaluation"
     scoring: Scoring = field(default_factory=Scoring)
@@ -143,6 +144,7 @@ def _started(system: System, part: SetPart, store: RunStore, options: RecordOpti
         models=system.models,
         seed=options.scoring.sampling.seed,
         commit_hash=options.commit_hash,
+        uploaded=options.uploaded,
         tags=options.tags,
         queries=len(answerable(test_set)),
         scoring=options.scoring,

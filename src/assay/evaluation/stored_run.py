@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from assay.cache import Cache
+from assay.errors import UsageError
 from assay.garbage import paused
 from assay.model.run_store import RunLibrary
 from assay.model.runs import QueryOutcome, RunInfo
@@ -60,7 +61,7 @@ def read_run(
 
     Test sets are kept in ``known``, since runs that are compared mostly share one.
     """
-    info = store.run(ref)
+    info = rankings_of(store.run(ref))
     with paused():
         outcomes = store.outcomes(info.run_id, stages=stages, depth=depth)
         test_set = known.get(info.test_set_checksum)
@@ -68,3 +69,14 @@ def read_run(
             test_set = store.test_set(info.run_id)
             known.put(info.test_set_checksum, test_set)
     return StoredRun(info, test_set, outcomes)
+
+
+def rankings_of(info: RunInfo) -> RunInfo:
+    """The run, if it has rankings; figures that were saved without them are refused."""
+    if info.figures_only:
+        raise UsageError(
+            f"{info.run_id} holds saved figures without rankings: it can be listed, shown and "
+            "followed over time, but not scored, compared, gated or bundled",
+            hint="save it with the retrieved_segment_ids of every query, or run assay eval run",
+        )
+    return info

@@ -71,6 +71,9 @@ class QueryOutcome:
 
 
 OUR_ENGINES = ("embedded", "opensearch")
+FIGURES_ONLY = "saved figures"
+"""The engine of figures that were saved without the rankings they come from."""
+WITHOUT_RANKINGS = (FIGURES_ONLY, "workflow")  # the second is an older name
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class RunInfo:
     that of the queries which were really run (``part`` says which: all, evaluation, holdout,
     patient ...). ``owner`` is the process that makes the run. ``scoring`` says what the run is
     scored by, now and later; ``aggregate`` is empty until it was. ``reused_from`` is the equal run
-    whose outcomes this one took over.
+    whose outcomes this one took over; ``uploaded`` says that the queries came with the request.
     """
 
     run_id: str
@@ -103,6 +106,7 @@ class RunInfo:
     models: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     commit_hash: str = ""
+    uploaded: bool = False
     finished_at: str | None = None
     tags: tuple[str, ...] = ()
     queries: int = 0
@@ -114,6 +118,11 @@ class RunInfo:
     def ours(self) -> bool:
         """Whether our own search made it, embedded or on a cluster (``opensearch 2.19.1``)."""
         return self.engine.partition(" ")[0] in OUR_ENGINES
+
+    @property
+    def figures_only(self) -> bool:
+        """Whether only figures were saved, so that nothing can be computed from it."""
+        return self.engine in WITHOUT_RANKINGS
 
     @property
     def sound(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.evaluation.components import HYBRID, ComponentReport
+from assay.evaluation.cross_mode import ModeDifference
 from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
@@ -141,22 +142,31 @@ def _rescored(info: RunInfo, result: EvaluationResult, measure: Measure) -> str:
     return shown(new) + ("" if old in (None, new) else f" (was {old})")
 
 
-def modes_table(results: Mapping[str, EvaluationResult]) -> Table:
+def modes_table(results: Mapping[str, EvaluationResult], difference: ModeDifference) -> Table:
     """The same questions, asked of what came from files and of what came live."""
     first = next(iter(results.values()))
     notes = [f"{name}: {line}" for name, result in results.items() for line in result.warnings()]
+    queries = (str(len(result.scores.queries)) for result in results.values())
     return Table(
-        ("measure", *results),
+        ("measure", *results, difference.title),
         (
             *(
-                (str(m), *(shown(result[m]) for result in results.values()))
+                (
+                    str(m),
+                    *(shown(result[m]) for result in results.values()),
+                    _signed(difference.values.get(m)),
+                )
                 for m in first.scores.measures
             ),
-            ("queries", *(str(len(result.scores.queries)) for result in results.values())),
+            ("queries", *queries, str(len(difference.shared))),
         ),
         title=f"{first.test_set.name} {first.test_set.version} by ingestion mode",
-        notes=tuple(notes),
+        notes=(*difference.warnings(), *notes),
     )
+
+
+def _signed(value: float | None) -> str:
+    return "—" if value is None else f"{rounded(value):+.4f}"
 
 
 def _foremost(scores: Scores) -> list[Measure]:

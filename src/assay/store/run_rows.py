@@ -263,6 +263,7 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
         "chunker_versions": info.chunker_versions,
         "models": dict(info.models),
         "seed": info.seed,
+        "uploaded": info.uploaded,
         "scoring": encode(info.scoring),
         "reused_from": info.reused_from,
     }
@@ -326,6 +327,7 @@ def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         finished_at=row.finished_at,
         tags=tags.get(row.run_id, ()),
         queries=row.queries,
+        uploaded=provenance.get("uploaded", False),
         scoring=_scoring(provenance, aggregate),
         reused_from=provenance.get("reused_from", ""),
         aggregate=aggregate,

@@ -108,4 +108,7 @@ class CrossModeAnswer(Answer):
 
     evaluation_id: str
     modes: dict[str, Json] = Field(description="OFFLINE and LIVE, each as a single evaluation.")
+    difference: Json = Field(
+        description="LIVE minus OFFLINE, over the queries of both; the others are named."
+    )
     warnings: list[str]

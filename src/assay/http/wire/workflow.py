@@ -61,7 +61,7 @@ class MetricsRequest(Wire):
 
 
 class QueryMetrics(Wire):
-    """The metrics of one query: what step 3 answers and steps 4 and 5 take."""
+    """The metrics of one query: what step 3 answers and steps 4, 5 and 7 take."""
 
     query_id: Id
     metrics: Metrics
@@ -70,6 +70,8 @@ class QueryMetrics(Wire):
     speaker_filter: Speaker | None = None
     skipped: bool = False
     reason: Text | None = None
+    retrieved_segment_ids: SegmentIds | None = None
+    relevant_segment_ids: SegmentIds | None = None
 
 
 PerQuery = Annotated[list[QueryMetrics], Field(min_length=1, max_length=limits.MAX_UPLOAD_QUERIES)]
@@ -105,7 +107,7 @@ class SaveRequest(Wire):
 
     evaluation_id: Id
     dataset_id: Id
-    timestamp: Annotated[str, Field(max_length=40)] | None = None
+    timestamp: Annotated[str, Field(max_length=40, examples=["2024-03-15T16:00:00Z"])] | None = None
     retrieval_config: Annotated[Json, Field(max_length=50)] = Field(default_factory=dict)
     overall_metrics: Metrics
     total_queries: Count
