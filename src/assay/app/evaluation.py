@@ -306,7 +306,18 @@ class Evaluated:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the figures."""
-        return self.unindexed if self.absent is None else (*self.unindexed, self.absent)
+        absent = () if self.absent is None else (self.absent,)
+        return (*self.unindexed, *absent, *self._unseen)
+
+    @property
+    def _unseen(self) -> tuple[str, ...]:
+        """Of a function of one's own only the code is known, not what it looks into."""
+        return tuple(
+            f"{one.info.config['retriever']} was not asked again, since its code is unchanged; "
+            "if what it searches has changed: --no-cache"
+            for one in self.runs
+            if one.cached and one.info.engine == "python"
+        )
 
     @property
     def modes(self) -> dict[str, Recorded]:
@@ -502,6 +513,7 @@ def _record(
     *,
     run_id: str | None = None,
 ) -> Recorded:
+    from assay.evaluation.execution import TIMEOUT_S
     from assay.evaluation.parts import Mode
     from assay.evaluation.record import RecordOptions, record
     from assay.store.owner import this_process
@@ -517,6 +529,7 @@ def _record(
         resume=request.resume or _begun(workspace, run_id, system, part),
         use_cache=request.use_cache,
         max_errors=request.max_errors,
+        timeout_s=None if system.keeps_time else TIMEOUT_S,
         commit_hash=request.commit_hash,
         owner=this_process(),
         purpose=request.purpose,
@@ -531,8 +544,6 @@ def _record(
 
 def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPart) -> str | None:
     """The run of this very id to go on with, if there is one; refused where it is another's."""
-    from assay.evaluation.record import config_hash
-
     if run_id is None:
         return None
     try:
@@ -541,18 +552,28 @@ def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPa
         return None
     if known.run_id != run_id:
         return None  # the text is a tag or a name of another run
-    config = dict(system.config)
-    hashes = {config_hash(config)}
-    config.pop("mode", None)
-    hashes.add(config_hash(config))  # services once kept the mode in the label only
     same = (part.test_set.checksum, part.label)
-    if (known.test_set_checksum, known.part) != same or known.config_hash not in hashes:
+    if (known.test_set_checksum, known.part) != same or _changed(known, system):
         raise ConflictError(
             f"the run {run_id} was made with another test set or other options",
             hint="use another id for another evaluation",
         )
     _refuse_other_index(known, system)
     return run_id
+
+
+def _changed(info: RunInfo, system: System) -> list[str]:
+    """What of the configuration is not as it was when a run was begun.
+
+    Older runs do not say everything; services once kept the mode in the label only.
+    """
+    before, now = dict(info.config), dict(system.config)
+    unsaid = {"mode", "assay", "lexicon", "reranker_model"} - before.keys()
+    return [
+        name
+        for name in sorted((before.keys() | now.keys()) - unsaid - {"mode"})
+        if before.get(name) != now.get(name)
+    ]
 
 
 def _resumed(
@@ -578,15 +599,23 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
     if info.ours:
         options = options_from(info.config, workspace.searcher.defaults)
         system = engine.system(workspace, options, answers="answerer" in info.config)
-        _refuse_other_index(info, system)
-        return system
-    if info.engine == "run file" and request.run_file is None:
+    elif info.engine == "run file" and request.run_file is None:
         raise UsageError("resuming this run needs its file", hint="--run FILE")
-    return _system(workspace, replace(request, retriever=info.config.get("retriever")))
+    else:
+        system = _system(workspace, replace(request, retriever=info.config.get("retriever")))
+    if changed_since := _changed(info, system):
+        raise ConflictError(
+            f"this has changed since {info.run_id} was begun: {', '.join(changed_since)}",
+            hint="start a new run",
+        )
+    _refuse_other_index(info, system)
+    return system
 
 
 def _refuse_other_index(info: RunInfo, system: System) -> None:
-    if (system.generation or "") != info.generation:
+    """Refuse to go on with a run in another index; older runs know its generation only."""
+    now = system.generation or ""
+    if info.generation not in (now, now.partition("#")[0]):
         raise ConflictError(
             f"the index has changed since {info.run_id} was begun "
             f"(generation {info.generation}, now {system.generation})",

@@ -40,7 +40,7 @@ class RecordOptions:
     resume: str | None = None
     use_cache: bool = True
     max_errors: int | None = MAX_ERRORS
-    timeout_s: float = TIMEOUT_S
+    timeout_s: float | None = TIMEOUT_S  # None: the system keeps to its own limits
     commit_hash: str = ""
     owner: str = ""
     purpose: str = "evaluation"
