@@ -2,8 +2,8 @@
 
 A thread cannot be stopped from outside. So the work is done in a thread of its own, which makes one
 call after the other; when a call is late, the caller goes on without it and the next call gets
-another thread. The late one is left behind until its call returns, and does not keep the process alive. At
-most ``MAX_ABANDONED_CALLS`` are left behind: after that, calls are refused at once.
+another thread. The late one is left behind until its call returns, and does not keep the process
+alive. At most ``MAX_ABANDONED_CALLS`` are left behind: after that, calls are refused at once.
 
 Some code works only in the thread that made it (a connection of ``sqlite3``). It says so when it is
 called, and is then called in the caller's thread, without a limit.

@@ -307,10 +307,10 @@ class Evaluated:
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the figures."""
         absent = () if self.absent is None else (self.absent,)
-        return (*self.unindexed, *absent, *self._unseen)
+        return (*self.unindexed, *absent, *self.unseen)
 
     @property
-    def _unseen(self) -> tuple[str, ...]:
+    def unseen(self) -> tuple[str, ...]:
         """Of a function of one's own only the code is known, not what it looks into."""
         return tuple(
             f"{one.info.config['retriever']} was not asked again, since its code is unchanged; "
@@ -513,7 +513,6 @@ def _record(
     *,
     run_id: str | None = None,
 ) -> Recorded:
-    from assay.evaluation.execution import TIMEOUT_S
     from assay.evaluation.parts import Mode
     from assay.evaluation.record import RecordOptions, record
     from assay.store.owner import this_process
@@ -529,7 +528,6 @@ def _record(
         resume=request.resume or _begun(workspace, run_id, system, part),
         use_cache=request.use_cache,
         max_errors=request.max_errors,
-        timeout_s=None if system.keeps_time else TIMEOUT_S,
         commit_hash=request.commit_hash,
         owner=this_process(),
         purpose=request.purpose,
