@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.sampling import Sampling
 from assay.measures.parse import parse_measure
+from assay.model.sampling import Sampling
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
