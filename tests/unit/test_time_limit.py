@@ -29,7 +29,7 @@ def test_values_and_errors_come_through_and_the_thread_stays_the_same() -> None:
         assert len(threads) == 1
         assert threads != {threading.get_ident()}
         with pytest.raises(KeyError, match="mine"):
-            limit.call(lambda _: {}["mine"])
+            limit.call(lambda _: raised(KeyError("mine")))
         assert limit.call(lambda _: threading.get_ident()) in threads
         with pytest.raises(TimeoutError, match="my own"):
             limit.call(lambda _: raised(TimeoutError("my own")))

@@ -83,7 +83,7 @@ def master(runs: Sequence[StoredRun], recipe: Recipe, form: int = FORM) -> dict[
                 "outcomes_sha256": outcomes_digest(run.outcomes),
                 "queries": len(run.outcomes),
                 "failed_queries": len(run.failed),
-                "failed_answers": len(run.unanswered),
+                **({"failed_answers": len(run.unanswered)} if run.unanswered else {}),
                 "degraded_queries": len(run.degraded),
                 "provenance": provenance(run),
             }
