@@ -198,4 +198,12 @@ MAX_CACHED_VECTORS = _limit(
     "MAX_CACHED_VECTORS", 5_000_000, "vectors kept per model; more are computed and not kept"
 )
 
+# Code of the user's own
+MAX_CODE_FILES = _limit(
+    "MAX_CODE_FILES", 2_000, "files of code that tell one state of a function from another"
+)
+MAX_ABANDONED_CALLS = _limit(
+    "MAX_ABANDONED_CALLS", 8, "calls of one function that may block at the same time"
+)
+
 TABLE: tuple[Limit, ...] = tuple(_rows)

@@ -181,7 +181,7 @@ def _note_runs(made: "Evaluated", request: "EvaluationRequest") -> None:
         elif recorded.reused:
             before = counted(recorded.reused, "query", "was")
             note(f"note: {before} answered before it was cut short")
-    for line in made.unindexed:
+    for line in (*made.unindexed, *made.unseen):
         note(f"warning: {line}")
     if made.absent is not None:
         name = request.test_sets[0] if len(request.test_sets) == 1 else "NAME"

@@ -61,7 +61,7 @@ class Baseline:
 
     ``means`` go by the measures' text form, ``per_query`` holds the values of single queries where
     they are known, ``queries`` text and type by id. The numbers of a file are ``rounded``. Queries
-    that ``failed`` count as having no results.
+    that ``failed`` count as having no results, those ``unanswered`` as having a wrong answer.
     """
 
     name: str
@@ -71,6 +71,7 @@ class Baseline:
     queries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     degraded: int = 0
     failed: int = 0
+    unanswered: int = 0
     complete: bool = True
     rounded: bool = False
     test_set: SetVersion | None = None
@@ -105,7 +106,7 @@ def side_of_run(
         outcomes = score_answers(records, answers)
         means |= {str(measure): outcome.value for measure, outcome in outcomes.items()}
     types = query_field(run.queries, "query_type")
-    info = run.info
+    info, failed = run.info, len(run.failed) - len(run.unanswered)
     return Baseline(
         name=run.name,
         means=means,
@@ -118,7 +119,8 @@ def side_of_run(
             query.query_id: (query.query_text, str(query.query_type or "")) for query in run.queries
         },
         degraded=len(run.degraded),
-        failed=len(run.failed),
+        failed=failed,
+        unanswered=len(run.unanswered),
         complete=info.status is RunStatus.COMPLETE,
         test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
         chunkers=(
@@ -129,11 +131,8 @@ def side_of_run(
         match=own,
         run_id=info.run_id,
         warnings=(
-            (
-                f"{counted(len(run.failed), 'query')} of {run.name} failed: counted as having "
-                "no results",
-            )
-            if run.failed
+            (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
+            if failed
             else ()
         ),
         provenance={
@@ -171,8 +170,9 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
             if isinstance(entry, Mapping)
         },
         degraded=_count(content, "degraded_queries", path),
-        failed=_count(content, "failed_queries", path),
         complete=content.get("status", RunStatus.COMPLETE.value) == RunStatus.COMPLETE.value,
+        failed=_count(content, "failed_queries", path) - _count(content, "failed_answers", path),
+        unanswered=_count(content, "failed_answers", path),
         rounded=True,
         test_set=_named(content.get("test_set")),
         chunkers=_chunkers(content),

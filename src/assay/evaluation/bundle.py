@@ -63,7 +63,7 @@ def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling) -> Recipe:
         scored(run.outcomes) for run in runs
     ):
         measures.append(EVIDENCE_MEASURES)
-    if any(outcome.answer is not None for run in runs for outcome in run.outcomes):
+    if any(outcome.was_to_answer for run in runs for outcome in run.outcomes):
         measures.append(ANSWER_MEASURES)
     return Recipe(" ".join(measures), sampling)
 
@@ -83,6 +83,7 @@ def master(runs: Sequence[StoredRun], recipe: Recipe, form: int = FORM) -> dict[
                 "outcomes_sha256": outcomes_digest(run.outcomes),
                 "queries": len(run.outcomes),
                 "failed_queries": len(run.failed),
+                **({"failed_answers": len(run.unanswered)} if run.unanswered else {}),
                 "degraded_queries": len(run.degraded),
                 "provenance": provenance(run),
             }

@@ -221,6 +221,7 @@ def outcomes_digest(outcomes: Sequence[QueryOutcome]) -> str:
             sorted(outcome.component_lists.items()),
             outcome.fused,
             None if outcome.answer is None else [outcome.answer.text, outcome.answer.citations],
+            *([] if outcome.answer_error is None else [outcome.answer_error]),
         ]
         for outcome in sorted(outcomes, key=lambda outcome: outcome.query_id)
     ]

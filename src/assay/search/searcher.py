@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import logging
 import threading
 import time
@@ -140,6 +141,21 @@ class Searcher:
     def check(self, options: SearchOptions) -> None:
         """Refuse options that name an intent which the lexicon does not have."""
         check_intent(options.query_intent, self._lexicon)
+
+    def identity(self, options: SearchOptions) -> dict[str, str]:
+        """What else can change an answer under these options: the content of files, and models.
+
+        A reranker that cannot be opened has no entry; a search then says so.
+        """
+        found: dict[str, str] = {}
+        if options.synonyms and self._synonyms is not None:
+            found["synonyms"] = self._synonyms.digest
+        if options.boosts:
+            found["lexicon"] = self._lexicon.digest
+        if options.rerank:
+            with contextlib.suppress(AssayError):
+                found["reranker_model"] = self._rerankers.get(options.reranker).model_id
+        return found
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
         """How a query is worded and what it asks for; nothing is searched."""
