@@ -86,12 +86,13 @@ def _made_from(assay: Assay, file: Baseline, measures: Sequence[Measure]) -> Sto
         return None
     made = assay.stored_run(info.run_id)
     values = side_of_run(made, measures).means
-    same = all(
-        values.get(name) is not None and abs(values[name] - value) <= slack(rounded=True)
-        for name, value in file.means.items()
-        if value is not None
-    )
+    pairs = [(value, values.get(name)) for name, value in file.means.items()]
+    same = all(a == b or _close(a, b) for a, b in pairs)
     return made if same else None
+
+
+def _close(a: float | None, b: float | None) -> bool:
+    return a is not None and b is not None and abs(a - b) <= slack(rounded=True)
 
 
 def run_or_file(assay: Assay, text: str) -> str | Path:

@@ -91,8 +91,10 @@ class JudgedHits:
         by_document = self.ideal_query[relevant & self.ideal_document]
         by_chunk = self.ideal_query[relevant & ~self.ideal_document]
         count = len(self.queries)
-        alone: BoolArray = np.bincount(by_document, minlength=count) > 0
-        return alone & (np.bincount(by_chunk, minlength=count) == 0)
+        documents = np.bincount(by_document, minlength=count)
+        chunks = np.bincount(by_chunk, minlength=count)
+        alone: BoolArray = (documents > 0) & (chunks == 0)
+        return alone
 
     def relevant(self, level: int) -> IntArray:
         """How many judgments of each query have at least this grade?"""
