@@ -90,7 +90,8 @@ TABLE = (
     row("scoring.classify_file", "classify", "POST /v1/classify", test="test_corpus.py::test_decisions", why_not=FILES),
     row("", "measures", "GET /v1/measures", why_not="a list that is part of the code"),
     row("workflow.query_metrics", "", "POST /api/evaluation/compute_metrics", "POST /api/evaluation/aggregate", "POST /api/evaluation/speaker_breakdown",
-        "POST /api/evaluation/report", "POST /api/evaluation/save", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
+        "POST /api/evaluation/report", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
+    row("saved.save_evaluation", "", "POST /api/evaluation/save", why_not=PARTS),
     row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", server=True, why_not="a service has jobs, a command waits for its own work"),
 
     row("testsets.list_sets", "testset list", "GET /v1/testsets", "/testsets", server=True, test="test_testsets.py::test_the_same_sets_are_listed"),
@@ -122,6 +123,7 @@ TABLE = (
     row("", "demo", why_not="about this machine"),
 )
 INTERFACE = {
+    "figures": "prometheus.publish",
     "search": "workspace.Workspace.search", "why": "workspace.Workspace.why", "answer": "workspace.Workspace.answer",
     "sections": "search.options_of_caller", "freshness": "search.options_of_caller",
     "documents": "corpus.list_documents", "document": "corpus.document", "delete_documents": "corpus.delete_documents",
