@@ -143,7 +143,7 @@ def test_report_generation(call: Call, capsys: pytest.CaptureFixture[str]) -> No
         "## Speaker-Specific Performance",
         "| PATIENT |",
         "## Insights",
-        "target of 0.65",
+        "target of P@5 > 0.65",
     ):
         assert part in text
     tables = [line.count("|") for line in text.splitlines() if line.startswith("|")]

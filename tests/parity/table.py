@@ -98,6 +98,7 @@ TABLE = (
     row("testsets.show", "testset show", "GET /v1/testsets/{name}", "/testsets/{name}", test="test_testsets.py::test_what_is_held_out_is_masked_and_every_look_is_logged", why_not=CUSTODIAN),
     row("testsets.validate", "testset validate", "POST /v1/testsets/validate", "/ui/validate", test="test_testsets.py::test_the_same_problems_are_found", why_not=FILES),
     row("testsets.split", "testset split", "POST /v1/testsets/{name}/split", test="test_testsets.py::test_the_same_queries_are_held_out", why_not=CUSTODIAN),
+    row("testsets.overlap", "testset overlap", test="test_testsets.py::test_what_two_sets_share_is_found", why_not=FILES),
     row("testsets.diff", "testset diff", "GET /v1/testsets/{name}/diff/{other}", "/testsets/{name}/diff/{other}", test="test_testsets.py::test_the_same_differences_are_found", why_not=CUSTODIAN),
     row("testsets.import_file", "testset import", "POST /v1/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
     row("testsets.export", "testset export", "GET /v1/testsets/{name}/export", test="test_testsets.py::test_the_same_files_go_out_and_looks_are_logged", why_not=FILES),

@@ -627,9 +627,9 @@ def _resumed(
     info = workspace.runs.run(request.resume)
     last = info.part.rpartition(", ")[2]
     mode = Mode(last) if last in set(Mode) else Mode.AS_WRITTEN
-    part = SetPart(
-        workspace.runs.test_set(info.run_id), info.part, mode, info.part.startswith("holdout")
-    )
+    test_set = workspace.runs.test_set(info.run_id)
+    held_out = not test_set.held_out_ids.isdisjoint(test_set.by_id)
+    part = SetPart(test_set, info.part, mode, held_out)
     return _record(workspace, request, _system_of(workspace, request, info), part, progress)
 
 

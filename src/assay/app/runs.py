@@ -5,6 +5,7 @@ Verbs take an ``Assay``: a workspace here, or a service whose runs are read and 
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,7 @@ from assay.evaluation.defaults import (
     WORKFLOW_TARGETS,
 )
 from assay.evaluation.history import History, HistoryOptions, history_of
+from assay.evaluation.insights import parse_targets
 from assay.evaluation.match import (
     LookUp,
     graded_ranks,
@@ -56,9 +58,10 @@ from assay.evaluation.match import (
     scored_order,
 )
 from assay.evaluation.outcomes import query_field, score_run
-from assay.evaluation.report import RunReport, parse_targets, run_report
+from assay.evaluation.report import RunReport, report_measures, run_report
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scores import Scores
+from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun, rankings_of
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
@@ -73,7 +76,7 @@ from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.render import evaluation as tables
-from assay.render.report_text import run_markdown
+from assay.render.report_text import content_markdown
 from assay.render.runs import figures_table
 from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
@@ -550,7 +553,7 @@ def _rescore(
     result = _scored(workspace, info, _with_stored(info, scoring), test_set=judged_by)
     kept = judged_by is None and scoring.same_rule(info.scoring)
     if kept:
-        workspace.runs.finish(info.run_id, result.to_dict())
+        workspace.runs.finish(info.run_id, stored_aggregate(info, result))
     return Rescored(info, result, kept=kept)
 
 
@@ -753,12 +756,12 @@ def report(
 ) -> RunReport:
     """Tables, breakdowns, insights and worst queries of one run.
 
-    ``workflow`` chooses the measures of the workflow report. ``targets`` such as ``P@5=0.65`` are
-    held against the run beside the usual ones.
+    ``workflow`` chooses the measures of the workflow report. ``targets`` such as ``P@5>0.65`` or
+    ``P@5>=0.65`` are held against the run beside the usual ones.
     """
     assay.require()
-    usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
     stored = assay.stored_run(run)
+    usual = report_measures(stored, WORKFLOW_MEASURES if workflow else REPORT_MEASURES)
     return run_report(
         stored,
         measures or usual,
@@ -768,23 +771,40 @@ def report(
 
 
 def bundle(
-    assay: Assay, refs: Sequence[str], folder: Path, *, measures: Measures = ()
+    assay: Assay,
+    refs: Sequence[str],
+    folder: Path,
+    *,
+    measures: Measures = (),
+    statistics: Statistics = USUAL,
 ) -> tuple[str, ...]:
-    """Write the master file, a report on each run, and the manifest; the names of the files."""
+    """Write the master file, a report on each run, and the manifest; the names of the files.
+
+    Each run is scored by its own rule, and its intervals are drawn as they were, unless
+    ``statistics`` says otherwise.
+    """
     assay.require()
     runs = [assay.stored_run(ref) for ref in dict.fromkeys(refs)]
-    sampling = assay.settings.sampling
+    sampling = None
+    if statistics != USUAL:
+        sampling = statistics.drawn_as(runs[0].info.scoring.sampling)
     recipe = bundles.usual_recipe(runs, sampling)
     if measures:
-        recipe = bundles.Recipe(as_text(measures), sampling)
-    files = {bundles.MASTER: bundles.as_text(bundles.master(runs, recipe)).encode()}
-    for run in runs:
-        about = run_report(run, targets=parse_targets(), sampling=recipe.sampling)
-        files[f"report-{run.name}.md"] = run_markdown(about).encode()
+        recipe = replace(recipe, measures=as_text(measures))
+    master = bundles.master(runs, recipe)
+    files = {bundles.MASTER: bundles.as_text(master).encode(), **_reports(master)}
     files[bundles.MANIFEST] = bundles.manifest(files).encode()
     for name, content in files.items():
         write_atomically(folder / name, content)
     return tuple(files)
+
+
+def _reports(master: Mapping[str, Any]) -> dict[str, bytes]:
+    """The reports of a bundle, written from its master file and nothing else."""
+    return {
+        bundles.report_name(run_id): content_markdown(bundles.content_of(master, run_id)).encode()
+        for run_id in master["runs"]
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -805,7 +825,7 @@ class BundleCheck:
 
 
 def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
-    """Check the files against the manifest, and the numbers against the runs."""
+    """Check the files against the manifest and the master file, and that against the runs."""
     assay.require()
     problems = _damaged(folder)
     stated = _master(folder)
@@ -823,6 +843,8 @@ def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
             source=str(folder / bundles.MASTER),
             hint="check it with the version that wrote it, or a newer one",
         )
+    if form == bundles.FORM:
+        problems += _other_numbers(folder, stated)
     runs = []
     for name in names:
         try:
@@ -834,6 +856,38 @@ def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
     computed = json.loads(bundles.as_text(bundles.master(runs, recipe, form)))
     problems += bundles.differences(stated, computed)
     return BundleCheck(len(computed["metrics"]), tuple(problems))
+
+
+def _other_numbers(folder: Path, stated: Mapping[str, Any]) -> list[str]:
+    """Every line of every report that does not follow from the master file, and foreign files."""
+    try:
+        reports = _reports(stated)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, AssayError) as error:
+        return [f"no report can be written from {bundles.MASTER}: {type(error).__name__} {error}"]
+    there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    found = [
+        f"{name} is not a file of this bundle, and its numbers cannot be checked"
+        for name in sorted(there - {bundles.MASTER, bundles.MANIFEST, *reports})
+    ]
+    for name, content in reports.items():
+        if name not in there:
+            found.append(f"{name} is missing")
+        elif (written := (folder / name).read_bytes()) != content:
+            found += _line_differences(name, written.decode(errors="replace"), content.decode())
+    return found
+
+
+def _line_differences(name: str, written: str, expected: str) -> list[str]:
+    """What stands in a report, and what the master file says instead, line by line."""
+    lines, due = written.splitlines(), expected.splitlines()
+    matcher = difflib.SequenceMatcher(None, lines, due, autojunk=False)
+    found = []
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        said, meant = " / ".join(lines[a:b]), " / ".join(due[c:d])
+        found.append(f"{name}:{a + 1}: {said[:100]!r} where {bundles.MASTER} says {meant[:100]!r}")
+    return found or [f"{name} differs from what {bundles.MASTER} says in its blanks"]
 
 
 def _damaged(folder: Path) -> list[str]:

@@ -26,6 +26,7 @@ from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import cache_key, config_hash
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scores import rounded
+from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun
 from assay.model.codec import encode
 from assay.model.moments import now, text_of
@@ -213,8 +214,8 @@ def _keep_run(
         finished_at=moment,
         queries=len(outcomes),
         scoring=scoring,
-        aggregate=result.to_dict(),
     )
+    info = replace(info, aggregate=stored_aggregate(info, result))
     push(workspace.runs, StoredRun(info, part.test_set, outcomes))
     if part.touches_held_out:
         test_set = part.test_set

@@ -21,11 +21,18 @@ from assay.app.held_out import noted
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, InputError, UsageError
 from assay.evaluation.defaults import workflow_measures
+from assay.evaluation.insights import (
+    GroupMeans,
+    Insight,
+    parse_targets,
+    target_insights,
+    widest_gaps,
+)
 from assay.evaluation.parts import Mode, part_of
-from assay.evaluation.report import Insight
 from assay.evaluation.score import score
 from assay.evaluation.scores import rounded
-from assay.measures.parse import parse_measures
+from assay.measures.base import Family, Measure
+from assay.measures.parse import parse_measure
 from assay.model.answers import Expect
 from assay.model.document import IngestionMode, SpeakerRole
 from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter
@@ -203,7 +210,7 @@ class QueryMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """Step 6: everything that steps 4 and 5 answered; ``targets`` are what metrics should beat."""
+    """Step 6: everything that steps 4 and 5 answered, and targets such as ``P@5>0.65``."""
 
     evaluation_id: str
     dataset_id: str
@@ -212,7 +219,7 @@ class ReportRequest:
     date: str | None = None
     skipped_queries: int = 0
     speaker_specific_metrics: BySpeaker = field(default_factory=dict)
-    targets: Metrics = field(default_factory=dict)
+    targets: tuple[str, ...] = ()
 
 
 # All steps at once
@@ -332,29 +339,18 @@ def _segment(hit: SearchHit) -> RetrievedSegment:
 def query_metrics(request: MetricsRequest) -> QueryMetrics:
     """Precision and recall at each cutoff, average precision and nDCG@10 of one query."""
     cutoffs = sorted(set(request.k_values))
-    names = {
-        **{f"precision_at_{k}": f"P@{k}" for k in cutoffs},
-        **{f"recall_at_{k}": f"Recall@{k}" for k in cutoffs},
-        _AVERAGE_PRECISION: "MAP",
-        "ndcg_at_10": "nDCG@10",
-    }
+    names = [
+        *(f"precision_at_{k}" for k in cutoffs),
+        *(f"recall_at_{k}" for k in cutoffs),
+        _AVERAGE_PRECISION,
+        "ndcg_at_10",
+    ]
     relevant = set(request.relevant_segment_ids)
-    retrieved = dict.fromkeys(request.retrieved_segment_ids)  # the first occurrence counts
-    metrics: dict[str, float | None] = dict.fromkeys(names)
-    if relevant:
-        scores = score(
-            {request.query_id: dict.fromkeys(sorted(relevant), 1)},
-            {request.query_id: list(retrieved)},
-            " ".join(names.values()),
-        )
-        by_text = {key: str(parse_measures(text)[0]) for key, text in names.items()}
-        metrics = {
-            key: rounded(scores.value(request.query_id, text)) for key, text in by_text.items()
-        }
+    found = _unrounded(request.retrieved_segment_ids, request.relevant_segment_ids, names)
     return QueryMetrics(
         request.query_id,
-        metrics,
-        retrieved_relevant=len(relevant & set(retrieved)),
+        {name: rounded(found[name]) for name in names},
+        retrieved_relevant=len(relevant & set(request.retrieved_segment_ids)),
         total_relevant=len(relevant),
         speaker_filter=request.speaker_filter,
         skipped=not relevant,
@@ -362,6 +358,32 @@ def query_metrics(request: MetricsRequest) -> QueryMetrics:
         retrieved_segment_ids=request.retrieved_segment_ids,
         relevant_segment_ids=request.relevant_segment_ids,
     )
+
+
+def _unrounded(
+    retrieved: Iterable[str], relevant: Iterable[str], names: Sequence[str]
+) -> dict[str, float | None]:
+    """Metrics of one query by name, unrounded; each is None where nothing is relevant."""
+    measures = {name: _measure(name) for name in names}
+    truth = dict.fromkeys(sorted(set(relevant)), 1)
+    if not truth:
+        return dict.fromkeys(names)
+    asked = [measure for measure in measures.values() if measure is not None]
+    found = dict.fromkeys(retrieved)  # the first occurrence counts
+    scores = score({"q": truth}, {"q": list(found)}, asked)
+    return {
+        name: None if measure is None else scores.value("q", measure)
+        for name, measure in measures.items()
+    }
+
+
+def _measure(name: str) -> Measure | None:
+    """The measure of rankings that a metric is; None for a metric of the caller's own."""
+    try:
+        found = parse_measure("MAP" if name == _AVERAGE_PRECISION else name)
+    except UsageError:
+        return None
+    return found if found.definition.family is Family.RANKING else None
 
 
 # Steps 4 and 5: means
@@ -406,8 +428,40 @@ def _means(rows: Sequence[QueryMetrics]) -> dict[str, float | None]:
                 f"{row.query_id} and {rows[0].query_id} have different metrics",
                 hint="compute every query with the same k_values",
             )
-    found = {_plural(name): _mean(row.metrics[name] for row in rows) for name in names}
+    exact = [_exact(row, names) for row in rows]
+    found = {_plural(name): _mean(row[name] for row in exact) for name in names}
     return {name: rounded(value) for name, value in found.items()}
+
+
+def _exact(row: QueryMetrics, names: Sequence[str]) -> Metrics:
+    """The values that the metrics of a row were rounded from, so that means are not off by it.
+
+    They follow from the segments that came along; without these, precision and recall are known to
+    be so many of k, or of all that is relevant. A value that says something else is kept.
+    """
+    if row.retrieved_segment_ids is not None and row.relevant_segment_ids:
+        computed = _unrounded(row.retrieved_segment_ids, row.relevant_segment_ids, names)
+    else:
+        computed = {name: _nearest_share(row, name) for name in names}
+    return {
+        name: value if value is not None and _rounds_to(value, row.metrics[name]) else stated
+        for name, stated in row.metrics.items()
+        for value in (computed[name],)
+    }
+
+
+def _nearest_share(row: QueryMetrics, name: str) -> float | None:
+    found, value = _AT.fullmatch(name), row.metrics[name]
+    whole = {"precision": int(found[2]), "recall": row.total_relevant}.get(found[1]) if found else 0
+    return round(value * whole) / whole if whole and value is not None else None
+
+
+def _rounds_to(value: float, stated: float | None) -> bool:
+    """Whether a value was rounded to what is stated, to 2 decimals or to as many as it has."""
+    if stated is None:
+        return False
+    decimals = len(repr(stated).partition(".")[2])
+    return abs(round(value, max(2, decimals)) - stated) < 1e-12
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -439,7 +493,7 @@ def workflow_report(request: ReportRequest) -> str:
         dataset=request.dataset_id,
         date=request.date or datetime.now(UTC).strftime("%Y-%m-%d"),
         total_queries=request.total_queries,
-        overall={_name(key): _value(value) for key, value in request.overall_metrics.items()},
+        overall=[(_name(key), _value(value)) for key, value in request.overall_metrics.items()],
         speakers={
             str(who): {
                 **{_name(key, short=True): _value(row.get(key)) for key in keys},
@@ -447,42 +501,52 @@ def workflow_report(request: ReportRequest) -> str:
             }
             for who, row in rows.items()
         },
-        insights=[Insight(line) for line in _insights(request)],
+        insights=_insights(request),
     )
 
 
-def _insights(request: ReportRequest) -> list[str]:
+def _insights(request: ReportRequest) -> list[Insight]:
     """Sentences that follow from the numbers: speakers beside each other, targets, what is left."""
-    found = []
     rows = {str(name): row for name, row in request.speaker_specific_metrics.items()}
-    patient, clinician = rows.get("PATIENT"), rows.get("CLINICIAN")
-    if patient is not None and clinician is not None:
-        found += _beside("precision_at_5", patient, clinician)
-        found += _beside("recall_at_5", patient, clinician)
-    for key, target in request.targets.items():
-        value = request.overall_metrics.get(key)
-        if value is not None and target is not None:
-            met = "meets" if value > target else "misses"
-            mark = "✓" if value > target else "✗"
-            found.append(
-                f"Overall system {met} target of {_name(key, short=True)} > {target:.2f} {mark}"
-            )
+    found = [*_beside(rows["PATIENT"], rows["CLINICIAN"])] if _both(rows) else []
+    found += target_insights(_by_measure(request.overall_metrics), parse_targets(request.targets))
     if request.skipped_queries:
-        found.append(f"{counted(request.skipped_queries, 'query')} without ground truth: skipped")
+        skipped = counted(request.skipped_queries, "query")
+        found.append(Insight(f"{skipped} without ground truth: skipped"))
     return found
 
 
-def _beside(
-    key: str, patient: Mapping[str, float | None], clinician: Mapping[str, float | None]
-) -> list[str]:
-    a, b = patient.get(key), clinician.get(key)
-    if a is None or b is None:
-        return []
-    points = round(100 * (a - b))
-    if points == 0:
-        return [f"Patient and clinician queries perform alike ({_name(key, short=True)})"]
-    better = "Patient" if points > 0 else "Clinician"
-    return [f"{better}-focused queries perform better (+{abs(points)}% {_name(key, short=True)})"]
+def _both(rows: Mapping[str, Metrics]) -> bool:
+    sides = [_by_measure(rows.get(name, {})) for name in ("PATIENT", "CLINICIAN")]
+    return any(sides[0][name] is not None for name in sides[0] if sides[1].get(name) is not None)
+
+
+def _beside(patient: Metrics, clinician: Metrics) -> list[Insight]:
+    """Who does better by what differs most."""
+    short = {str(_measure(key)): _name(key, short=True) for key in patient}
+    sides = [
+        GroupMeans(name, _by_measure(row), int(row.get(COUNT) or 0))
+        for name, row in (("Patient", patient), ("Clinician", clinician))
+    ]
+    gaps = widest_gaps(sides)
+    if not gaps:
+        return [Insight("Patient and clinician queries perform alike")]
+    return [
+        Insight(
+            f"{gap.best.name}-focused queries perform better "
+            f"(+{gap.points:.0f}% {short[gap.measure]})"
+        )
+        for gap in gaps
+    ]
+
+
+def _by_measure(metrics: Metrics) -> dict[str, float | None]:
+    """Metrics by the text form of their measure, without those that are none."""
+    return {
+        str(measure): value
+        for key, value in metrics.items()
+        if (measure := _measure(key)) is not None
+    }
 
 
 def _name(key: str, *, short: bool = False) -> str:

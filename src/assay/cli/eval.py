@@ -689,7 +689,8 @@ def report(
         bool, typer.Option("--workflow", help="P and R at 1, 3, 5, 10, MAP and nDCG@10.")
     ] = False,
     target: Annotated[
-        list[str] | None, typer.Option("--target", help='A target, as in "P@5=0.65".')
+        list[str] | None,
+        typer.Option("--target", help='A target: "P@5>0.65" (above) or "P@5>=0.65".'),
     ] = None,
     sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
@@ -747,9 +748,11 @@ def bundle(
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
     from assay.app.runs import bundle as write_bundle
+    from assay.app.statistics import read_statistics
 
-    with connected(ctx, **sampling) as assay:
-        files = write_bundle(assay, runs, out, measures=measures or ())
+    statistics = read_statistics(sampling)
+    with connected(ctx) as assay:
+        files = write_bundle(assay, runs, out, measures=measures or (), statistics=statistics)
     if json_output:
         emit_json({"folder": str(out), "files": list(files)})
     else:

@@ -23,6 +23,7 @@ from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import SetPart
 from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
@@ -91,7 +92,7 @@ def record(
     outcomes = (*before, *asked)
     cached = bool(before) and not asked
     result = _result(info, part, outcomes, options, cached=cached)
-    info = store.finish(info.run_id, result.to_dict(), finished_at=now("seconds"))
+    info = store.finish(info.run_id, stored_aggregate(info, result), finished_at=now("seconds"))
     return Recorded(info, result, cached=cached, reused=len(before))
 
 

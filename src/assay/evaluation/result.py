@@ -122,7 +122,7 @@ class EvaluationResult:
                     f"{share_of(len(ids), len(of), 'query')} {what}: "
                     f"{', '.join(ids[:SHOWN_IDS])}{more}"
                 )
-        return said
+        return [*said, *self.test_set.overlap]
 
     def _judged_chunkers(self) -> list[str]:
         """By which chunkers the judged documents were cut that came back."""

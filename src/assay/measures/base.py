@@ -126,6 +126,7 @@ class Definition:
     bare_name: str | None = None  # the text form without a cutoff, where it differs (MRR, MAP)
     bare_key: str | None = None
     aliases: tuple[str, ...] = ()
+    about_relevance: bool = True  # of a ranking: nothing to say where no document is relevant
     rank: Callable[[JudgedHits, Measure], Column] | None = None
     decide: Callable[[BoolArray, FloatArray, Measure], MeasureValue] | None = None
     answer: Callable[[Sequence[AnswerRecord]], MeasureValue] | None = None
@@ -180,6 +181,12 @@ class Measure:
                 f"{self} is a measure of {self.definition.family.value}s, not of rankings"
             )
         return self.definition.rank(hits, self)
+
+    def evident(self, hits: JudgedHits) -> BoolArray:
+        """The queries that have what the measure looks for (ranking measures only)."""
+        if not self.definition.about_relevance:
+            return np.ones(len(hits.queries), dtype=np.bool_)
+        return hits.relevant(self.integer("rel") if "rel" in self.definition.params else 1) > 0
 
     def decide(self, labels: BoolArray, scores: FloatArray) -> MeasureValue:
         """The measure of a yes/no decision per query (decision measures only)."""

@@ -15,6 +15,9 @@ from assay.model.document import IngestionMode
 from assay.model.judgments import Qrels, Span
 from assay.model.ranking import document_id
 
+OVERLAP = "overlap"
+"""Where a provenance says what of a set is also elsewhere, in sentences."""
+
 
 class QueryType(StrEnum):
     """How a query is worded, which decides what kind of search finds its answer."""
@@ -131,6 +134,18 @@ class TestSet:
         ]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def part(self) -> str | None:
+        """Which part of another set this is (train, val, test), where its provenance says so."""
+        found = self.provenance.get("part")
+        return None if found is None else str(found)
+
+    @property
+    def overlap(self) -> tuple[str, ...]:
+        """What of the set is also elsewhere, as far as its provenance knows."""
+        found = self.provenance.get(OVERLAP, ())
+        return tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()
 
     @property
     def held_out_ids(self) -> frozenset[str]:

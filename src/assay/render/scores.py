@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.answers import answer_interval
@@ -14,7 +15,7 @@ from assay.render.rulings import P_COLUMNS, RULINGS, legend, p_values, rulings
 from assay.render.tables import Table, comma_separated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from assay.evaluation.decisions import Decisions
     from assay.evaluation.significance import Comparison, Contrast
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from assay.measures.classification import MeasureValue
 
 METHODS = {"bca": "BCa", "percentile": "percentile"}
+NO_COLUMNS: Mapping[str, Callable[[Measure], str]] = MappingProxyType({})
 CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
 
 
@@ -116,15 +118,19 @@ def per_query_table(scores: Scores) -> Table:
 def run_notes(scores: Scores) -> tuple[str, ...]:
     """What the summary says, and which measures are undefined where."""
     undefined = []
+    partly: dict[tuple[int, str | None], list[str]] = {}
     for measure in scores.measures:
         found = scores.aggregate(measure)
         if found.mean is None:
             undefined.append(f"{measure} is undefined: {found.reason}")
         elif found.undefined:
-            undefined.append(
-                f"{measure} is undefined for {counted(found.undefined, 'query')} ({found.reason}): "
-                "left out of its mean"
-            )
+            partly.setdefault((found.undefined, found.reason), []).append(str(measure))
+    for (count, reason), names in partly.items():
+        verb, means = ("is", "its mean") if len(names) == 1 else ("are", "their means")
+        undefined.append(
+            f"{', '.join(names)} {verb} undefined for {counted(count, 'query')} ({reason}): "
+            f"left out of {means}"
+        )
     return (*scores.summary.notes(), *undefined)
 
 
@@ -159,21 +165,29 @@ def trec_columns(scores: Scores, *, per_query: bool, with_run: bool) -> str:
 
 
 def csv_rows(
-    runs: Sequence[Scores], *, ci: bool, per_query: bool, groups: Mapping[str, Mapping[str, Scores]]
+    runs: Sequence[Scores],
+    *,
+    ci: bool,
+    per_query: bool,
+    groups: Mapping[str, Mapping[str, Scores]],
+    more: Mapping[str, Callable[[Measure], str]] = NO_COLUMNS,
 ) -> str:
-    """One long table: a line for each run, group or query, and measure."""
-    rows: list[tuple[str, ...]] = []
+    """One long table: a line for each run, group or query, and measure; ``more`` adds columns."""
+    rows: list[tuple[tuple[str, ...], Measure]] = []
     for scores in runs:
-        rows += [_csv_row(scores.name, "", scores, m, ci) for m in scores.measures]
+        rows += [(_csv_row(scores.name, "", scores, m, ci), m) for m in scores.measures]
         for group, part in groups.get(scores.name, {}).items():
-            rows += [_csv_row(scores.name, group, part, m, ci) for m in part.measures]
+            rows += [(_csv_row(scores.name, group, part, m, ci), m) for m in part.measures]
         if per_query:
             rows += [
-                (scores.name, "", query, str(m), _cell(value), "", "", "")
+                ((scores.name, "", query, str(m), _cell(value), "", "", ""), m)
                 for m in scores.columns
                 for query, value in scores.per_query(m).items()
             ]
-    return comma_separated(CSV_HEADER, rows)
+    return comma_separated(
+        (*CSV_HEADER, *more),
+        [(*cells, *(column(measure) for column in more.values())) for cells, measure in rows],
+    )
 
 
 def _csv_row(run: str, group: str, scores: Scores, measure: Measure, ci: bool) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def test_json_has_the_seeds_keys_and_null_for_undefined(
     )
     assert code == 0
     found = json.loads(out)
-    assert found["metrics"] == {"recall_at_10": 1.0, "mrr": 0.6667, "mean_average_precision": 1.0}
+    assert found["metrics"] == {"recall_at_10": 1.0, "mrr": 1.0, "mean_average_precision": 1.0}
     assert found["per_query"]["q3"]["recall_at_10"] is None
     assert found["aggregates"]["mrr"]["ci"] is not None
     assert found["summary"]["n"] == 3
@@ -76,7 +76,7 @@ def test_a_table_for_people(files: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "exact_term" in out
     assert "(none)" in out
     assert "q3" in out
-    assert "note: Recall@5 is undefined for 1 query" in err
+    assert "Recall@5, Recall@10, Recall@20 are undefined for 1 query" in err
 
 
 def test_several_runs_get_differences_and_verdicts(
@@ -96,7 +96,7 @@ def test_settings_come_from_the_environment(
 ) -> None:
     monkeypatch.setenv("ASSAY_MEASURES", "P@1")
     _, out, _ = call(capsys, "-q", "qrels", "-r", "one.run", "-f", "csv")
-    assert out.splitlines()[1] == "one.run,,all,P@1,0.6667,,,3"
+    assert out.splitlines()[1] == "one.run,,all,P@1,1.0000,,,2"
 
 
 @pytest.mark.parametrize(

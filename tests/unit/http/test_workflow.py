@@ -152,6 +152,44 @@ def test_step_4_means_over_all_queries(small: TestClient) -> None:
     assert (answer["total_queries"], answer["skipped_queries"]) == (3, 1)
 
 
+def computed(small: TestClient, name: str, found: str) -> dict[str, Any]:
+    """Step 3 for a query with three relevant segments, a, b and c."""
+    body = {
+        "query_id": name,
+        "retrieved_segment_ids": list(found),
+        "relevant_segment_ids": ["a", "b", "c"],
+        "k_values": [3],
+        "speaker_filter": "PATIENT",
+    }
+    answer: dict[str, Any] = post(small, "evaluation/compute_metrics", body)
+    return answer
+
+
+@pytest.mark.req("W4", "W5")
+@pytest.mark.parametrize("segments", [True, False])
+def test_means_are_of_unrounded_values(small: TestClient, segments: bool) -> None:
+    """One third and one: two thirds on the average, and not .6666."""
+    rows = [computed(small, "one", "axy"), computed(small, "two", "abc")]
+    assert rows[0]["metrics"]["precision_at_3"] == 0.3333
+    for one in rows:
+        if not segments:  # a caller may send the metrics alone
+            del one["retrieved_segment_ids"], one["relevant_segment_ids"]
+    overall = post(small, "evaluation/aggregate", rows)["overall_metrics"]
+    assert (overall["precision_at_3"], overall["recall_at_3"]) == (0.6667, 0.6667)
+    patient = post(small, "evaluation/speaker_breakdown", rows)["speaker_specific_metrics"]
+    assert patient["PATIENT"]["recall_at_3"] == 0.6667
+    if segments:
+        assert overall["mean_average_precision"] == 0.6667
+
+
+def test_a_value_that_was_not_computed_from_the_segments_is_kept(small: TestClient) -> None:
+    rows = [computed(small, "one", "axy"), computed(small, "two", "abc")]
+    rows[0]["metrics"] |= {"precision_at_3": 0.5, "own_metric": 0.25}
+    rows[1]["metrics"] |= {"own_metric": 0.75}
+    overall = post(small, "evaluation/aggregate", rows)["overall_metrics"]
+    assert (overall["precision_at_3"], overall["own_metric"]) == (0.75, 0.5)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -240,6 +278,45 @@ def test_step_6_the_report(small: TestClient) -> None:
     assert response.headers["content-type"].startswith("text/markdown")
     assert response.text.startswith(REPORT)
     assert "- Overall system meets target of P@5 > 0.65 ✓\n" in response.text
+
+
+@pytest.mark.req("W7")
+@pytest.mark.parametrize(
+    ("targets", "said"),
+    [
+        ({"precision_at_5": 0.68}, "meets target of P@5 >= 0.68 ✓"),
+        ({"precision_at_5": 0.6801}, "misses target of P@5 >= 0.6801 ✗"),
+        (["P@5>0.68"], "misses target of P@5 > 0.68 ✗"),
+        (["P@5 >= 0.68"], "meets target of P@5 >= 0.68 ✓"),
+        (["P@5=0.68"], "meets target of P@5 >= 0.68 ✓"),
+    ],
+)
+def test_a_target_means_the_same_as_on_the_command_line(
+    small: TestClient, targets: Any, said: str
+) -> None:
+    response = small.post("/api/evaluation/report", json={**whole_result(), "targets": targets})
+    assert f"- Overall system {said}\n" in response.text
+
+
+@pytest.mark.req("W7")
+def test_step_6_speaks_of_what_differs_most(small: TestClient) -> None:
+    speakers = {
+        "PATIENT": {"precision_at_1": 0.5, "recall_at_3": 1.0, "num_queries": 4},
+        "CLINICIAN": {"precision_at_1": 0.55, "recall_at_3": 0.6071, "num_queries": 4},
+    }
+    body = {**whole_result(), "speaker_specific_metrics": speakers}
+    text = small.post("/api/evaluation/report", json=body).text
+    better = [line for line in text.splitlines() if "perform better" in line]
+    assert better == [
+        "- Patient-focused queries perform better (+39% R@3)",
+        "- Clinician-focused queries perform better (+5% P@1)",
+    ]
+    same = dict.fromkeys(speakers, speakers["PATIENT"])
+    body = {**whole_result(), "speaker_specific_metrics": same}
+    assert "perform alike" in small.post("/api/evaluation/report", json=body).text
+    assert_problem(
+        small.post("/api/evaluation/report", json={**whole_result(), "targets": ["P@5<1"]}), 400
+    )
 
 
 @pytest.mark.req("W8", "W10")

@@ -293,7 +293,7 @@ async def report(
     workflow: Annotated[Switch, Query(description="P and R at 1, 3, 5, 10, MAP, nDCG@10.")] = False,
     target: Annotated[
         list[Annotated[str, Query(max_length=100)]],
-        Query(max_length=50, description="What to reach, as in P@5=0.65."),
+        Query(max_length=50, description="What to reach: P@5>0.65 (above) or P@5>=0.65."),
     ] = [],  # noqa: B006 - the framework copies it
 ) -> Response:
     """A report on one run: tables, breakdowns, insights, worst queries.
