@@ -48,7 +48,7 @@ def judge_dicts(
     return build_table(
         qrels.queries,
         (query, rank, grade),
-        (qrels.query, qrels.grade),
+        qrels.best_first,
         retrieved=sizes,
         top_score=top,
         tied=np.bincount(query[tied], minlength=len(sizes)),

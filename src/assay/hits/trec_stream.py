@@ -22,8 +22,9 @@ from assay.hits.blocks import (
     ScatteredRowsError,
     TableBuilder,
     reduce_block,
+    text_index,
 )
-from assay.hits.fields import Text, hash_texts
+from assay.hits.fields import Text, evened_out
 from assay.hits.numbers import in_float32
 from assay.hits.rows import place_of
 from assay.hits.text_rows import TextRows, text_rows
@@ -46,7 +47,7 @@ def judge_trec_stream(
     progress: Progress | None = None,
 ) -> JudgedHits:
     """The judged-hits table of a TREC run file, in memory that does not grow with its length."""
-    index = JudgedIndex(qrels, hash_texts)
+    index = text_index(qrels)
     reader = _Reader(origin, float32=float32, extra_columns=extra_columns, progress=progress)
     try:
         try:
@@ -145,7 +146,7 @@ class _Reader:
         floats = floats or self._float32
         ways: tuple[Callable[[], bytes], ...] = (
             lambda: plain,
-            lambda: _evened_out(plain),
+            lambda: evened_out(plain),
             lambda: self._rewritten(data, line),
         )
         for at, way in enumerate(ways):
@@ -194,23 +195,6 @@ def pieces(stream: Bytes, size: Callable[[], int]) -> Iterator[bytes]:
 def _lines(data: bytes) -> int:
     """Ten times the speed of ``bytes.count``."""
     return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
-
-
-_BLANKS = bytes.maketrans(b"\t\v\f\r", b"    ")
-
-
-def _evened_out(data: bytes) -> bytes:
-    """One blank between columns, none around lines, no empty lines, no comments."""
-    data = b"\n" + data.translate(_BLANKS)
-    while b"  " in data:
-        data = data.replace(b"  ", b" ")
-    data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    if b"\n#" in data:
-        kept = (line for line in data.split(b"\n") if not line.startswith(b"#"))
-        data = b"\n".join(kept)
-    while b"\n\n" in data:
-        data = data.replace(b"\n\n", b"\n")
-    return data[1:]
 
 
 def _duplicate(origin: Source, twice: DuplicateRowError) -> DuplicateError:

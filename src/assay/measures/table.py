@@ -106,6 +106,16 @@ def ordinal(sorted_keys: IntArray) -> IntArray:
     return np.arange(len(sorted_keys)) - first_of_group(sorted_keys) + 1
 
 
+def _ascending(*keys: IntArray) -> IntArray | slice:
+    """The rows in ascending order of these keys, of which the first counts most."""
+    equal: BoolArray | bool = True
+    for key in keys:
+        if (equal & (key[1:] < key[:-1])).any():
+            return np.lexsort(keys[::-1])
+        equal = equal & (key[1:] == key[:-1])
+    return slice(None)  # they are in order
+
+
 def build_table(
     queries: tuple[str, ...],
     hits: tuple[IntArray, IntArray, IntArray],
@@ -122,12 +132,12 @@ def build_table(
     Ties of rank (one result, several judgments) put the best grade first: it leads.
     """
     query, rank, grade = hits
-    order = np.lexsort((-grade, rank, query))
+    order = _ascending(query, rank, -grade)
     query, rank, grade = query[order], rank[order], grade[order]
     lead = np.ones(len(query), dtype=np.bool_)
     lead[1:] = (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])
     judged_query, judged_grade = judged
-    ideal = np.lexsort((-judged_grade, judged_query))
+    ideal = _ascending(judged_query, -judged_grade)
     return JudgedHits(
         queries=queries,
         query=query,

@@ -47,6 +47,14 @@ class Qrels:
             table[self.queries[index]][doc] = grade
         return table
 
+    @cached_property
+    def best_first(self) -> tuple[IntArray, IntArray]:
+        """The query and the grade of every judgment; within a query the best grade comes first."""
+        import numpy as np
+
+        order = np.lexsort((-self.grade, self.query))
+        return self.query[order], self.grade[order]
+
     @classmethod
     def from_mapping(
         cls,
