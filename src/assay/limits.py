@@ -42,7 +42,7 @@ MAX_DECOMPRESSED_BYTES = _limit(
 SMALL_FILE_BYTES = _limit(
     "SMALL_FILE_BYTES", 8 * _MIB, "kept in memory of what cannot be rewound; the rest goes to disk"
 )
-STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 1 * _MIB, "read at once from a large file")
+STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 2 * _MIB, "read at once from a large file")
 SCATTERED_MAX_BYTES = _limit(
     "SCATTERED_MAX_BYTES",
     4 * _GIB,

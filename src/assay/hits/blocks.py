@@ -72,16 +72,21 @@ class JudgedIndex:
         )  # the last, for unknown queries, is 0
         self._documents = documents and documents.at(self._order)
 
-    def ranked(self, rows: Rows, positions: IntArray) -> RankedHits | None:
+    def ranked(
+        self,
+        documents: TextDocs | None,
+        score: FloatArray,
+        starts: IntArray,
+        positions: IntArray,
+    ) -> RankedHits | None:
         """The judged rows with their ranks; None if only ``find`` can tell."""
-        documents = rows.documents()
         if documents is None or self._documents is None:
             return None
         first = self._first[positions]  # -1 picks the last entry
         ranked = judge_groups(
             documents,
-            rows.score,
-            np.append(rows.starts, len(rows)),
+            score,
+            np.append(starts, len(score)),
             self._documents,
             (first, first + self._sizes[positions]),
         )
@@ -137,10 +142,14 @@ def text_index(qrels: Qrels) -> JudgedIndex:
     """The judgments, indexed for runs that are texts; held as long as the judgments are."""
     held = _HELD.get(qrels)
     if held is None:
-        text, field = texts_joined(qrels.docs)
-        documents = TextDocs(text, field, hash_field(text, field))
-        held = _HELD[qrels] = JudgedIndex(qrels, hash_texts, documents)
+        held = _HELD[qrels] = JudgedIndex(qrels, hash_texts, as_text(qrels.docs))
     return held
+
+
+def as_text(docs: Sequence[str]) -> TextDocs:
+    """The documents as parts of one text."""
+    text, field = texts_joined(docs)
+    return TextDocs(text, field, hash_field(text, field))
 
 
 class SortedKeys:
@@ -195,7 +204,9 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
         raise ScatteredRowsError
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
-    hits = index.ranked(rows, positions) or _ranked(index, rows, positions, sizes)
+    hits = index.ranked(rows.documents(), rows.score, starts, positions)
+    if hits is None:
+        hits = _ranked(index, rows, positions, sizes)
     return Block(
         query=positions[hits.group],
         rank=hits.rank,

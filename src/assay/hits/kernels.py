@@ -154,7 +154,7 @@ def judge_groups(
     """
     library = compiled.library()
     largest = int(np.diff(bounds).max(initial=0))
-    if library is None or largest > MOST_BYTES >> 1:
+    if library is None or docs.text.size > MOST_BYTES or largest > MOST_BYTES >> 1:
         return None
 
     def place(part: NDArray[Any], kind: type[np.generic]) -> int:

@@ -103,6 +103,13 @@ def _from_rows(rows: QrelsRows, name: str) -> Qrels:
 
 
 def _from_mapping(value: Mapping[Any, Any]) -> Qrels:
+    if all(map(_is_plain, value, value.values())):
+        try:
+            qrels = Qrels.from_mapping(value)
+            if np.abs(qrels.grade).max(initial=0) <= limits.MAX_GRADE:
+                return qrels
+        except OverflowError:  # a grade of more than 64 bits
+            pass
     table: dict[str, dict[str, int]] = {}
     for query, judged in value.items():
         _check_id(query, "query")
@@ -115,6 +122,16 @@ def _from_mapping(value: Mapping[Any, Any]) -> Qrels:
             _check_id(doc, "document")
             table[query][doc] = _grade(query, doc, grade)
     return Qrels.from_mapping(table)
+
+
+def _is_plain(query: object, judged: object) -> bool:
+    """Whether these are ids and whole numbers, by their types alone: one by one is slow."""
+    return (
+        type(query) is str
+        and type(judged) is dict
+        and set(map(type, judged)) <= {str}
+        and set(map(type, judged.values())) <= {int}
+    )
 
 
 def _check_id(value: object, role: str) -> None:

@@ -93,11 +93,14 @@ class _Reader:
         total, line = self._origin.size(), 1
         self._step = limits.STREAM_CHUNK_BYTES
         with self._origin.open() as stream:
-            for data in pieces(stream, lambda: self._step):
+            for data, is_last in with_last(pieces(stream, lambda: self._step)):
                 refuse_long_lines(data, self._origin.name, line)
                 rows, as_is = self._rows(held, data, line)
                 line += len(rows) - held_lines if rows and as_is else _lines(data)
-                if rows is not None:
+                if rows is not None and is_last:
+                    held = b""
+                    yield rows
+                elif rows is not None:
                     last = int(rows.starts[-1])
                     held_lines = len(rows) - last
                     held = rows.text.part(int(rows.query.start[last]), rows.text.size)
@@ -108,9 +111,10 @@ class _Reader:
                         self._double(len(held))
                 if self._progress is not None:
                     self._progress(stream.consumed(), total)
-        rows, _ = self._rows(held, b"", line)
-        if rows is not None:
-            yield rows
+        if held:  # there is no row in the last piece
+            rows, _ = self._rows(held, b"", line)
+            if rows is not None:
+                yield rows
 
     def everything(self) -> TextRows:
         """All rows at once, for a file whose queries are not contiguous."""
@@ -190,6 +194,17 @@ def pieces(stream: Bytes, size: Callable[[], int]) -> Iterator[bytes]:
             length += len(data)
     if held:
         yield b"".join((*held, b"\n"))
+
+
+def with_last(parts: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Each part, and whether it is the last."""
+    held = None
+    for part in parts:
+        if held is not None:
+            yield held, False
+        held = part
+    if held is not None:
+        yield held, True
 
 
 def _lines(data: bytes) -> int:
