@@ -85,6 +85,7 @@ MAX_HTTP_ANSWER_BYTES = _limit(
     "MAX_HTTP_ANSWER_BYTES", 16 * _MIB, "one answer of a service that is evaluated"
 )
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
+MAX_SCORED_RUNS = _limit("MAX_SCORED_RUNS", 1_000, "runs scored in one call, not compared")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
 
 # The service

@@ -46,7 +46,11 @@ QrelsInput: TypeAlias = Qrels | str | os.PathLike[str] | Mapping[str, Mapping[st
 
 
 def load_qrels(value: QrelsInput) -> Qrels:
-    """Judgments from a file, a mapping, a data frame, three arrays, or as they are."""
+    """Judgments from a file, a mapping, a data frame, three arrays, or as they are.
+
+    ``judgments = assay.qrels("qrels.txt")`` can be given to ``assay.score`` as often as there are
+    runs; the file is read once.
+    """
     if isinstance(value, Qrels):
         return value
     place = ""

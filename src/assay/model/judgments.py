@@ -33,6 +33,9 @@ class Qrels:
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     documents: Mapping[int, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Qrels of {len(self.queries)} queries, {len(self.docs)} judgments>"
+
     @cached_property
     def position(self) -> Mapping[str, int]:
         """Where each query stands in ``queries``."""
