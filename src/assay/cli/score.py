@@ -149,8 +149,10 @@ def _write_board(scored: "Scored", form: Format, *, ci: bool, per_query: bool, c
 
     runs, groups = scored.runs, scored.groups
     if form == "json":
-        shown = {"ci": ci, "per_query": per_query, "groups": groups}
-        emit_json(report.scores_json(runs, None, failed=scored.failed, **shown))
+        failed = scored.failed
+        emit_json(
+            report.scores_json(runs, None, ci=ci, per_query=per_query, groups=groups, failed=failed)
+        )
     elif len(runs) == 1 or (runs and form not in ("table", "md")):
         write(scored, form, ci=ci, per_query=per_query, color=color)
     elif runs:

@@ -177,4 +177,5 @@ def judge_groups(
     )  # fmt: skip
     if count < 0:
         return None
-    return RankedHits(*(part[:count] for part in hits), tied[:count], best)
+    group, judgment, rank = hits[:, :count]
+    return RankedHits(group, judgment, rank, tied[:count], best)

@@ -98,15 +98,8 @@ def leaderboard_table(runs: Sequence[Scores], *, ci: bool) -> Table:
     """Runs as rows, measures as columns; notes say which runs to look at closely."""
     measures = runs[0].measures
     return Table(
-        ("run", *map(str, measures), "n"),
-        tuple(
-            (
-                scores.name,
-                *(_cell_of(scores, measure, ci) for measure in measures),
-                str(max((scores.aggregate(m).n for m in measures), default=0)),
-            )
-            for scores in runs
-        ),
+        ("run", *map(str, measures)),
+        tuple((s.name, *(_cell_of(s, measure, ci) for measure in measures)) for s in runs),
         title=f"{counted(len(runs), 'run')}, {counted(len(runs[0].queries), 'query')}",
         notes=leaderboard_notes(runs),
     )
