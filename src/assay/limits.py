@@ -42,7 +42,7 @@ MAX_DECOMPRESSED_BYTES = _limit(
 SMALL_FILE_BYTES = _limit(
     "SMALL_FILE_BYTES", 8 * _MIB, "kept in memory of what cannot be rewound; the rest goes to disk"
 )
-STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 1 * _MIB, "read at once from a large file")
+STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 2 * _MIB, "read at once from a large file")
 SCATTERED_MAX_BYTES = _limit(
     "SCATTERED_MAX_BYTES",
     4 * _GIB,
@@ -88,6 +88,7 @@ MAX_TIMED_QUERIES = _limit(
     "MAX_TIMED_QUERIES", 200, "queries that an A/B test of configurations measures the latency of"
 )
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
+MAX_SCORED_RUNS = _limit("MAX_SCORED_RUNS", 1_000, "runs scored in one call, not compared")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
 
 # The service

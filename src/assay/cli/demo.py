@@ -111,10 +111,10 @@ def _score(
     by: str | None = None,
     form: Literal["table", "json"] = "table",
 ) -> None:
-    from assay.app.scoring import ScoreRequest, named_files, score_runs
+    from assay.app.scoring import ScoreRequest, score_runs
     from assay.cli.score import write
 
-    request = ScoreRequest(qrels=qrels, runs=named_files(runs), measures=measures, by=by)
+    request = ScoreRequest(qrels=qrels, runs=runs, measures=measures, by=by)
     scored = score_runs(settings, request)
     write(scored, form, ci=True, per_query=False, color=settings.color)
 

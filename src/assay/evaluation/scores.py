@@ -328,6 +328,18 @@ class Summary:
             self.extra,
         )
 
+    def remarks(self) -> list[str]:
+        """The same as ``notes`` without numbers, so that those of many runs can be joined."""
+        holes = any((self.unjudged(depth) or 0) >= WORTH_SAYING for depth in self.judged_at)
+        said = {
+            "no relevant document was retrieved": self.n and not self.relevant_retrieved.any(),
+            "queries are missing from the run: scored 0": self.missing,
+            "queries not in the qrels: left out": self.extra,
+            "ties decided ranks of judged results": self.ties,
+            f"{WORTH_SAYING:.0%} or more of the top results are unjudged": holes,
+        }
+        return [remark for remark, holds in said.items() if holds]
+
     def notes(self) -> list[str]:
         """Sentences for a reader, the grave ones first."""
         notes = []

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.answers import answer_interval
+from assay.evaluation.leaderboard import failure
 from assay.evaluation.scores import DECIMALS, Scores, rounded, shown
 from assay.plural import counted
 from assay.render.escape import one_line
@@ -17,6 +18,7 @@ from assay.render.tables import Table, comma_separated
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from assay.errors import AssayError
     from assay.evaluation.decisions import Decisions
     from assay.evaluation.significance import Comparison, Contrast
     from assay.measures.base import Measure
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 METHODS = {"bca": "BCa", "percentile": "percentile"}
 NO_COLUMNS: Mapping[str, Callable[[Measure], str]] = MappingProxyType({})
+MOST_NAMES = 8  # of runs in one note
 CSV_HEADER = ("run", "group", "query", "measure", "value", "ci_low", "ci_high", "n")
 
 
@@ -89,6 +92,46 @@ def _contrast_row(contrast: Contrast) -> tuple[str, ...]:
         *p_values(contrast),
         *rulings(contrast),
     )
+
+
+def leaderboard_table(runs: Sequence[Scores], *, ci: bool) -> Table:
+    """Runs as rows, measures as columns; notes say which runs to look at closely."""
+    measures = runs[0].measures
+    return Table(
+        ("run", *map(str, measures)),
+        tuple((s.name, *(_cell_of(s, measure, ci) for measure in measures)) for s in runs),
+        title=f"{counted(len(runs), 'run')}, {counted(len(runs[0].queries), 'query')}",
+        notes=leaderboard_notes(runs),
+    )
+
+
+def _cell_of(scores: Scores, measure: Measure, ci: bool) -> str:
+    mean = shown(scores[measure])
+    return f"{mean} {between(scores.interval(measure))}" if ci else mean
+
+
+def leaderboard_notes(runs: Sequence[Scores]) -> tuple[str, ...]:
+    """What a reader should know of each run, one line for each kind of remark."""
+    found: dict[str, list[str]] = {}
+    for scores in runs:
+        for remark in scores.summary.remarks():
+            found.setdefault(remark, []).append(scores.name)
+    undefined = {
+        f"{measure} is undefined for some queries ({aggregate.reason}): left out of its mean"
+        for scores in runs
+        for measure in scores.measures
+        if (aggregate := scores.aggregate(measure)).undefined or aggregate.mean is None
+    }
+    lines = (f"{remark}: {_some(names, len(runs))}" for remark, names in found.items())
+    return (*lines, *sorted(undefined))
+
+
+def _some(names: Sequence[str], of: int) -> str:
+    """The first names, or that it is all of them."""
+    if len(names) == of > 1:
+        return "all runs"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(map(one_line, names[:MOST_NAMES])) + more
 
 
 def group_table(groups: Mapping[str, Scores], name: str) -> Table:
@@ -210,8 +253,12 @@ def scores_json(
     ci: bool,
     per_query: bool,
     groups: Mapping[str, Mapping[str, Scores]],
+    failed: Mapping[str, AssayError] | None = None,
 ) -> dict[str, Any]:
-    """One object for one run; ``runs`` and ``comparison`` for several."""
+    """One object for one run, ``runs`` and ``comparison`` for several.
+
+    With ``failed``, runs were not to be compared: ``runs`` and ``failed``, however many there are.
+    """
     entries = []
     for scores in runs:
         entry = scores.to_dict(intervals=ci, per_query=per_query)
@@ -221,6 +268,9 @@ def scores_json(
                 for group, part in groups[scores.name].items()
             }
         entries.append(entry)
+    if failed is not None:
+        reasons = [failure(name, problem) for name, problem in failed.items()]
+        return {"runs": entries, "failed": reasons}
     if comparison is None:
         return entries[0]
     return {"runs": entries, "comparison": comparison.to_dict()}
