@@ -49,7 +49,18 @@ def run_table(scores: Scores, *, ci: bool) -> Table:
             )
         )
     spare = tuple(columns.index(name) for name in ("std", "median", "n"))
-    return Table(columns, tuple(rows), title=scores.name, notes=run_notes(scores), optional=spare)
+    notes = (*run_notes(scores), *(_substitutes(scores) if ci else ()))
+    return Table(columns, tuple(rows), title=scores.name, notes=notes, optional=spare)
+
+
+def _substitutes(scores: Scores) -> list[str]:
+    """Which intervals are of another kind than was asked for, and why."""
+    found = [(measure, scores.interval(measure)) for measure in scores.measures]
+    return [
+        f"interval of {measure}: {one.reason}"
+        for measure, one in found
+        if one.defined and one.method != scores.sampling.method
+    ]
 
 
 def comparison_tables(runs: Sequence[Scores], comparison: Comparison) -> list[Table]:

@@ -63,7 +63,7 @@ def test_both_sides_are_asked_in_turn_and_neither_always_first() -> None:
     assert all(one[0] == other[0] and one[1] != other[1] for one, other in pairs)
     first = Counter(one[1] for one, _ in pairs)
     assert first == {"a": 8, "b": 8}
-    firsts = {query: Counter() for query in ("q0", "q1")}
+    firsts: dict[str, Counter[str]] = {query: Counter() for query in ("q0", "q1")}
     for one, _ in pairs:
         if one[0] in firsts:
             firsts[one[0]][one[1]] += 1
@@ -136,7 +136,7 @@ def test_configurations_are_measured_together_and_runs_are_not(
         {"sides": sides, "latency_repeats": 0},
         {"sides": (sides[0], Side(sides[1].run_id, "latest"))},
     ):
-        apart = comparison.ab(here, request, **more).result.latency  # type: ignore[arg-type]
+        apart = comparison.ab(here, request, **more).result.latency
         assert (apart.repeats, apart.verdict, apart.interval.defined) == (None, None, False)
         assert apart.n == 3
         assert "not measured together" in apart.remark

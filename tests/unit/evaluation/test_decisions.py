@@ -3,6 +3,8 @@ import pytest
 import assay
 from assay.errors import UsageError
 from assay.model.sampling import Sampling
+from assay.render.scores import decision_table, run_table
+from assay.stats import bounds
 
 LABELS = [1, 1, 1, 0, 0, 1, 0, 0]
 SCORES = [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]
@@ -57,7 +59,7 @@ def test_the_method_that_was_asked_for_is_used_and_named(clusters: list[str] | N
         assert plain["sampling"]["method"] == method
         assert plain["aggregates"]["f1"]["ci_method"] is None
     low = {
-        method: [one.low for one in decisions.intervals.values()][:2]
+        method: [one.low or 0.0 for one in decisions.intervals.values()]
         for method, decisions in found.items()
     }
     assert low["bca"][0] < low["percentile"][0]
@@ -71,3 +73,17 @@ def test_scored_runs_have_such_intervals_too() -> None:
     scores = assay.score(qrels, run, "AUROC", sampling=Sampling(resamples=500))
     assert scores.interval("AUROC").method == "bca"
     assert scores.to_dict()["aggregates"]["auroc"]["ci_method"] == "bca"
+
+
+def test_an_interval_of_another_kind_is_explained_beside_the_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bounds, "bca_bounds", lambda *_: "the data are too skewed")
+    qrels = {f"q{at}": {"d": label} for at, label in enumerate(SKEWED[0])}
+    run = {f"q{at}": {"d": score} for at, score in enumerate(SKEWED[1])}
+    scores = assay.score(qrels, run, "AUROC", sampling=Sampling(resamples=100))
+    said = "interval of AUROC: percentile, since BCa is undefined: the data are too skewed"
+    assert said in run_table(scores, ci=True).notes
+    decisions = assay.classify(*SKEWED, "AUROC", sampling=Sampling(resamples=100))
+    assert said in decision_table(decisions, "labels").notes
+    assert decisions.to_dict()["aggregates"]["auroc"]["ci_method"] == "percentile"
