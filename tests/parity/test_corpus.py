@@ -311,7 +311,13 @@ def test_scores(
     rest = {name: request_[name] for name in request_ if name not in drawn and name not in shown}
     asked = scoring.ScoreRequest(qrels=QRELS, runs=runs, statistics=Statistics(**drawn), **rest)
     scored = scoring.score_runs(settings, asked)
-    wanted = scores_json(scored.runs, scored.comparison, groups=scored.groups, **shown)
+    wanted = scores_json(
+        scored.runs,
+        scored.comparison,
+        ci=shown["ci"],
+        per_query=shown["per_query"],
+        groups=scored.groups,
+    )
     body = http("POST", "/v1/score", json={"qrels": QRELS, "runs": runs, **request_})
     assert body.pop("failed") == []
     assert (body["runs"][0] if count == 1 else body) == wanted
