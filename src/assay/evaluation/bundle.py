@@ -37,6 +37,7 @@ from assay.evaluation.report import (
     figures,
     provenance,
     run_report,
+    scored_by,
 )
 from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, ends, rounded
@@ -150,7 +151,7 @@ def content_of(stated: Mapping[str, Any], run_id: str) -> ReportContent:
         dataset=f"{about['suite']} {about['test_set_version']}",
         part=str(about["split"]),
         date=str(about["provenance"]["created_at"]),
-        scored=scoring.notes,
+        scored=scored_by(scoring),
         total_queries=int(about["queries"]),
         level=scoring.sampling.level,
         figures=said,

@@ -28,6 +28,7 @@ from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import measures_text, parse_measures
 from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 
 WORST = 10
 ALL = "all"
@@ -94,6 +95,11 @@ class ReportContent:
         return found
 
 
+def scored_by(scoring: Scoring) -> tuple[str, ...]:
+    """What a report says of the rule beside the protocol, which stands with every figure."""
+    return replace(scoring, protocol=None).notes
+
+
 def figure_insights(
     figures: Sequence[Figure], targets: Sequence[MeasureTarget] = ()
 ) -> tuple[Insight, ...]:
@@ -155,7 +161,7 @@ class RunReport:
             dataset=f"{self.run.test_set.name} {self.run.test_set.version}",
             part=info.part,
             date=info.created_at,
-            scored=self.result.scoring.notes,
+            scored=scored_by(self.result.scoring),
             total_queries=len(self.run.outcomes),
             level=self.scores.sampling.level,
             figures=figures(self.result, self.groups),
