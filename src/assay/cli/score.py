@@ -32,7 +32,7 @@ def command(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[QRELS] RUNS...",
+            metavar="QRELS RUN",
             help="Judgments, unless --qrels names them, then runs or patterns ('runs/*.trec'), "
             "which are scored side by side.",
         ),
