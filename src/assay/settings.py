@@ -190,7 +190,7 @@ class Settings:
     answer_key_variable: str = _service(
         Text(), "OPENAI_API_KEY", "variable that holds the key of the address"
     )
-    answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which a service answers")
+    answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which an answerer answers")
     host: str = _service(Text(), "127.0.0.1", "address that assay serve listens on")
     port: int = _service(Whole(0, 65_535), "8321", "port of assay serve; 0 takes a free one")
     allowed_hosts: str = _service(

@@ -377,6 +377,7 @@ def test_a_judged_document_is_found_where_it_was_scored(settled: Service, home: 
     """The ranks of the query page are those that the measures rest on."""
     with open_workspace(home) as workspace:
         scored = runs.show(workspace, "before", measures="RR@10")
+        assert scored.result is not None
         values = scored.result.scores.per_query("RR@10")
         for name, value in values.items():
             found = runs.query(workspace, "before", name)

@@ -317,7 +317,18 @@ class Evaluated:
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the figures."""
         compared = () if self.difference is None else tuple(self.difference.warnings())
-        return (*compared, *self.unindexed, *(() if self.absent is None else (self.absent,)))
+        absent = () if self.absent is None else (self.absent,)
+        return (*compared, *self.unindexed, *absent, *self.unseen)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Of a function of one's own only the code is known, not what it looks into."""
+        return tuple(
+            f"{one.info.config['retriever']} was not asked again, since its code is unchanged; "
+            "if what it searches has changed: --no-cache"
+            for one in self.runs
+            if one.cached and one.info.engine == "python"
+        )
 
     @property
     def modes(self) -> dict[str, Recorded]:
@@ -565,7 +576,6 @@ def _begun(
     part: SetPart,
 ) -> str | None:
     """The run of this very id to go on with, if there is one; refused where it is another's."""
-    from assay.evaluation.record import config_hash
     from assay.model.runs import RunStatus
 
     if run_id is None:
@@ -576,15 +586,11 @@ def _begun(
         return None
     if known.run_id != run_id:
         return None  # the text is a tag or a name of another run
-    config = dict(system.config)
-    hashes = {config_hash(config)}
-    config.pop("mode", None)
-    hashes.add(config_hash(config))  # services once kept the mode in the label only
     same = (part.test_set.checksum, part.label)
     scoring = request.scoring(workspace.settings)
     if (
         (known.test_set_checksum, known.part) != same
-        or known.config_hash not in hashes
+        or _changed(known, system)
         or replace(known.scoring, measures=None) != replace(scoring, measures=None)
         or request.name not in ("", known.name)
     ):
@@ -595,6 +601,20 @@ def _begun(
     if known.status is not RunStatus.COMPLETE:
         _refuse_other_index(known, system)
     return run_id
+
+
+def _changed(info: RunInfo, system: System) -> list[str]:
+    """What of the configuration is not as it was when a run was begun.
+
+    Older runs do not say everything; services once kept the mode in the label only.
+    """
+    before, now = dict(info.config), dict(system.config)
+    unsaid = {"mode", "assay", "lexicon", "reranker_model"} - before.keys()
+    return [
+        name
+        for name in sorted((before.keys() | now.keys()) - unsaid - {"mode"})
+        if before.get(name) != now.get(name)
+    ]
 
 
 def _resumed(
@@ -620,15 +640,23 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
     if info.ours:
         options = options_from(info.config, workspace.searcher.defaults)
         system = engine.system(workspace, options, answers="answerer" in info.config)
-        _refuse_other_index(info, system)
-        return system
-    if info.engine == "run file" and request.run_file is None:
+    elif info.engine == "run file" and request.run_file is None:
         raise UsageError("resuming this run needs its file", hint="--run FILE")
-    return _system(workspace, replace(request, retriever=info.config.get("retriever")))
+    else:
+        system = _system(workspace, replace(request, retriever=info.config.get("retriever")))
+    if changed_since := _changed(info, system):
+        raise ConflictError(
+            f"this has changed since {info.run_id} was begun: {', '.join(changed_since)}",
+            hint="start a new run",
+        )
+    _refuse_other_index(info, system)
+    return system
 
 
 def _refuse_other_index(info: RunInfo, system: System) -> None:
-    if (system.generation or "") != info.generation:
+    """Refuse to go on with a run in another index; older runs know its generation only."""
+    now = system.generation or ""
+    if info.generation not in (now, now.partition("#")[0]):
         raise ConflictError(
             f"the index has changed since {info.run_id} was begun "
             f"(generation {info.generation}, now {system.generation})",

@@ -147,11 +147,12 @@ class Gauges:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._settings = workspace.settings
+        self._kept = _KeptSets(workspace.layout.test_sets)
         self._computed: Cache[tuple[str, str], Mapping[str, float | None]] = Cache(20)
 
     def __call__(self) -> tuple[Quality, ...]:
         """The figures as they are now, by the name of the test set."""
-        rule = _Rule(self._workspace)
+        rule = _Rule(self._workspace, self._kept)
         return tuple(self._quality(rule, info) for info in self._chosen(rule))
 
     def nothing(self) -> InputError:
@@ -167,7 +168,7 @@ class Gauges:
 
     def objection(self, info: RunInfo) -> str | None:
         """Why a run does not set the gauges; None where it does."""
-        rule = _Rule(self._workspace)
+        rule = _Rule(self._workspace, self._kept)
         if (said := rule.objection(info)) is not None:
             return said
         chosen = self._chosen(rule)
@@ -245,11 +246,11 @@ class Gauges:
 class _Rule:
     """Whether a run may set the gauges, as the settings and test sets are now."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, kept: _KeptSets) -> None:
         self._workspace = workspace
         self._settings = workspace.settings
+        self._kept = kept
         self.configuration = self._settings.metrics_configuration or OWN
-        self._kept: dict[str, TestSet | None] = {}
 
     def counts(self, info: RunInfo) -> bool:
         """Whether the run may."""
@@ -296,13 +297,11 @@ class _Rule:
     def _other_queries(self, info: RunInfo) -> str | None:
         """Which other queries it asked than it should have; None where they are the same."""
         split, mode = _split_and_mode(self._settings.metrics_part)
-        if info.suite not in self._kept:
-            self._kept[info.suite] = self._load(info.suite)
-        kept = self._kept[info.suite]
+        kept = self._kept.get(info.suite)
         if kept is None and info.uploaded:
             return f"its test set was uploaded, and the workspace has no {info.suite}"
-        made_with = self._workspace.runs.test_set(info.run_id)
-        label = part_label(kept or made_with, split, mode)
+        whole = kept or self._workspace.runs.test_set(info.run_id)
+        label = part_label(whole, split, mode)
         if info.part != label:
             return f"it ran the part {info.part}, and gauges are of {label}"
         if kept is not None:
@@ -314,13 +313,26 @@ class _Rule:
                 return f"its queries are not those that {info.suite} has now"
         return None
 
-    def _load(self, suite: str) -> TestSet | None:
-        """The test set of that name, where one loads."""
-        folder = self._workspace.layout.test_sets
+
+class _KeptSets:
+    """The test sets that load by name; a file is read again when it has changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: Cache[tuple[Path, int, int], TestSet] = Cache(20)
+
+    def get(self, name: str) -> TestSet | None:
+        """The set of that name, where one loads."""
         try:
-            return load_test_set(list_test_sets(folder)[suite], lenient=True)
-        except (KeyError, AssayError):
+            path = list_test_sets(self._folder)[name]
+            about = path.stat()
+            key = (path, about.st_mtime_ns, about.st_size)
+            if (known := self._read.get(key)) is None:
+                known = load_test_set(path, lenient=True)
+                self._read.put(key, known)
+        except (KeyError, OSError, AssayError):
             return None
+        return known
 
 
 def _split_and_mode(part: str | None) -> tuple[Split | None, Mode]:

@@ -31,6 +31,7 @@ from assay.plural import counted, share_of
 from assay.search.request import EVALUATION_NAMES
 
 if TYPE_CHECKING:
+    from assay.app.comparison import Side
     from assay.app.evaluation import Evaluated, EvaluationRequest
     from assay.app.interface import Assay
     from assay.app.runs import RunQuery
@@ -180,7 +181,7 @@ def _note_runs(made: "Evaluated", request: "EvaluationRequest") -> None:
         elif recorded.reused:
             before = counted(recorded.reused, "query", "was")
             note(f"note: {before} answered before it was cut short")
-    for line in made.unindexed:
+    for line in (*made.unindexed, *made.unseen):
         note(f"warning: {line}")
     if made.absent is not None:
         name = request.test_sets[0] if len(request.test_sets) == 1 else "NAME"
@@ -563,6 +564,15 @@ def ab_test(
     by_group: Annotated[
         bool, typer.Option("--by-group", help="Draw queries of one group together.")
     ] = False,
+    latency_repeats: Annotated[
+        int,
+        typer.Option(
+            "--latency-repeats",
+            min=0,
+            max=100,
+            help="How often two configurations are timed in turn; 0 leaves it out.",
+        ),
+    ] = 3,
     strict: Strict = False,
     write_report: WriteReport = False,
     statistics: Mapping[str, Any],
@@ -570,13 +580,24 @@ def ab_test(
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.app import comparison
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 
     with connected(ctx, **statistics) as assay:
         a, b = (_side(assay, text, testset, holdout) for text in (config_a, config_b))
         test = comparison.ab(
-            assay, comparison.AbRequest(a, b, tuple(measures or ()), strict, by_group)
+            assay,
+            comparison.AbRequest(
+                a.run_id,
+                b.run_id,
+                tuple(measures or ()),
+                strict,
+                by_group,
+                read_statistics(statistics),
+            ),
+            sides=(a, b),
+            latency_repeats=latency_repeats,
         )
     settings, result = assay.settings, test.result
     if write_report:
@@ -596,15 +617,15 @@ def ab_test(
     return DEGRADED if result.compared.degraded else 0
 
 
-def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> str:
-    """The id of the run that stands for one side."""
+def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> "Side":
+    """The run that stands for one side."""
     from assay.app.comparison import side
 
     assay.require()
     chosen = side(assay, text, testset, holdout=holdout)
     if chosen.made is not None:
         note(f"{'ran' if chosen.made else 'stored'}: {chosen.name} is {chosen.run_id}")
-    return chosen.run_id
+    return chosen
 
 
 @app.command("gate")
@@ -637,6 +658,7 @@ def gate_command(
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
     from assay.app.gate import GateRequest, gate, run_or_file
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.gate import gate_tables
 
@@ -648,6 +670,7 @@ def gate_command(
                 current=current,
                 limits=tuple(limit or ()),
                 non_inferiority=non_inferiority,
+                statistics=read_statistics(statistics),
             ),
         )
     _write_gate(ruling, report=report, junit=junit, step_summary=step_summary)

@@ -28,7 +28,7 @@ from assay.evaluation.chunker_match import (
     matching,
     no_archive,
 )
-from assay.evaluation.outcomes import query_field, score_run
+from assay.evaluation.outcomes import groups_of, query_field, score_run
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.ranking import Match
@@ -61,7 +61,7 @@ class Baseline:
 
     ``means`` go by the measures' text form, ``per_query`` holds the values of single queries where
     they are known, ``queries`` text and type by id. The numbers of a file are ``rounded``. Queries
-    that ``failed`` count as having no results.
+    that ``failed`` count as having no results, those ``unanswered`` as having a wrong answer.
     """
 
     name: str
@@ -71,11 +71,14 @@ class Baseline:
     queries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     degraded: int = 0
     failed: int = 0
+    unanswered: int = 0
     complete: bool = True
     rounded: bool = False
     test_set: SetVersion | None = None
     chunkers: Chunkers | None = None  # None: it does not matter, or nobody knows
     match: Match | None = None  # the rule that the run is scored by; None: nobody knows
+    protocol: str | None = None
+    groups: Mapping[str, str] | None = None  # of queries that are resampled together
     run_id: str = ""
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
@@ -105,7 +108,7 @@ def side_of_run(
         outcomes = score_answers(records, answers)
         means |= {str(measure): outcome.value for measure, outcome in outcomes.items()}
     types = query_field(run.queries, "query_type")
-    info = run.info
+    info, failed = run.info, len(run.failed) - len(run.unanswered)
     return Baseline(
         name=run.name,
         means=means,
@@ -118,7 +121,8 @@ def side_of_run(
             query.query_id: (query.query_text, str(query.query_type or "")) for query in run.queries
         },
         degraded=len(run.degraded),
-        failed=len(run.failed),
+        failed=failed,
+        unanswered=len(run.unanswered),
         complete=info.status is RunStatus.COMPLETE,
         test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
         chunkers=(
@@ -127,13 +131,12 @@ def side_of_run(
             else None
         ),
         match=own,
+        protocol=run.info.scoring.protocol,
+        groups=groups_of(run.queries) if run.info.scoring.by_group else None,
         run_id=info.run_id,
         warnings=(
-            (
-                f"{counted(len(run.failed), 'query')} of {run.name} failed: counted as having "
-                "no results",
-            )
-            if run.failed
+            (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
+            if failed
             else ()
         ),
         provenance={
@@ -171,12 +174,14 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
             if isinstance(entry, Mapping)
         },
         degraded=_count(content, "degraded_queries", path),
-        failed=_count(content, "failed_queries", path),
         complete=content.get("status", RunStatus.COMPLETE.value) == RunStatus.COMPLETE.value,
+        failed=_count(content, "failed_queries", path) - _count(content, "failed_answers", path),
+        unanswered=_count(content, "failed_answers", path),
         rounded=True,
         test_set=_named(content.get("test_set")),
         chunkers=_chunkers(content),
         match=_match(content.get("scoring")),
+        protocol=_protocol(content.get("scoring")),
         run_id=str(content.get("run_id") or ""),
     )
 
@@ -239,6 +244,11 @@ def _named(entry: object) -> SetVersion | None:
     if not isinstance(entry, Mapping) or "name" not in entry or "version" not in entry:
         return None
     return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
+
+
+def _protocol(entry: object) -> str | None:
+    named = entry.get("protocol") if isinstance(entry, Mapping) else None
+    return named if isinstance(named, str) else None
 
 
 def _match(entry: object) -> Match | None:

@@ -87,7 +87,7 @@ def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling | None = None) ->
         scored(run.outcomes) for run in runs
     ):
         measures.append(EVIDENCE_MEASURES)
-    if any(outcome.answer is not None for run in runs for outcome in run.outcomes):
+    if any(outcome.was_to_answer for run in runs for outcome in run.outcomes):
         measures.append(ANSWER_MEASURES)
     return Recipe(" ".join(measures), sampling, tuple(map(str, parse_targets())))
 
@@ -115,6 +115,7 @@ def _about(run: StoredRun, recipe: Recipe, form: int) -> dict[str, Any]:
         "outcomes_sha256": outcomes_digest(run.outcomes),
         "queries": len(run.outcomes),
         "failed_queries": len(run.failed),
+        **({"failed_answers": len(run.unanswered)} if run.unanswered else {}),
         "degraded_queries": len(run.degraded),
         "provenance": provenance(run),
     }

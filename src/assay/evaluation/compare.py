@@ -57,6 +57,7 @@ ABSENT = "—"
 SHOWN_IDS = 5
 PROMPT_WORDS = ("prompt", "answerer", "template")
 EMBEDDING_WORDS = ("model", "encoder", "embedding")
+UNSAID = ("assay", "lexicon")  # a run without them may be an older one: that is no difference
 
 
 class ComparisonKind(StrEnum):
@@ -359,7 +360,7 @@ def _side(
         recall_at_k_doc={m.cutoff or 0: mean(m, documents, f"{m.key}_doc") for m in recalls},
         **{key: answers[key].value for key in ANSWER_KEYS},
         total_queries=len(wanted.queries),
-        failed_queries=sum(record.failed for record in records),
+        failed_queries=sum(record.failed or record.answer_failed for record in records),
         degraded_queries=sum(outcome.degraded for outcome in outcomes),
         measures={str(m): mean(m, scores, str(m)) for m in measures},
         reasons=reasons,
@@ -491,10 +492,19 @@ def state_warnings(run: StoredRun) -> list[str]:
             f"DEGRADED: {share_of(len(run.degraded), len(run.outcomes), 'query')} of {run.name} "
             f"answered without some component ({which or 'not named'})"
         )
-    if run.failed:
+    failed = len(run.failed) - len(run.unanswered)
+    if failed:
         found.append(
-            f"{share_of(len(run.failed), len(run.outcomes), 'query')} of {run.name} failed: "
+            f"{share_of(failed, len(run.outcomes), 'query')} of {run.name} failed: "
             "counted as having no results"
+        )
+    if run.unanswered:
+        hidden = run.test_set.held_out_ids  # an error may quote its query
+        shown = (out.answer_error for out in run.unanswered if out.query_id not in hidden)
+        first = next((f" (the first with {error})" for error in shown), "")
+        found.append(
+            f"{share_of(len(run.unanswered), len(run.outcomes), 'query')} of {run.name} could not "
+            f"be answered, which counts as wrong{first}"
         )
     return found
 
@@ -528,6 +538,8 @@ def _differences(a: StoredRun, b: StoredRun) -> Iterator[Difference]:
             yield Difference("embedding", key, _text(models_a, key), _text(models_b, key))
     config_a, config_b = _flat(a.info.config), _flat(b.info.config)
     for key in sorted(config_a.keys() | config_b.keys()):
+        if key in UNSAID and not (key in config_a and key in config_b):
+            continue
         if config_a.get(key) != config_b.get(key):
             yield Difference(_kind(key), key, _text(config_a, key), _text(config_b, key))
     for kind, key in (("engine", "engine"), ("index", "generation"), ("code", "commit_hash")):
@@ -542,6 +554,8 @@ def query_causes(a: QueryOutcome, b: QueryOutcome) -> list[str]:
     for side, outcome in (("a", a), ("b", b)):
         if outcome.error is not None:
             found.append(f"{side} failed: {outcome.error}")
+        elif outcome.answer_error is not None:
+            found.append(f"{side} not answered: {outcome.answer_error}")
         elif outcome.degraded or outcome.component_errors:
             named = ", ".join(outcome.component_errors) or "a component is missing"
             found.append(f"{side} degraded: {named}")

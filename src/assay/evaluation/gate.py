@@ -4,7 +4,7 @@
     failed        one did
     inconclusive  a value is undefined, the baseline is 0 so that nothing can drop, the runs cannot
                   be compared, or (non-inferiority) the interval reaches to both sides of the limit;
-                  a degraded run is never compared
+                  a run that is degraded or has failed answers is never compared
 
 With ``non_inferiority`` the interval of the paired difference decides instead of the means: passed
 where all of it lies above the limit, failed where all of it lies below. Its level is 1 − 2 alpha,
@@ -248,6 +248,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         if side.degraded
     ]
     found += [f"{side.name} is not complete" for side in (baseline, current) if not side.complete]
+    found += [
+        f"{counted(side.unanswered, 'query')} of {side.name} could not be answered"
+        for side in (baseline, current)
+        if side.unanswered
+    ]
     if baseline.failed:
         found.append(
             f"{counted(baseline.failed, 'query')} of {baseline.name} failed, which lowers the bar: "
@@ -263,6 +268,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         found.append(
             f"{baseline.name} is scored {MATCHED_BY[before]}, {current.name} {MATCHED_BY[after]}: "
             "make both with the same --match"
+        )
+    if before is not None and after is not None and baseline.protocol != current.protocol:
+        found.append(
+            f"the protocols differ ({baseline.protocol or 'none'} and "
+            f"{current.protocol or 'none'}): make both with the same --protocol"
         )
     if chunkers_differ(baseline, current):
         found.append(
@@ -326,8 +336,10 @@ def _by_interval(
     a = np.array([one[q] for q in common], dtype=np.float64)
     b = np.array([other[q] for q in common], dtype=np.float64)
     good = b - a if limit.higher_is_better else a - b
+    groups = after.groups
     interval = bootstrap_mean(
         good,
+        clusters=None if groups is None else [groups[query] for query in common],
         method=sampling.method,
         level=1 - 2 * alpha,
         resamples=sampling.resamples,

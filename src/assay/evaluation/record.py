@@ -193,6 +193,7 @@ def _execute(
     store, run_id, options = job.store, job.info.run_id, job.options
     done = {one.query_id for one in before}
     every = answerable(job.part.test_set)
+    limit = None if job.system.keeps_time else options.timeout_s
     waiting = [job.part.asked(query) for query in every if query.query_id not in done]
     batch: list[QueryOutcome] = []
     seen: list[QueryOutcome] = []
@@ -203,7 +204,7 @@ def _execute(
 
     try:
         for outcome in execute(
-            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=options.timeout_s
+            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=limit
         ):
             batch.append(outcome)
             seen.append(outcome)

@@ -198,6 +198,7 @@ class RunReport:
             "warnings": list(self.warnings),
             "total_queries": len(self.run.outcomes),
             "failed_queries": len(self.run.failed),
+            "failed_answers": len(self.run.unanswered),
             "degraded_queries": len(self.run.degraded),
             "sampling": result["sampling"],
             "scoring": result["scoring"],

@@ -45,8 +45,13 @@ class StoredRun:
 
     @property
     def failed(self) -> tuple[QueryOutcome, ...]:
-        """The outcomes that are errors."""
-        return tuple(outcome for outcome in self.outcomes if outcome.error is not None)
+        """The outcomes of queries whose search or answer ended in an error."""
+        return tuple(outcome for outcome in self.outcomes if outcome.failed)
+
+    @property
+    def unanswered(self) -> tuple[QueryOutcome, ...]:
+        """Those of them that were searched, and answering failed."""
+        return tuple(outcome for outcome in self.outcomes if outcome.answer_error is not None)
 
 
 def read_run(

@@ -46,11 +46,10 @@ def ndcg(hits: JudgedHits, measure: Measure) -> Column:
     """NDCG of every query."""
     rows = hits.placed(measure.cutoff)
     dcg = hits.total(rows, gain(hits.grade[rows], measure) / np.log2(hits.place[rows] + 1.0))
-    ideal_rank = hits.ideal_rank()
-    ideal = gain(hits.ideal_grade, measure) / np.log2(ideal_rank + 1.0)
-    if measure.cutoff is not None:
-        ideal = np.where(ideal_rank <= measure.cutoff, ideal, 0.0)
-    idcg = sum_by(hits.ideal_query, ideal, len(hits.queries))
+    rank = hits.ideal_rank()
+    best = slice(None) if measure.cutoff is None else rank <= measure.cutoff
+    ideal = gain(hits.ideal_grade[best], measure) / np.log2(rank[best] + 1.0)
+    idcg = sum_by(hits.ideal_query[best], ideal, len(hits.queries))
     return Column.ratio(dcg, idcg, NO_IDEAL)
 
 

@@ -154,7 +154,7 @@ def _arranged(
     query: IntArray, rank: IntArray, grade: IntArray, document: BoolArray | None
 ) -> _Rows:
     """Sort rows and give them their places; ties of rank put the best grade first: it leads."""
-    order = np.lexsort((-grade, rank, query))
+    order = _ascending(query, rank, -grade)
     query, rank, grade = query[order], rank[order], grade[order]
     document = None if document is None else document[order]
     lead = np.ones(len(query), dtype=np.bool_)
@@ -214,6 +214,16 @@ def ordinal(sorted_keys: IntArray) -> IntArray:
     return np.arange(len(sorted_keys)) - first_of_group(sorted_keys) + 1
 
 
+def _ascending(*keys: IntArray) -> IntArray | slice:
+    """The rows in ascending order of these keys, of which the first counts most."""
+    equal: BoolArray | bool = True
+    for key in keys:
+        if (equal & (key[1:] < key[:-1])).any():
+            return np.lexsort(keys[::-1])
+        equal = equal & (key[1:] == key[:-1])
+    return slice(None)  # they are in order
+
+
 def build_table(
     queries: tuple[str, ...],
     hits: tuple[IntArray, IntArray, IntArray],
@@ -234,7 +244,7 @@ def build_table(
     marked, wanted = documents if documents is not None else (None, None)
     rows = _arranged(query, rank, grade, marked)
     judged_query, judged_grade = judged
-    ideal = np.lexsort((-judged_grade, judged_query))
+    ideal = _ascending(judged_query, -judged_grade)
     return JudgedHits(
         queries=queries,
         query=rows.query,

@@ -46,8 +46,8 @@ class QueryOutcome:
     ``component_lists`` keeps the ids that each component found, best first, with their scores in
     ``component_list_scores``, and ``fused`` the ids after fusion: the stages at which a relevant
     document can be lost, and all that fusing again needs. ``timings_ms`` says how long each stage
-    took. ``known_citations`` are the answer's citations that existed in the index the run was made
-    with.
+    took. ``answer_error`` means that the query was searched and answering it failed.
+    ``known_citations`` are the answer's citations that existed in the index the run was made with.
     """
 
     query_id: str
@@ -63,11 +63,22 @@ class QueryOutcome:
     answer: Answer | None = None
     known_citations: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
+    answer_error: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether searching or answering ended in an error."""
+        return self.error is not None or self.answer_error is not None
+
+    @property
+    def was_to_answer(self) -> bool:
+        """Whether an answerer was asked, with or without success."""
+        return self.answer is not None or self.answer_error is not None
 
     @property
     def sound(self) -> bool:
         """Whether the query was answered, and every component took part."""
-        return self.error is None and not self.degraded
+        return not self.failed and not self.degraded
 
 
 OUR_ENGINES = ("embedded", "opensearch")

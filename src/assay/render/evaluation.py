@@ -43,7 +43,7 @@ def result_tables(
         title, notes = "is there an answer at all?", ()
     if decisions:
         tables.append(_decisions(result, decisions, title, notes))
-    if any(one.answer is not None for one in result.outcomes) or len(result.answers) > 1:
+    if any(one.was_to_answer for one in result.outcomes) or len(result.answers) > 1:
         tables.append(_answers(result))
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:
@@ -225,15 +225,10 @@ def _decisions(
 
 def _answers(result: EvaluationResult) -> Table:
     """How good the answers are, and whether they are refused where they should be."""
-    refusals = sum(query.expect is Expect.REFUSAL for query in result.test_set.queries)
-    told = f"RefusalCorrectness looks at {counted(refusals, 'query')} that should be refused"
     level = result.scores.sampling.level
     return Table(
         ("measure", "value", f"{level:.0%} CI", "n"),
         tuple(answer_rows(result.answers, level)),
         title="answers",
-        notes=(
-            *(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
-            *((told,) if refusals else ()),
-        ),
+        notes=tuple(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
     )

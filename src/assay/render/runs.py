@@ -219,7 +219,11 @@ def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequen
         )
         for rank, result in enumerate(outcome.results[:SHOWN_RESULTS], 1)
     ]
-    notes = [*([f"failed: {outcome.error}"] if outcome.error else []), *outcome.warnings]
+    notes = [
+        *([f"failed: {outcome.error}"] if outcome.error else []),
+        *([f"not answered: {outcome.answer_error}"] if outcome.answer_error else []),
+        *outcome.warnings,
+    ]
     if outcome.component_errors:
         notes.append(f"degraded: {', '.join(outcome.component_errors)}")
     if missed:

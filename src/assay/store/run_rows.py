@@ -24,6 +24,7 @@ from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
+_UNANSWERED = "not answered: "
 HEAD = 20  # results of a query that are stored outside its tail
 
 # by id: component to score, and component to rank
@@ -74,6 +75,7 @@ def _happened(outcome: QueryOutcome) -> dict[str, Any]:
             "refusal_reason": answer.refusal_reason,
         },
         "known_citations": sorted(outcome.known_citations),
+        "answer_error": outcome.answer_error,
     }
 
 
@@ -139,7 +141,14 @@ def outcome(
         else Answer(**{**answer, "citations": tuple(answer["citations"])}),
         known_citations=frozenset(content.get("known_citations", ())),
         warnings=tuple(content.get("warnings", ())),
+        answer_error=content.get("answer_error") or _failed_answer(content.get("warnings", ())),
     )
+
+
+def _failed_answer(warnings: Sequence[str]) -> str | None:
+    """The error of an answerer, which older runs keep among the warnings."""
+    found = (line.removeprefix(_UNANSWERED) for line in warnings if line.startswith(_UNANSWERED))
+    return next(found, None)
 
 
 def _results(

@@ -94,7 +94,8 @@ def best_first(
     judged: list[tuple[str, Span, int]], chunks: list[tuple[str, Span]]
 ) -> list[tuple[str, Span]]:
     """The best ranking of some chunks: the best grade that is still missing comes first."""
-    left, ranking = [mark for mark in judged if mark[2] > 0], []
+    left = [mark for mark in judged if mark[2] > 0]
+    ranking: list[tuple[str, Span]] = []
     while True:
         gains = [max((m[2] for m in left if covered(m, one)), default=0) for one in chunks]
         if not any(gains):

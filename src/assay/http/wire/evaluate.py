@@ -97,6 +97,7 @@ class EvaluateAnswer(Answer):
     scored_queries: int
     skipped_queries: int
     failed_queries: int
+    failed_answers: int
     degraded: bool
     warnings: list[str]
     aggregates: Json
