@@ -53,10 +53,8 @@ def test_a_question_that_both_have_is_said_and_a_group_where_they_are_parts() ->
     other = replace(other, queries=(twin, *other.queries[1:]))
     both = join([first, other])
     assert both.overlap == ("fifty and other: 1 query text is in both: q001 = x0",)
-    tuned_on = part(other, "val", other.queries)
-    assert (
-        f"fifty and {tuned_on.name}: 1 group is in both: post1" in join([first, tuned_on]).overlap
-    )
+    tuned_on = part(other, "val", [query.query_id for query in other.queries])
+    assert "fifty and other-val: 1 group is in both: post1" in join([first, tuned_on]).overlap
     assert both.overlap == part_of(both).test_set.overlap
     assert join([fifty(), extras()]).overlap == ()
 
