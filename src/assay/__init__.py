@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.model.answers import Answer, Expect
     from assay.model.judgments import Qrels
     from assay.model.query import Filters
-    from assay.model.ranking import Match, Result, Ties
+    from assay.model.ranking import Match, RankBy, Result, Ties
     from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.request import SearchOptions
     from assay.search.response import SearchHit, SearchResponse
@@ -56,6 +56,7 @@ _HOMES = {
     "Protocol": "evaluation.score",
     "Filters": "model.query",
     "Qrels": "model.judgments",
+    "RankBy": "model.ranking",
     "Result": "model.ranking",
     "Sampling": "evaluation.sampling",
     "Scores": "evaluation.scores",
@@ -94,6 +95,7 @@ __all__ = [
     "Measure",
     "Protocol",
     "Qrels",
+    "RankBy",
     "Result",
     "Sampling",
     "Scores",

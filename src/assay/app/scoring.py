@@ -17,13 +17,13 @@ from assay.app.statistics import USUAL, Measures, Statistics
 from assay.errors import UsageError
 from assay.evaluation.decisions import Decisions, classify
 from assay.evaluation.defaults import DECISION_MEASURES
-from assay.evaluation.score import score
+from assay.evaluation.score import score_quietly
 from assay.evaluation.scores import Scores
 from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.qrels import load_qrels
-from assay.model.ranking import CHUNK_SEPARATOR, MatchName
+from assay.model.ranking import CHUNK_SEPARATOR, MatchName, RankByName
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -53,6 +53,7 @@ class ScoreRequest:
     match: MatchName = "exact"
     protocol: Literal["positives_only", "all_queries"] | None = None
     undefined: Literal["skip", "zero"] = "skip"
+    rank_by: RankByName | None = None
     depth: int | None = None
     score_dtype: Literal["float64", "float32"] = "float64"
     extra_columns: bool = False
@@ -86,7 +87,7 @@ def score_runs(
     qrels = load_qrels(request.qrels)
     clusters = None if request.clusters is None else load_groups(request.clusters, qrels)
     runs = tuple(
-        score(
+        score_quietly(
             qrels,
             run,
             request.measures or settings.measures,
@@ -95,6 +96,7 @@ def score_runs(
             undefined=request.undefined,
             match=request.match,
             chunk_separator=request.chunk_separator,
+            rank_by=request.rank_by,
             depth=request.depth,
             score_dtype=request.score_dtype,
             extra_columns=request.extra_columns,

@@ -25,7 +25,7 @@ from assay.evaluation.defaults import workflow_measures
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import config_hash
 from assay.evaluation.report import Insight
-from assay.evaluation.score import score
+from assay.evaluation.score import score_quietly
 from assay.evaluation.scores import rounded
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
@@ -346,7 +346,7 @@ def query_metrics(request: MetricsRequest) -> QueryMetrics:
     retrieved = dict.fromkeys(request.retrieved_segment_ids)  # the first occurrence counts
     metrics: dict[str, float | None] = dict.fromkeys(names)
     if relevant:
-        scores = score(
+        scores = score_quietly(
             {request.query_id: dict.fromkeys(sorted(relevant), 1)},
             {request.query_id: list(retrieved)},
             " ".join(names.values()),

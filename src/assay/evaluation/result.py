@@ -16,6 +16,7 @@ from assay.evaluation.outcomes import (
     score_outcomes,
     usual_measures,
 )
+from assay.evaluation.returned import RANKED_BY_SCORE
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, no_scores, rounded
@@ -23,7 +24,7 @@ from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
-from assay.model.ranking import Match, MatchName
+from assay.model.ranking import Match, MatchName, falling
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import share_of
@@ -105,6 +106,19 @@ class EvaluationResult:
         )
 
     @property
+    def out_of_order(self) -> tuple[str, ...]:
+        """Queries whose scores contradict the order of their results, which is the ranking."""
+        return tuple(
+            one.query_id
+            for one in self.outcomes
+            if not falling([result.score for result in one.results])
+        )
+
+    @property
+    def _put_by_score(self) -> tuple[str, ...]:
+        return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
+
+    @property
     def _first_error(self) -> str:
         """The first error that may be shown; that of a held-out query could quote the query."""
         hidden = self.test_set.held_out_ids
@@ -119,6 +133,8 @@ class EvaluationResult:
             (self.failed, f"failed and count as 0{self._first_error}"),
             (self.degraded, "answered without some component"),
             (self.empty, "found nothing and count as 0"),
+            (self.out_of_order, "have scores that do not fall along the list: ranked as given"),
+            (self._put_by_score, RANKED_BY_SCORE),
         ):
             if ids:
                 more = ", ..." if len(ids) > SHOWN_IDS else ""
@@ -126,7 +142,7 @@ class EvaluationResult:
                     f"{share_of(len(ids), len(self.test_set.queries), 'query')} {what}: "
                     f"{', '.join(ids[:SHOWN_IDS])}{more}"
                 )
-        return said
+        return [*said, *self.scores.summary.alarms()]
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready: ``metrics`` and ``per_query_type`` first, then everything else."""

@@ -288,6 +288,7 @@ class Summary:
     judged_at: Mapping[int, FloatArray]  # share judged of what each query shows; −1 shows nothing
     extra: int
     left_out: int = 0
+    remarks: tuple[str, ...] = ()  # what whoever read the run found odd
 
     @property
     def n(self) -> int:
@@ -320,15 +321,21 @@ class Summary:
             self.tied[chosen],
             {depth: shares[chosen] for depth, shares in self.judged_at.items()},
             self.extra,
+            remarks=self.remarks,
         )
+
+    def alarms(self) -> list[str]:
+        """Sentences about what is most likely a mistake; from Python they are logged, too."""
+        alarms = []
+        if self.retrieved.any() and not self.relevant_retrieved.any():
+            alarms.append(
+                "no relevant document was retrieved: do run and qrels use the same document ids?"
+            )
+        return [*alarms, *self.remarks]
 
     def notes(self) -> list[str]:
         """Sentences for a reader, the grave ones first."""
-        notes = []
-        if self.n and not self.relevant_retrieved.any():
-            notes.append(
-                "no relevant document was retrieved: do run and qrels use the same document ids?"
-            )
+        notes = self.alarms()
         if self.missing:
             notes.append(
                 f"{share_of(self.missing, self.n, 'query', 'is')} missing from the run: scored 0"
@@ -397,4 +404,5 @@ def summarise(hits: JudgedHits, depths: tuple[int, ...], level: int = 1) -> Summ
         tied=hits.tied,
         judged_at=judged_at,
         extra=hits.extra_queries,
+        remarks=hits.notes,
     )

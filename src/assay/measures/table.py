@@ -23,7 +23,8 @@ class JudgedHits:
     ``query``, ``rank``, ``grade`` and ``lead`` are parallel: one row per judged result that came
     back. ``lead`` is False where an earlier row has the same rank: one result that covers several
     judged spans is one result, with several judgments found. ``ideal_query`` and ``ideal_grade``
-    list every judgment, retrieved or not, best grade first within its query.
+    list every judgment, retrieved or not, best grade first within its query. ``notes`` say what
+    whoever read the run found odd.
     """
 
     queries: tuple[str, ...]
@@ -38,6 +39,7 @@ class JudgedHits:
     tied: IntArray
     missing: BoolArray
     extra_queries: int = 0
+    notes: tuple[str, ...] = ()
 
     def count(self, rows: BoolArray) -> IntArray:
         """How many of the given rows does each query have?"""
