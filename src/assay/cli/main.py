@@ -37,7 +37,11 @@ COMMANDS: tuple[Entry, ...] = (
     ),
     Entry("score", "assay.cli.score", "Score runs against judgments, and compare them."),
     Entry("classify", "assay.cli.classify", "Measure yes/no decisions from labels and scores."),
-    Entry("measures", "assay.cli.measures", "List every measure and its parameters."),
+    Entry(
+        "measures",
+        "assay.cli.measures",
+        "List every measure, its parameters, and which figure of other tools it equals.",
+    ),
     Entry(
         "ingest", "assay.cli.ingest", "Read documents into the workspace and make them searchable."
     ),

@@ -115,7 +115,7 @@ def command(
 def write(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: str) -> None:
     """The result on stdout in the form asked for; what a reader must know on stderr."""
     from assay.render import scores as report
-    from assay.render.tables import markdown
+    from assay.render.tables import footnoted, markdown
 
     runs, groups = scored.runs, scored.groups
     if form == "json":
@@ -131,7 +131,7 @@ def write(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: s
     else:
         tables = _tables(scored, ci=ci, per_query=per_query)
         if form == "md":
-            emit_text(markdown(tables))
+            emit_text(footnoted(markdown(tables)))
         else:
             from assay.cli.tables import show_tables
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.sampling import Sampling
+from assay.measures.elsewhere import gain_note
 from assay.measures.parse import parse_measure
 from assay.plural import counted, share_of
 
@@ -245,7 +246,8 @@ class Scores:
                 + "".join(f"<td>{c}</td>" for c in cells)
                 + "</tr>"
             )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.summary.notes())
+        said = [*self.summary.notes(), *filter(None, [gain_note(map(str, self.measures))])]
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in said)
         caption = f"<caption>{html.escape(self.name)}</caption>"
         return (
             f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

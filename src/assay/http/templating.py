@@ -47,7 +47,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         name: report_environment().filters[name]
-        for name in ("counted", "value", "signed", "between", "p", "ms", "tone")
+        for name in ("counted", "value", "signed", "between", "p", "ms", "tone", "gain_note")
     }
     made.filters["coded"] = coded
     return made

@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.measures.base import Cutoff, Definition
 from assay.measures.catalog import DEFINITIONS
+from assay.measures.elsewhere import ELSEWHERE
 from assay.render.tables import Table
 
 
@@ -16,6 +17,17 @@ def measures_table() -> Table:
         tuple((_form(d), f"{d.family.value}s", _parameters(d), d.help) for d in DEFINITIONS),
         text_columns=frozenset({0, 1, 2, 3}),
         wrapped=frozenset({2, 3}),
+    )
+
+
+def elsewhere_table() -> Table:
+    """Which figure of another tool equals which measure."""
+    return Table(
+        ("tool", "its figure", "here", "remark"),
+        tuple((one.tool, one.theirs, one.ours or "—", one.remark) for one in ELSEWHERE),
+        title="the same figure elsewhere",
+        text_columns=frozenset({0, 1, 2, 3}),
+        wrapped=frozenset({3}),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from assay.evaluation.scores import shown
+from assay.measures.elsewhere import gain_note_of
 from assay.plural import counted
 from assay.render.numbers import between, milliseconds, p_value, signed, tone
 from assay.version import __version__
@@ -35,6 +36,7 @@ def environment() -> Environment:
         "p": p_value,
         "ms": milliseconds,
         "tone": tone,
+        "gain_note": gain_note_of,
     }
     made.globals["version"] = __version__
     return made
