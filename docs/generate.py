@@ -154,8 +154,8 @@ def measures_page() -> str:
     ]
     parts += [
         "## The same figure elsewhere\n",
-        "One name stands for different formulas: `nDCG@10` has exponential gain here and linear gain "
-        "in most other tools. With binary judgments they are equal.\n",
+        "One name stands for different formulas: `nDCG@10` has exponential gain here and linear "
+        "gain in most other tools. With binary judgments they are equal.\n",
         table(("tool", "its figure", "here", "remark"), same),
     ]
     return "\n".join(parts)

@@ -40,7 +40,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "measures",
         "assay.cli.measures",
-        "List every measure, its parameters, and which figure of other tools it equals.",
+        "List every measure, and which figure of other tools it equals.",
     ),
     Entry(
         "ingest", "assay.cli.ingest", "Read documents into the workspace and make them searchable."

@@ -41,8 +41,8 @@ def show_tables(tables: Sequence[Table], color: str) -> None:
         left_out |= dict.fromkeys(layout.left_out)
         for line in table.notes:
             note(f"note: {line}")
-    if (line := footnote(tables)) is not None:
-        note(f"note: {line}")
+    if (last := footnote(tables)) is not None:
+        note(f"note: {last}")
     if left_out:
         note(f"note: no room for {', '.join(left_out)}: a wider terminal or --json has them")
 

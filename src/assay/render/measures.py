@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from assay.measures.base import Cutoff, Definition
@@ -31,8 +32,13 @@ def elsewhere_table() -> Table:
     )
 
 
-def measures_json() -> list[dict[str, Any]]:
+def elsewhere_json() -> list[dict[str, str | None]]:
     """The same, for programs."""
+    return [asdict(one) for one in ELSEWHERE]
+
+
+def measures_json() -> list[dict[str, Any]]:
+    """Every measure, for programs."""
     return [
         {
             "name": d.name,
