@@ -318,7 +318,5 @@ def _next_anchoring(changed: TestSet, parent: TestSet, chunkers: set[str]) -> Te
         "reanchored_at": now()[:10],
         "chunkers": sorted(chunkers),
     }
-    made = replace(
-        changed, name=f"{stem}_{version}", version=version, provenance=provenance, skipped=()
-    )
+    made = replace(changed, name=f"{stem}_{version}", version=version, provenance=provenance)
     return replace(made, provenance={**made.provenance, "checksum": made.checksum})

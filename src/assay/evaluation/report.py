@@ -11,7 +11,13 @@ from assay.errors import UsageError
 from assay.evaluation.compare import state_warnings
 from assay.evaluation.defaults import EVIDENCE_MEASURES, REPORT_MEASURES, WORKFLOW_TARGETS
 from assay.evaluation.outcomes import no_relevant, ranking_only, tells_evidence
-from assay.evaluation.result import EvaluationResult, ScoringOptions, group_means, result_of
+from assay.evaluation.result import (
+    EvaluationResult,
+    ScoringOptions,
+    group_means,
+    lacks_truth,
+    result_of,
+)
 from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun
@@ -108,6 +114,7 @@ class RunReport:
             "insights": [insight.text for insight in self.insights],
             "warnings": list(self.warnings),
             "total_queries": len(self.run.outcomes),
+            "skipped_queries": len(self.result.skipped),
             "failed_queries": len(self.run.failed),
             "degraded_queries": len(self.run.degraded),
             "sampling": result["sampling"],
@@ -127,8 +134,13 @@ def run_report(
     asked = ranking_only(measures)
     if tells_evidence(run.test_set, run.outcomes):
         asked += parse_measures(EVIDENCE_MEASURES)
+    unjudged = (
+        query.query_id
+        for query in run.test_set.queries
+        if lacks_truth(query) and query.query_id not in run.by_query
+    )
     result = result_of(
-        replace(run.test_set, queries=run.queries),
+        replace(run.test_set, queries=run.queries, skipped=(*run.test_set.skipped, *unjudged)),
         run.outcomes,
         ScoringOptions(asked, sampling=sampling or Sampling()),
         name=run.name,
@@ -148,7 +160,7 @@ def run_report(
             {FIELDS[name]: _group_values(parts) for name, parts in groups.items()},
             targets,
         ),
-        warnings=tuple(state_warnings(run)),
+        warnings=(*state_warnings(run), *filter(None, [result.skip_note])),
         worst=tuple(sorted(ranked, key=lambda pair: (pair[1], pair[0]))[:WORST]),
     )
 

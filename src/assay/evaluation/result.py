@@ -86,6 +86,17 @@ class EvaluationResult:
         return (*self.test_set.skipped, *left)
 
     @property
+    def total(self) -> int:
+        """How many queries the test set has, with those that were skipped."""
+        return len(self.test_set.queries) + len(self.test_set.skipped)
+
+    @property
+    def skip_note(self) -> str | None:
+        """A sentence about queries that were skipped; None where none were."""
+        what = "with no ground truth: skipped"
+        return _about(self.skipped, self.total, what) if self.skipped else None
+
+    @property
     def failed(self) -> tuple[str, ...]:
         """Queries that ended in an error; they count as having found nothing."""
         return tuple(one.query_id for one in self.outcomes if one.error is not None)
@@ -127,9 +138,8 @@ class EvaluationResult:
 
     def warnings(self) -> list[str]:
         """What a reader must know before believing the numbers."""
-        said = []
+        said = list(filter(None, [self.skip_note]))
         for ids, what in (
-            (self.skipped, "with no ground truth: skipped"),
             (self.failed, f"failed and count as 0{self._first_error}"),
             (self.degraded, "answered without some component"),
             (self.empty, "found nothing and count as 0"),
@@ -137,11 +147,7 @@ class EvaluationResult:
             (self._put_by_score, RANKED_BY_SCORE),
         ):
             if ids:
-                more = ", ..." if len(ids) > SHOWN_IDS else ""
-                said.append(
-                    f"{share_of(len(ids), len(self.test_set.queries), 'query')} {what}: "
-                    f"{', '.join(ids[:SHOWN_IDS])}{more}"
-                )
+                said.append(_about(ids, len(self.test_set.queries), what))
         return [*said, *self.scores.summary.alarms()]
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
@@ -163,7 +169,7 @@ class EvaluationResult:
             "aggregates": plain["aggregates"],
             "answers": answers_to_dict(self.answers, self.scores.sampling.level),
             "latency_ms": self.latency.to_dict(),
-            "total_queries": len(self.test_set.queries),
+            "total_queries": self.total,
             "scored_queries": len(self.scores.queries),
             "skipped_queries": len(self.skipped),
             "failed_queries": len(self.failed),
@@ -181,6 +187,11 @@ class EvaluationResult:
 
     def __repr__(self) -> str:
         return f"<EvaluationResult {self.scores}, n={len(self.scores.queries)}>"
+
+
+def _about(ids: Sequence[str], total: int, what: str) -> str:
+    more = ", ..." if len(ids) > SHOWN_IDS else ""
+    return f"{share_of(len(ids), total, 'query')} {what}: {', '.join(ids[:SHOWN_IDS])}{more}"
 
 
 def result_of(

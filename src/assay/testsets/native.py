@@ -23,7 +23,7 @@ from assay.strict_yaml import MappingNode, Node, SequenceNode
 from assay.testsets.draft import DraftQuery, DraftSet
 from assay.testsets.fields import FieldReader, is_null, plain
 
-SET_KEYS = ("name", "version", "description", "queries", "held_out", "provenance")
+SET_KEYS = ("name", "version", "description", "queries", "held_out", "skipped", "provenance")
 QUERY_KEYS = (
     "query_id",
     "query_text",
@@ -48,6 +48,7 @@ def read_native(root: MappingNode, draft: DraftSet) -> None:
     draft.name = row.text("name", required=True)
     draft.version = row.text("version", required=True)
     draft.description = row.text("description")
+    draft.skipped = row.texts("skipped")
     for number, node in enumerate(row.items("queries"), 1):
         draft.queries.append(read_query(node, draft, number))
     held_out = root.get("held_out")

@@ -30,6 +30,7 @@ def check(draft: DraftSet, known_ids: KnownIds | None = None) -> None:
         _judged_ids(draft, item)
         _expectation(draft, item)
     _held_out(draft)
+    _skipped(draft)
     if known_ids is not None:
         _in_index(draft, known_ids)
     order = {id(problem): at for at, problem in enumerate(draft.problems)}
@@ -192,6 +193,19 @@ def _held_out(draft: DraftSet) -> None:
         seen.add(name)
     if known and known <= seen:
         draft.problem(draft.held_out_line, "held_out keeps back every query")
+
+
+def _skipped(draft: DraftSet) -> None:
+    known = {item.query.query_id for item in draft.queries}
+    for at, name in enumerate(draft.skipped):
+        if name in known:
+            draft.problem(
+                None,
+                f"skipped names {name!r:.60}, which is a query of the set",
+                hint="remove it there",
+            )
+        elif name in draft.skipped[:at]:
+            draft.problem(None, f"skipped names {name!r:.60} twice")
 
 
 def _in_index(draft: DraftSet, known_ids: KnownIds) -> None:

@@ -35,6 +35,12 @@ def schema() -> dict[str, Any]:
                     "description": "Where queries and judgments come from; free form.",
                 },
                 "held_out": _held_out(),
+                "skipped": {
+                    "type": "array",
+                    "items": _id("A query."),
+                    "uniqueItems": True,
+                    "description": "Queries that were left out because nobody judged them.",
+                },
                 "queries": {"type": "array", "minItems": 1, "items": _query()},
             },
             ("name", "version", "queries"),

@@ -36,6 +36,8 @@ def as_plain(test_set: TestSet) -> dict[str, Any]:
             "seed": test_set.held_out.seed,
             "query_ids": list(test_set.held_out.query_ids),
         }
+    if test_set.skipped:
+        rows["skipped"] = list(test_set.skipped)
     rows["queries"] = [query_as_plain(query) for query in test_set.queries]
     return rows
 
@@ -101,6 +103,8 @@ def _lines(test_set: TestSet) -> Iterator[str]:
         )
     if test_set.held_out is not None:
         yield from held_out_block(test_set.held_out)
+    if test_set.skipped:
+        yield f"skipped: {_flow(test_set.skipped)}  # nobody judged these"
     yield "queries:"
     for query in test_set.queries:
         yield from _query(query)
