@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from assay.evaluation.answers import score_answers
     from assay.evaluation.decisions import Decisions, classify
     from assay.evaluation.result import EvaluationResult
-    from assay.evaluation.sampling import Sampling
     from assay.evaluation.score import Protocol, score
     from assay.evaluation.scores import Scores
     from assay.evaluation.significance import Comparison, compare
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from assay.model.judgments import Qrels
     from assay.model.query import Filters
     from assay.model.ranking import Match, RankBy, Result, Ties
+    from assay.model.sampling import Sampling
     from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.request import SearchOptions
     from assay.search.response import SearchHit, SearchResponse
@@ -58,7 +58,7 @@ _HOMES = {
     "Qrels": "model.judgments",
     "RankBy": "model.ranking",
     "Result": "model.ranking",
-    "Sampling": "evaluation.sampling",
+    "Sampling": "model.sampling",
     "Scores": "evaluation.scores",
     "TestSet": "model.testset",
     "Ties": "model.ranking",

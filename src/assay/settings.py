@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay import limits
 from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
-from assay.evaluation.sampling import Sampling
+from assay.model.sampling import Sampling
 from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Switch, Text, Whole
 from assay.search.request import RETRIEVAL_OPTIONS, SearchOptions
 

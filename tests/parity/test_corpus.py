@@ -20,8 +20,8 @@ from assay.app.statistics import STATISTICS_OPTIONS, Statistics
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.client import Client
-from assay.evaluation.sampling import Sampling
 from assay.model.codec import encode
+from assay.model.sampling import Sampling
 from assay.settings import Settings, configure
 from tests.unit.http.process import ServiceProcess
 

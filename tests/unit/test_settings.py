@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError, ConfigError, DuplicateError, MissingFileError
-from assay.evaluation.sampling import Sampling
+from assay.model.sampling import Sampling
 from assay.search.request import RETRIEVAL_OPTIONS, FusionMethod
 from assay.settings import SETTINGS, Setting, Settings, configure, unknown_variables
 

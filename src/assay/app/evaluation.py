@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from assay.app.workspace import Workspace
     from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
-    from assay.evaluation.result import ScoringOptions
     from assay.model.runs import QueryOutcome, RunInfo
+    from assay.model.scoring import Scoring
     from assay.model.system import System
 
 CROSS_MODE = "cross-mode"
@@ -187,14 +187,15 @@ class EvaluationRequest:
 
         return len(parse_measures(self.measures or EVALUATION_MEASURES))
 
-    def scoring(self, settings: Settings) -> ScoringOptions:
-        """How outcomes are scored."""
-        from assay.evaluation.result import ScoringOptions
+    def scoring(self, settings: Settings) -> Scoring:
+        """What outcomes are scored by."""
+        from assay.model.ranking import Match
+        from assay.model.scoring import Scoring
 
-        return ScoringOptions(
+        return Scoring(
             measures=self.measures,
             protocol=self.protocol,
-            match=self.match,
+            match=Match(self.match),
             sampling=self.statistics.applied_to(settings).sampling,
             by_group=self.by_group,
         )
@@ -369,7 +370,7 @@ def scored_run(
     result = result_of(
         run.test_set,
         run.outcomes,
-        request.scoring(assay.settings),
+        run.info.scoring.changed(measures=request.measures),
         name=run.info.name or run.info.run_id,
         run_id=run.info.run_id,
         cached=cached,
@@ -380,14 +381,13 @@ def scored_run(
 def evaluated(assay: Assay, request: EvaluationRequest, made: Sequence[Recorded]) -> Evaluated:
     """The runs, held against the corpus: our own search cannot find what is not in the index."""
     from assay.evaluation.match import absence
-    from assay.model.ranking import Match
 
     ours = [one.result.test_set for one in made if one.info.ours]
     if not ours:
         return Evaluated(tuple(made))  # of other engines we know nothing
     queries = [query for test_set in ours for query in test_set.queries]
     held_out = frozenset().union(*(test_set.held_out_ids for test_set in ours))
-    absent = absence(queries, assay.present, Match(request.match), held_out)
+    absent = absence(queries, assay.present, made[0].info.scoring.match, held_out)
     return Evaluated(tuple(made), tuple(incomplete(assay)), absent)
 
 
@@ -509,7 +509,7 @@ def _record(
         name=request.name,
         tags=request.tags,
         run_id=run_id,
-        resume=request.resume or _begun(workspace, run_id, system, part),
+        resume=request.resume or _begun(workspace, request, run_id, system, part),
         use_cache=request.use_cache,
         max_errors=request.max_errors,
         commit_hash=request.commit_hash,
@@ -524,9 +524,16 @@ def _record(
     return record(system, part, workspace.runs, options, report)
 
 
-def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPart) -> str | None:
+def _begun(
+    workspace: Workspace,
+    request: EvaluationRequest,
+    run_id: str | None,
+    system: System,
+    part: SetPart,
+) -> str | None:
     """The run of this very id to go on with, if there is one; refused where it is another's."""
     from assay.evaluation.record import config_hash
+    from assay.model.runs import RunStatus
 
     if run_id is None:
         return None
@@ -541,12 +548,19 @@ def _begun(workspace: Workspace, run_id: str | None, system: System, part: SetPa
     config.pop("mode", None)
     hashes.add(config_hash(config))  # services once kept the mode in the label only
     same = (part.test_set.checksum, part.label)
-    if (known.test_set_checksum, known.part) != same or known.config_hash not in hashes:
+    scoring = request.scoring(workspace.settings)
+    if (
+        (known.test_set_checksum, known.part) != same
+        or known.config_hash not in hashes
+        or replace(known.scoring, measures=None) != replace(scoring, measures=None)
+        or request.name not in ("", known.name)
+    ):
         raise ConflictError(
-            f"the run {run_id} was made with another test set or other options",
+            f"the run {run_id} was made with another test set, other options or another name",
             hint="use another id for another evaluation",
         )
-    _refuse_other_index(known, system)
+    if known.status is not RunStatus.COMPLETE:
+        _refuse_other_index(known, system)
     return run_id
 
 

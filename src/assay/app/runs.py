@@ -56,18 +56,19 @@ from assay.evaluation.match import (
 )
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, parse_targets, run_report
-from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.base import Measure
-from assay.measures.parse import parse_measures
+from assay.measures.parse import measures_text, parse_measures
 from assay.model.codec import decode, encode
 from assay.model.document import check_id
 from assay.model.ranking import Match, MatchName
 from assay.model.run_store import RunFilter, RunPage, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.render import evaluation as tables
@@ -189,16 +190,19 @@ def show(
     run: str = "latest",
     *,
     measures: Measures = (),
-    match: MatchName = "exact",
+    match: MatchName | None = None,
     per_component: bool = False,
     waterfall: bool = False,
     statistics: Statistics = USUAL,
     viewer: Viewer = OWNER,
 ) -> RunView:
-    """Score a stored run, and on request say what its components did; nothing is searched."""
+    """Score a stored run, and on request say what its components did; nothing is searched.
+
+    What is not given is as the run was scored when it was made.
+    """
     assay.require()
     info = assay.runs.run(run)
-    scoring = _scoring(assay, measures, match, statistics)
+    scoring = scoring_of(info, measures, match, statistics)
     result = _scored(assay, info, scoring, stages=per_component or waterfall)
     view = view_of(assay, info, result, scoring, per_component=per_component, waterfall=waterfall)
     if view.fates is None:
@@ -210,8 +214,7 @@ def show(
 def stages(assay: Assay, run: str) -> RunView | None:
     """What components brought and where documents were lost; None where a run keeps no lists."""
     info = assay.runs.run(run)
-    statistics = Statistics(resamples=STAGE_RESAMPLES)
-    scoring = _scoring(assay, HISTORY_MEASURES, "exact", statistics)
+    scoring = scoring_of(info, HISTORY_MEASURES, statistics=Statistics(resamples=STAGE_RESAMPLES))
     result = _scored(assay, info, scoring, stages=True)
     if not component_names(result.outcomes):
         return None
@@ -222,7 +225,7 @@ def view_of(
     assay: Assay,
     info: RunInfo,
     result: EvaluationResult,
-    scoring: ScoringOptions,
+    scoring: Scoring,
     *,
     per_component: bool,
     waterfall: bool,
@@ -253,17 +256,24 @@ def places_lookup(assay: Assay, info: RunInfo) -> LookUp:
     return lambda chunk_ids: assay.archived(chunk_ids, versions) if versions else {}
 
 
-def _scoring(
-    assay: Assay, measures: Measures, match: MatchName, statistics: Statistics = USUAL
-) -> ScoringOptions:
-    sampling = statistics.applied_to(assay.settings).sampling
-    return ScoringOptions(measures=measures or None, match=match, sampling=sampling)
+def scoring_of(
+    info: RunInfo,
+    measures: Measures = (),
+    match: MatchName | None = None,
+    statistics: Statistics = USUAL,
+) -> Scoring:
+    """What a run is scored by, with what is given instead."""
+    return info.scoring.changed(
+        measures=as_text(measures) or None,
+        match=None if match is None else Match(match),
+        sampling=statistics.drawn_as(info.scoring.sampling),
+    )
 
 
 def _scored(
     assay: Assay,
     info: RunInfo,
-    scoring: ScoringOptions,
+    scoring: Scoring,
     *,
     stages: bool = False,
     test_set: TestSet | None = None,
@@ -302,7 +312,7 @@ class QueryScores:
 def query_scores(assay: Assay, run: str) -> QueryScores:
     """Every query of a run, scored."""
     stored = assay.stored_run(run)
-    scores = score_run(stored, PAGE_MEASURES, sampling=assay.settings.sampling)
+    scores = score_run(stored, PAGE_MEASURES)
     joined = stored.test_set.provenance.get("joined")
     parts = joined if isinstance(joined, (list, tuple)) else ()
     names = tuple(str(one[0]) for one in parts if isinstance(one, (list, tuple)) and one)
@@ -365,7 +375,7 @@ def query(
     run: str,
     query_id: str,
     *,
-    match: MatchName = "exact",
+    match: MatchName | None = None,
     viewer: Viewer = OWNER,
 ) -> RunQuery:
     """One query of a run, with the rank at which each judgment was found."""
@@ -380,7 +390,7 @@ def query(
     hidden = bool(viewer.hidden_in(test_set, {query_id}, info.run_id))
     if hidden:
         golden, outcome = masked_query(golden, viewer.mask), masked_outcome(outcome, viewer.mask)
-    rule = Match(match)
+    rule = scoring_of(info, match=match).match
     ranks = judgment_ranks(golden, outcome, rule, {})
     return RunQuery(
         info=info,
@@ -465,15 +475,20 @@ def queries_of(assay: Assay, run: str, viewer: Viewer = OWNER) -> TestSet:
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A run as it was stored, and what it scores now."""
+    """A run as it was stored, and what it scores now; ``kept`` says whether that is stored."""
 
     info: RunInfo
     result: EvaluationResult
+    kept: bool
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        before = self.info.aggregate.get("metrics")
-        return {**self.result.to_dict(), "run_id": self.info.run_id, "before": before}
+        return {
+            **self.result.to_dict(),
+            "run_id": self.info.run_id,
+            "before": self.info.aggregate.get("metrics"),
+            "kept": self.kept,
+        }
 
 
 def rescore(
@@ -482,13 +497,13 @@ def rescore(
     *,
     suite: str | None = None,
     measures: Measures = (),
-    match: MatchName = "exact",
+    match: MatchName | None = None,
     test_set: str | None = None,
 ) -> tuple[Rescored, ...]:
     """Score a run again, or every complete run of a test set; nothing is searched.
 
-    ``measures`` are added to those that a run has. With ``test_set`` the judgments are those of
-    another version of the set, and nothing is kept.
+    ``measures`` are added to those that a run has. The figures that a run keeps are those of its
+    own test set and match rule: with another ``test_set`` or ``match`` nothing is kept.
     """
     if (run is None) == (suite is None):
         raise UsageError("name a run, or with --suite a test set")
@@ -496,24 +511,26 @@ def rescore(
     judged_by = None
     if test_set is not None:
         judged_by = load_test_set(test_set, folder=workspace.layout.test_sets)
-    scoring = _scoring(workspace, measures, match)
     chosen = (
         _complete_runs(workspace, suite) if suite is not None else (workspace.runs.run(run or ""),)
     )
-    return tuple(Rescored(info, _rescore(workspace, info, scoring, judged_by)) for info in chosen)
+    return tuple(
+        _rescore(workspace, info, scoring_of(info, measures, match), judged_by) for info in chosen
+    )
 
 
 def _rescore(
-    workspace: Workspace, info: RunInfo, scoring: ScoringOptions, judged_by: TestSet | None
-) -> EvaluationResult:
+    workspace: Workspace, info: RunInfo, scoring: Scoring, judged_by: TestSet | None
+) -> Rescored:
     if info.status is not RunStatus.COMPLETE:
         raise UsageError(
             f"the run {info.run_id} is {info.status}", hint="assay eval run --resume goes on"
         )
     result = _scored(workspace, info, _with_stored(info, scoring), test_set=judged_by)
-    if judged_by is None:
+    kept = judged_by is None and scoring.same_rule(info.scoring)
+    if kept:
         workspace.runs.finish(info.run_id, result.to_dict())
-    return result
+    return Rescored(info, result, kept=kept)
 
 
 def _complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
@@ -524,11 +541,11 @@ def _complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
     return page.runs
 
 
-def _with_stored(info: RunInfo, scoring: ScoringOptions) -> ScoringOptions:
+def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
     entries = info.aggregate.get("aggregates", {}).values()
     stored = [entry["measure"] for entry in entries]
-    asked = EVALUATION_MEASURES if scoring.measures is None else scoring.measures
-    return replace(scoring, measures=parse_measures([*stored, *parse_measures(asked)]))
+    asked = scoring.measures or EVALUATION_MEASURES
+    return replace(scoring, measures=measures_text(parse_measures([*stored, asked])))
 
 
 # History
@@ -695,10 +712,21 @@ def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...])
         )
     if not test_set.has_checksum(info.test_set_checksum) or info.suite != test_set.name:
         raise InputError("the run was made with another test set than the one that came along")
+    _check_scoring(info.scoring)
     known = {query.query_id for query in test_set.queries}
     for one in outcomes:
         if one.query_id not in known:
             raise InputError(f"the query {one.query_id} is not in the test set")
+
+
+def _check_scoring(scoring: Scoring) -> None:
+    """What a run is scored by comes from elsewhere, and every later verb believes it."""
+    drawn = scoring.sampling
+    Statistics(
+        confidence=drawn.level, resamples=drawn.resamples, seed=drawn.seed, ci_method=drawn.method
+    )
+    if scoring.measures is not None:
+        parse_measures(scoring.measures)
 
 
 # Reports and bundles
@@ -720,11 +748,12 @@ def report(
     """
     assay.require()
     usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
+    stored = assay.stored_run(run)
     return run_report(
-        assay.stored_run(run),
+        stored,
         measures or usual,
         targets=parse_targets((*WORKFLOW_TARGETS, *targets)),
-        sampling=statistics.applied_to(assay.settings).sampling,
+        sampling=statistics.drawn_as(stored.info.scoring.sampling),
     )
 
 

@@ -15,7 +15,7 @@ from assay.cli.options import (
     DEGRADED,
     SAMPLING,
     JsonFlag,
-    Matching,
+    MatchingAnew,
     Measures,
     PerComponent,
     PerQuery,
@@ -168,11 +168,11 @@ def _note_runs(made: "Evaluated", request: "EvaluationRequest") -> None:
     for recorded in made.runs:
         info = recorded.info
         if recorded.cached:
-            renamed = request.name not in ("", info.name)
-            kept = f"; it keeps its name {info.name!r:.80}, and --tag gives it another"
+            source = info.reused_from or info.run_id
+            taken = f"{info.run_id} took its results over, " if info.reused_from else ""
             note(
-                f"note: run {info.run_id} has the answer already and nothing was searched; "
-                f"--no-cache runs it again{kept if renamed else ''}"
+                f"note: run {source} has the answer already, {taken}and nothing was searched; "
+                "--no-cache runs it again"
             )
         elif recorded.reused:
             before = counted(recorded.reused, "query", "was")
@@ -196,7 +196,7 @@ def _show_run(
     from assay.cli.tables import show_tables
 
     info, result = made.runs[0].info, made.runs[0].result
-    view = view_of(assay, info, result, request.scoring(assay.settings), **views)
+    view = view_of(assay, info, result, result.scoring, **views)
     if as_json:
         plain = view.scores(per_query=request.per_query)
         emit_json({**plain, "warnings": [*plain["warnings"], *made.warnings]})
@@ -287,7 +287,7 @@ def show(
     *,
     ref: Ref,
     measures: Measures = None,
-    match: Matching = "exact",
+    match: MatchingAnew = None,
     query: Annotated[str | None, typer.Option("--query", help="Show this query's ranking.")] = None,
     per_component: PerComponent = False,
     waterfall: Waterfall = False,
@@ -297,10 +297,12 @@ def show(
 ) -> None:
     """Show a run: its scores, its configuration, or one query."""
     from assay.app import runs
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.model.runs import RunStatus
 
-    with connected(ctx, **sampling) as assay:
+    statistics = read_statistics(sampling)
+    with connected(ctx) as assay:
         if query is not None:
             found = runs.query(assay, ref, query, match=match)
             _show_query(found, assay.settings.color, as_json=json_output)
@@ -312,6 +314,7 @@ def show(
             match=match,
             per_component=per_component,
             waterfall=waterfall,
+            statistics=statistics,
         )
     info = view.info
     if info.status is not RunStatus.COMPLETE:
@@ -348,7 +351,7 @@ def rescore(
         list[str] | None,
         typer.Option("--measure", "-m", help="Measures to add to those that the run has."),
     ] = None,
-    match: Matching = "exact",
+    match: MatchingAnew = None,
     testset: Annotated[
         str | None, typer.Option("--testset", "-t", help="Judgments of another version, unsaved.")
     ] = None,
@@ -369,6 +372,8 @@ def rescore(
         emit_json({"runs": [row.to_dict() for row in rows]})
     else:
         show_tables([rescored_table([(row.info, row.result) for row in rows])], settings.color)
+        if not all(row.kept for row in rows):
+            note("note: not stored: a run keeps the figures of its own test set and match rule")
 
 
 @app.command("history")
@@ -664,13 +669,20 @@ def report(
     import json
 
     from assay.app import runs
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.report_page import run_page
     from assay.render.report_text import run_csv, run_markdown, run_tables
 
-    with connected(ctx, **sampling) as assay:
+    statistics = read_statistics(sampling)
+    with connected(ctx) as assay:
         found = runs.report(
-            assay, run, measures=measures or (), workflow=workflow, targets=target or ()
+            assay,
+            run,
+            measures=measures or (),
+            workflow=workflow,
+            targets=target or (),
+            statistics=statistics,
         )
     for line in found.warnings:
         note(f"warning: {line}")

@@ -12,12 +12,12 @@ from assay.evaluation.chunker_match import Archive, no_archive
 from assay.evaluation.compare import CompareReport, common_queries, compare_runs
 from assay.evaluation.defaults import AB_MEASURES
 from assay.evaluation.outcomes import Latency, latency_of, query_field, score_run
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores
 from assay.evaluation.significance import DEFAULT_MARGIN, Contrast, contrast_pairs
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
 from assay.model.arrays import FloatArray
+from assay.model.sampling import Sampling
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.clustering import cluster_shares

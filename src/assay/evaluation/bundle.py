@@ -25,12 +25,12 @@ from assay.evaluation.outcomes import (
     tells_evidence,
 )
 from assay.evaluation.report import provenance
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.model.sampling import Sampling
 
 FORM = 2
 FORMS = (1, FORM)  # the first had no intervals for measures of answers

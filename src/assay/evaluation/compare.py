@@ -34,7 +34,6 @@ from assay.evaluation.defaults import (
     HIT_DEPTH,
 )
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -43,6 +42,7 @@ from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunStatus
+from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted, share_of
 

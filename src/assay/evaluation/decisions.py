@@ -14,10 +14,10 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.defaults import DECISION_MEASURES
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.model.sampling import Sampling
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.bootstrap_auc import bootstrap_ranking_quality
 from assay.stats.interval import Interval

@@ -10,12 +10,14 @@ from typing import Any, Literal
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
 from assay.evaluation.parts import Split, part_of
-from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
-from assay.evaluation.sampling import Sampling
-from assay.evaluation.score import Protocol, choice
+from assay.evaluation.result import EvaluationResult, lacks_truth, result_of
+from assay.evaluation.score import Protocol, choice, protocol_named
 from assay.measures.base import Measure
+from assay.measures.parse import measures_text, parse_measures
 from assay.model.ranking import Match, MatchName, RankBy, RankByName
 from assay.model.runs import QueryOutcome
+from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted
 from assay.testsets.load import load_test_set
@@ -76,14 +78,15 @@ def evaluate(
         outcomes.append(outcome)
         if progress is not None:
             progress(outcome)
-    options = ScoringOptions(
-        measures=measures,
-        protocol=protocol,
-        match=match,
+    chosen_protocol = protocol_named(protocol)
+    scoring = Scoring(
+        measures=None if measures is None else measures_text(parse_measures(measures)),
+        protocol=None if chosen_protocol is None else chosen_protocol.value,
+        match=Match(match),
         sampling=sampling or Sampling(),
         by_group=by_group,
     )
-    result = result_of(chosen, outcomes, options, name=name)
+    result = result_of(chosen, outcomes, scoring, name=name)
     for warning in result.warnings():
         log.warning("%s: %s", chosen.name, warning)
     return result

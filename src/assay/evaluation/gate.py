@@ -28,10 +28,10 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.baseline import Baseline
 from assay.evaluation.defaults import GATE_LIMIT
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
+from assay.model.sampling import Sampling
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA

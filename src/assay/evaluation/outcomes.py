@@ -22,7 +22,6 @@ from assay.evaluation.defaults import (
     EVIDENCE_MEASURES,
 )
 from assay.evaluation.match import judge_outcomes, ranked_queries
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import Protocol, check_families, protocol_named, scores_of
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -33,6 +32,7 @@ from assay.model.arrays import FloatArray
 from assay.model.document import ChunkPlace
 from assay.model.ranking import Match, MatchName, falling
 from assay.model.runs import QueryOutcome
+from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
 
 
@@ -95,21 +95,25 @@ def score_run(
     measures: str | Iterable[str | Measure] = AB_MEASURES,
     *,
     queries: Sequence[GoldenQuery] | None = None,
-    match: Match = Match.EXACT,
+    match: Match | None = None,
     places: Mapping[str, ChunkPlace] | None = None,
     sampling: Sampling | None = None,
-    by_group: bool = False,
+    by_group: bool | None = None,
 ) -> Scores:
-    """The rankings of a stored run, over the queries that were run or some of them."""
+    """The rankings of a stored run, over the queries that were run or some of them.
+
+    What is not said is as the run was scored when it was made.
+    """
+    scoring = run.info.scoring.changed(match=match, sampling=sampling, by_group=by_group)
     return score_outcomes(
         replace(run.test_set, queries=tuple(run.queries if queries is None else queries)),
         run.outcomes,
         ranking_only(measures),
         name=run.name,
-        match=match,
+        match=scoring.match,
         places=places,
-        sampling=sampling,
-        by_group=by_group,
+        sampling=scoring.sampling,
+        by_group=scoring.by_group,
     )
 
 

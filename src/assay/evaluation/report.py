@@ -11,19 +11,13 @@ from assay.errors import UsageError
 from assay.evaluation.compare import state_warnings
 from assay.evaluation.defaults import EVIDENCE_MEASURES, REPORT_MEASURES, WORKFLOW_TARGETS
 from assay.evaluation.outcomes import no_relevant, ranking_only, tells_evidence
-from assay.evaluation.result import (
-    EvaluationResult,
-    ScoringOptions,
-    group_means,
-    lacks_truth,
-    result_of,
-)
-from assay.evaluation.sampling import Sampling
+from assay.evaluation.result import EvaluationResult, group_means, lacks_truth, result_of
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
 from assay.measures.classification import MeasureValue
-from assay.measures.parse import parse_measure, parse_measures
+from assay.measures.parse import measures_text, parse_measure, parse_measures
+from assay.model.sampling import Sampling
 from assay.plural import counted
 
 WORST = 10
@@ -142,7 +136,7 @@ def run_report(
     result = result_of(
         replace(run.test_set, queries=run.queries, skipped=(*run.test_set.skipped, *unjudged)),
         run.outcomes,
-        ScoringOptions(asked, sampling=sampling or Sampling()),
+        run.info.scoring.changed(measures=measures_text(asked), sampling=sampling),
         name=run.name,
         run_id=run.name,
     )

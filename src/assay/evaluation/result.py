@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,30 +17,19 @@ from assay.evaluation.outcomes import (
     usual_measures,
 )
 from assay.evaluation.returned import RANKED_BY_SCORE
-from assay.evaluation.sampling import Sampling
-from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
-from assay.model.ranking import Match, MatchName, falling
+from assay.model.codec import encode
+from assay.model.ranking import falling
 from assay.model.runs import QueryOutcome
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import share_of
 
 SHOWN_IDS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class ScoringOptions:
-    """How outcomes are scored; without measures, by those that are usual for the test set."""
-
-    measures: str | Iterable[str | Measure] | None = None
-    protocol: Protocol | str | None = None
-    match: Match | MatchName = Match.EXACT
-    sampling: Sampling = field(default_factory=Sampling)
-    by_group: bool = False  # queries of one group (a post, an interview) are resampled together
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +41,7 @@ class EvaluationResult:
     outcomes: Sequence[QueryOutcome] = field(repr=False)
     scores: Scores
     answers: Mapping[Measure, MeasureValue]
+    scoring: Scoring = field(default_factory=Scoring)
     run_id: str | None = None
     cached: bool = False
 
@@ -179,6 +169,7 @@ class EvaluationResult:
             "warnings": self.warnings(),
             "summary": plain["summary"],
             "sampling": plain["sampling"],
+            "scoring": encode(self.scoring),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
 
@@ -197,31 +188,31 @@ def _about(ids: Sequence[str], total: int, what: str) -> str:
 def result_of(
     test_set: TestSet,
     outcomes: Sequence[QueryOutcome],
-    options: ScoringOptions | None = None,
+    scoring: Scoring | None = None,
     *,
     name: str = "run",
     run_id: str | None = None,
     cached: bool = False,
 ) -> EvaluationResult:
     """Score outcomes and their answers, wherever they come from."""
-    options = options or ScoringOptions()
-    usual = usual_measures(test_set, outcomes, options.protocol)
-    asked = parse_measures(usual if options.measures is None else options.measures)
+    scoring = scoring or Scoring()
+    usual = usual_measures(test_set, outcomes, scoring.protocol)
+    asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
     answered = any(one.answer is not None for one in outcomes)
     if expects_nothing(test_set):
-        scores = no_scores(name, options.sampling)
+        scores = no_scores(name, scoring.sampling)
     else:
         scores = score_outcomes(
             test_set,
             outcomes,
             of_runs or usual,
             name=name,
-            protocol=options.protocol,
-            match=options.match,
-            sampling=options.sampling,
-            by_group=options.by_group,
+            protocol=scoring.protocol,
+            match=scoring.match,
+            sampling=scoring.sampling,
+            by_group=scoring.by_group,
         )
     return EvaluationResult(
         name=name,
@@ -232,6 +223,7 @@ def result_of(
             answer_records(test_set, outcomes),
             of_answers or (ANSWER_MEASURES if answered else RUN_MEASURES),
         ),
+        scoring=scoring,
         run_id=run_id,
         cached=cached,
     )

@@ -14,11 +14,11 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.decisions import decision_interval
 from assay.evaluation.defaults import SCORE_MEASURES
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.scores import Scores, summarise
 from assay.measures.base import Column, Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, RankBy, RankByName, Ties
+from assay.model.sampling import Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

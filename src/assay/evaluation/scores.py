@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.sampling import Sampling
 from assay.measures.elsewhere import gain_note
 from assay.measures.parse import parse_measure
+from assay.model.sampling import Sampling
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:

@@ -47,6 +47,11 @@ def parse_measures(text: str | Iterable[str | Measure]) -> tuple[Measure, ...]:
     return tuple(found)
 
 
+def measures_text(measures: Iterable[Measure]) -> str:
+    """The text that asks for these measures."""
+    return " ".join(map(str, measures))
+
+
 def parse_measure(text: str) -> Measure:
     """The one measure that ``text`` is the form of."""
     form = _native_form(text.strip())

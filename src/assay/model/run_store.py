@@ -120,8 +120,8 @@ class RunStore(RunLibrary, Protocol):
     ) -> RunInfo:
         """Enter the result; also used to enter a new aggregate into an old run."""
 
-    def cached(self, cache_key: str) -> RunInfo | None:
-        """The newest complete and sound run with this key, else one that can be resumed.
+    def equal_runs(self, cache_key: str) -> tuple[RunInfo, ...]:
+        """The sound runs with this key, newest first: complete ones, then those to be resumed.
 
         A run in which a query failed or was degraded is never the answer: what was missing then
         may be back.

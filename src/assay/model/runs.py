@@ -10,6 +10,7 @@ from typing import Any
 from assay.model.answers import Answer
 from assay.model.codec import as_json
 from assay.model.judgments import Span
+from assay.model.scoring import Scoring
 
 
 class RunStatus(StrEnum):
@@ -63,6 +64,11 @@ class QueryOutcome:
     known_citations: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def sound(self) -> bool:
+        """Whether the query was answered, and every component took part."""
+        return self.error is None and not self.degraded
+
 
 OUR_ENGINES = ("embedded", "opensearch")
 
@@ -74,8 +80,9 @@ class RunInfo:
     ``config`` is the whole retrieval configuration as plain JSON values and ``config_hash`` its
     fingerprint; ``cache_key`` covers configuration, test set and index generation. The checksum is
     that of the queries which were really run (``part`` says which: all, evaluation, holdout,
-    patient ...). ``owner`` is the process that makes the run. ``aggregate`` is empty until the run
-    was scored.
+    patient ...). ``owner`` is the process that makes the run. ``scoring`` says what the run is
+    scored by, now and later; ``aggregate`` is empty until it was. ``reused_from`` is the equal run
+    whose outcomes this one took over.
     """
 
     run_id: str
@@ -99,6 +106,8 @@ class RunInfo:
     finished_at: str | None = None
     tags: tuple[str, ...] = ()
     queries: int = 0
+    scoring: Scoring = field(default_factory=Scoring)
+    reused_from: str = ""
     aggregate: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -83,6 +83,8 @@ def origin(info: RunInfo) -> list[tuple[str, str]]:
         ("run", info.run_id),
         ("test set", f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}"),
         ("part", info.part),
+        ("scored", "; ".join(info.scoring.notes) or "results are matched by the judged ids"),
+        *((("results", f"those of {info.reused_from}"),) if info.reused_from else ()),
         ("configuration", f"sha256 {info.config_hash[:16]}"),
         *((key, _setting(value)) for key, value in sorted(info.config.items())),
         ("engine", f"{info.engine}, generation {info.generation or '—'}"),

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 
 from assay.errors import UsageError
+from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.bounds import bca_bounds, percentile_bounds
 from assay.stats.clustering import sum_by
-from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, SAME
+from assay.stats.defaults import SAME
 from assay.stats.inputs import (
     check_sampling,
     check_share,

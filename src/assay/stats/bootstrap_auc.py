@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.bounds import percentile_bounds
-from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.inputs import check_sampling, check_share, cluster_codes, labels_and_scores
 from assay.stats.interval import Interval
 from assay.stats.resample import BLOCK_CELLS, endless_counts, rows_per_block

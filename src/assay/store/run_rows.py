@@ -16,8 +16,12 @@ from typing import Any, TypeAlias
 from pydantic_core import to_json
 from sqlalchemy import Row
 
+from assay.errors import InputError
 from assay.model.answers import Answer
+from assay.model.codec import decode, encode
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
+from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
 HEAD = 20  # results of a query that are stored outside its tail
@@ -259,6 +263,8 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
         "chunker_versions": info.chunker_versions,
         "models": dict(info.models),
         "seed": info.seed,
+        "scoring": encode(info.scoring),
+        "reused_from": info.reused_from,
     }
     return {
         "run_id": info.run_id,
@@ -291,12 +297,13 @@ def run_info(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
     """The run of a row."""
     try:
         return _read(row, tags)
-    except UNREADABLE as problem:
+    except (*UNREADABLE, InputError) as problem:
         raise damaged(f"the run {row.run_id}", problem) from None
 
 
 def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
     provenance = unsealed(row.provenance_json)
+    aggregate = unsealed(row.aggregate_json) if row.aggregate_json else {}
     return RunInfo(
         run_id=row.run_id,
         suite=row.suite,
@@ -319,5 +326,15 @@ def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         finished_at=row.finished_at,
         tags=tags.get(row.run_id, ()),
         queries=row.queries,
-        aggregate=unsealed(row.aggregate_json) if row.aggregate_json else {},
+        scoring=_scoring(provenance, aggregate),
+        reused_from=provenance.get("reused_from", ""),
+        aggregate=aggregate,
     )
+
+
+def _scoring(provenance: Mapping[str, Any], aggregate: Mapping[str, Any]) -> Scoring:
+    """What the run is scored by; older rows only say how its intervals were drawn."""
+    if "scoring" in provenance:
+        return decode(Scoring, provenance["scoring"])
+    drawn = aggregate.get("sampling")
+    return Scoring(sampling=Sampling.from_dict(drawn)) if drawn else Scoring()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +141,8 @@ class SqlRunStore:
         with self._engine.connect() as connection:
             return _by_id(connection, find(connection, ref, suite))
 
-    def cached(self, cache_key: str) -> RunInfo | None:
-        """The newest complete and valid run with this key, else one that can be resumed."""
+    def equal_runs(self, cache_key: str) -> tuple[RunInfo, ...]:
+        """The sound runs with this key, newest first: complete ones, then those to be resumed."""
         with self._engine.connect() as connection:
             rows = connection.execute(
                 select(eval_runs)
@@ -152,11 +151,10 @@ class SqlRunStore:
                     eval_runs.c.status.in_(["complete", *UNFINISHED]),
                 )
                 .order_by((eval_runs.c.status == "complete").desc(), eval_runs.c.seq.desc())
-            )
-            for row in rows:
-                if (info := run_info(row, {})).sound:
-                    return replace(info, tags=_tags(connection, [info.run_id]).get(info.run_id, ()))
-            return None
+                .limit(PAGE)
+            ).all()
+            tags = _tags(connection, [row.run_id for row in rows])
+            return tuple(info for row in rows if (info := run_info(row, tags)).sound)
 
     def renew(self, run_id: str) -> RunInfo:
         """Make a run count as the newest, since it was just reused."""

@@ -212,24 +212,20 @@ def _pages_and_filters(store: RunStore, _: Callable[[], RunStore]) -> None:
 
 
 def _caches(store: RunStore, _: Callable[[], RunStore]) -> None:
-    assert store.cached("k") is None
+    assert store.equal_runs("k") == ()
     store.begin(contract_run("run-failed", cache_key="k", status=RunStatus.FAILED), TEST_SET)
-    assert store.cached("k") is None, "a failed run is neither a result nor resumed"
+    assert store.equal_runs("k") == (), "a failed run is neither a result nor resumed"
     store.begin(contract_run("run-done", cache_key="k"), TEST_SET)
     store.finish("run-done", {})
     for number, lack in enumerate(("failed_queries", "degraded_queries")):
         store.begin(contract_run(f"run-lacks-{number}", cache_key="k"), TEST_SET)
         store.finish(f"run-lacks-{number}", {lack: 1})
     store.begin(contract_run("run-open", cache_key="k"), TEST_SET)
-    found = store.cached("k")
-    assert found is not None
-    assert found.run_id == "run-done", "the newest complete run in which no query lacks anything"
+    found = [info.run_id for info in store.equal_runs("k")]
+    assert found == ["run-done", "run-open"], "complete, nothing lacking; then what can be resumed"
     store.delete("run-done")
-    found = store.cached("k")
-    assert found is not None
-    assert found.run_id == "run-open", "else one that can be resumed"
     store.delete("run-open")
-    assert store.cached("k") is None, "failed and degraded queries are asked again"
+    assert store.equal_runs("k") == (), "failed and degraded queries are asked again"
 
 
 def _claims(store: RunStore, _: Callable[[], RunStore]) -> None:

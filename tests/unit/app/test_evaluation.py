@@ -117,7 +117,7 @@ def test_a_run_of_the_same_id_goes_on_and_one_of_another_request_is_refused(
             evaluate(workspace, request, stop)
         assert evaluate(workspace, request).runs[0].reused == 2
         assert evaluate(workspace, request).runs[0].cached
-        with pytest.raises(ConflictError, match="another test set or other options"):
+        with pytest.raises(ConflictError, match="another test set, other options or another name"):
             evaluate(workspace, replace(request, options={"depth": 3}))
         metrics = {"recall_at_10": 1.0}
         save_evaluation(workspace.runs, SaveRequest("saved", "small", metrics, 3))

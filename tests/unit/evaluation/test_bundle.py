@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.evaluation.bundle import Recipe, master
-from assay.evaluation.sampling import Sampling
 from assay.model.answers import Answer, Expect
+from assay.model.sampling import Sampling
 from tests.unit.evaluation.stored import golden, outcome, stored, suite
 
 

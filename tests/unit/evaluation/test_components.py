@@ -9,11 +9,11 @@ import pytest
 from assay.errors import UsageError
 from assay.evaluation.components import component_report
 from assay.evaluation.match import places_of
-from assay.evaluation.result import ScoringOptions
 from assay.evaluation.tuning import judged
 from assay.evaluation.waterfall import Stage, waterfall
 from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.search.fuse_again import fuser, lists_of
 from assay.search.request import FusionMethod, SearchOptions
@@ -46,7 +46,7 @@ OUTCOMES = [
         fused=("z", "c"),
     ),
 ]
-OPTIONS = ScoringOptions(measures="MRR Recall@10")
+OPTIONS = Scoring(measures="MRR Recall@10")
 
 
 @pytest.mark.req("E6")
@@ -170,7 +170,7 @@ def test_a_component_is_judged_as_the_run_is(
     judgment: Judgment, result: RankedResult, recall: int
 ) -> None:
     test_set, outcome = one_query(judgment), listing(result, result.chunk_id)
-    report = component_report(test_set, [outcome], ScoringOptions(measures="Recall@10"))
+    report = component_report(test_set, [outcome], Scoring(measures="Recall@10"))
     assert {one["Recall@10"] for one in report.results.values()} == {recall}
     assert report.contributions["bm25"].found == recall
     fates = waterfall(test_set, [outcome])
@@ -195,7 +195,7 @@ def test_what_is_listed_only_is_looked_up(judgment: Judgment) -> None:
 
     test_set = one_query(judgment)
     outcome = listing(RankedResult("x", "x"), "D3:chunk_1", "D2:chunk_0", "uuid-1", "D2:chunk_9")
-    report = component_report(test_set, [outcome], ScoringOptions(measures="MRR"), look_up=look_up)
+    report = component_report(test_set, [outcome], Scoring(measures="MRR"), look_up=look_up)
     spanned = ["D2:chunk_0", "D2:chunk_9"] if judgment.spans else []
     assert asked == [*spanned, "uuid-1"], "ids that tell enough are not looked up"
     rank = 4 if judgment.spans else 3

@@ -139,7 +139,8 @@ def test_the_same_again_executes_nothing_and_says_so(small: TestClient) -> None:
     first = evaluated(small)
     second = evaluated(small)
     assert (first["cached"], second["cached"]) == (False, True)
-    assert second["run_id"] == first["run_id"]
+    assert second["run_id"] == second["evaluation_id"] != first["run_id"]
+    assert small.get(f"/v1/runs/{second['run_id']}").json()["reused_from"] == first["run_id"]
     assert second["metrics"] == first["metrics"]
 
 

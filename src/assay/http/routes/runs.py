@@ -44,7 +44,10 @@ from assay.render.runs import history_json
 router = new_router("runs", prefix="/v1")
 
 Run = Annotated[Ref, Path()]
-Match = Annotated[MatchName, Query(description="Match by judged id, by document, or by span.")]
+Match = Annotated[
+    MatchName,
+    Query(description="Match by judged id, by document, or by span; as the run was made."),
+]
 Form = Literal["json", "md", "html", "csv"]
 TYPES: dict[Form, str] = {
     "json": "application/json",
@@ -171,7 +174,7 @@ async def run_queries(
     "/runs/{ref}/queries/{query_id}", responses={**refusals(404), **answers(query_schema())}
 )
 async def run_query(
-    ref: Run, query_id: Id, service: ServiceOf, caller: Reader, match: Match = "exact"
+    ref: Run, query_id: Id, service: ServiceOf, caller: Reader, match: Match | None = None
 ) -> JSONResponse:
     """One query of a run: its judgments, the rank at which each was found, and the results.
 
@@ -232,7 +235,7 @@ async def run_scores(
     caller: Reader,
     measures: MeasureParameters,
     statistics: SamplingParameters,
-    match: Match = "exact",
+    match: Match | None = None,
     per_component: Annotated[
         Switch, Query(description="Score each component by itself, too.")
     ] = False,
