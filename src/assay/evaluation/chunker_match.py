@@ -84,7 +84,7 @@ def matching(
 ) -> Matching:
     """How to match two runs; ``strict`` refuses runs of different chunkers."""
     judged = [judgment for query in queries for judgment in query.relevant_docs]
-    places = _documents({one.id for one in judged if one.doc_id is None}, a, b)
+    places = _documents({one.id for one in judged if one.owner is None}, a, b)
     if not differ(a, b):
         return Matching(ChunkerMatch.EXACT, places)
     one, other = _shown(a), _shown(b)

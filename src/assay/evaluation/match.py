@@ -58,8 +58,8 @@ def place_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> ChunkPlac
 
 
 def _document_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> str:
-    if judgment.doc_id is not None:
-        return judgment.doc_id
+    if judgment.owner is not None:
+        return judgment.owner
     known = archive.get(judgment.id)
     return document_id(judgment.id) if known is None else known.doc_id
 
@@ -274,7 +274,7 @@ def places_of(
         for query in test_set.queries
         for one in query.relevant_docs
         if one.spans
-        for name in (one.id, one.doc_id or document_id(one.id))
+        for name in (one.id, one.owner or document_id(one.id))
     }
     lacking = {
         chunk_id
@@ -333,7 +333,7 @@ def absence(
     in ``held_out`` judge are counted and not named.
     """
     names = {
-        one.id: (one.id,) if rule is Match.EXACT else (one.id, one.doc_id or document_id(one.id))
+        one.id: (one.id,) if rule is Match.EXACT else (one.id, one.owner or document_id(one.id))
         for query in queries
         for one in query.relevant_docs
         if one.grade > 0

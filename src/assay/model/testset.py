@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from assay import limits
+from assay.errors import InputError
 from assay.model.answers import Expect
-from assay.model.document import IngestionMode
+from assay.model.codec import as_json
+from assay.model.owner import IngestionMode
 from assay.model.judgments import Qrels, Span
 
 
@@ -31,18 +35,39 @@ class SpeakerFilter(StrEnum):
     CLINICIAN = "CLINICIAN"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Judgment:
     """A judged unit and its grade: a chunk by its id, a document by its id, or spans of one.
 
-    ``id`` is what the file calls ``doc_id``. ``doc_id`` names the document where ``id`` is a chunk
-    and the file says so, which is what comparing across chunkers needs.
+    ``id`` is what was judged, and ``owner`` the document of a judged chunk where a file names it
+    apart, which is what comparing across chunkers needs. Binary judgments are the grades 1 and 0.
     """
 
     id: str
-    grade: int
+    grade: int = 1
     spans: tuple[Span, ...] = ()
-    doc_id: str | None = None
+    owner: str | None = field(default=None, metadata=as_json("doc_id"))
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - the name of the field
+        grade: int = 1,
+        spans: tuple[Span, ...] = (),
+        doc_id: str | None = None,
+        *,
+        owner: str | None = None,
+    ) -> None:
+        if type(grade) is not int and hasattr(grade, "__index__"):
+            grade = operator.index(grade)  # True is 1
+        named = doc_id or owner
+        found = {"id": id, "grade": grade, "spans": spans, "owner": named or None}
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def doc_id(self) -> str:
+        """What a file calls so: the document where it is named apart, else what was judged."""
+        return self.id if self.owner is None else self.owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +116,12 @@ class TestSet:
     held_out: HeldOut | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        problems = list(_problems(self.queries))
+        if problems:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            raise InputError(f"test set {self.name}: {problems[0]}{more}")
 
     @cached_property
     def by_id(self) -> Mapping[str, GoldenQuery]:
@@ -146,8 +177,28 @@ class TestSet:
         return replace(
             plain,
             spans={row: one.spans for row, one in enumerate(judgments) if one.spans},
-            documents={row: one.doc_id for row, one in enumerate(judgments) if one.doc_id},
+            documents={row: one.owner for row, one in enumerate(judgments) if one.owner},
         )
+
+
+def _problems(queries: tuple[GoldenQuery, ...]) -> Iterator[str]:
+    """What no test set may hold, wherever it comes from; ``testsets/rules.py`` has the rest."""
+    seen: set[str] = set()
+    for query in queries:
+        if query.query_id in seen:
+            yield f"the query_id {query.query_id!r:.80} appears twice"
+        seen.add(query.query_id)
+        judged: set[str] = set()
+        for one in query.relevant_docs:
+            if type(one.grade) is not int or not 0 <= one.grade <= limits.MAX_GOLDEN_GRADE:
+                most = limits.MAX_GOLDEN_GRADE
+                yield (
+                    f"{query.query_id}: the grade of {one.id} is {one.grade!r:.40}; grades are "
+                    f"whole numbers from 0 to {most}"
+                )
+            if one.id in judged:
+                yield f"{query.query_id}: {one.id} is judged twice"
+            judged.add(one.id)
 
 
 def _plain(query: GoldenQuery) -> list[Any]:
@@ -156,7 +207,7 @@ def _plain(query: GoldenQuery) -> list[Any]:
         query.query_text,
         query.query_type,
         query.expect.value,
-        [[j.id, j.grade, j.spans, j.doc_id] for j in query.relevant_docs],
+        [[j.id, j.grade, j.spans, j.owner] for j in query.relevant_docs],
         query.speaker_filter,
         query.ingestion_mode,
         query.must_contain,

@@ -55,7 +55,7 @@ def _query(query: GoldenQuery) -> dict[str, Any]:
         "query_type": query.query_type,
         "expect": query.expect.value,
         "relevant_docs": [
-            {"id": one.id, "grade": one.grade, "spans": one.spans, "doc_id": one.doc_id}
+            {"id": one.id, "grade": one.grade, "spans": one.spans, "doc_id": one.owner}
             for one in query.relevant_docs
         ],
         "speaker_filter": query.speaker_filter,

@@ -134,7 +134,7 @@ def _judged_ids(draft: DraftSet, item: DraftQuery) -> None:
     name = item.query.query_id or None
     first: dict[str, tuple[Judgment, int | None]] = {}
     for judgment, line in _judgments(item):
-        for value in filter(None, (judgment.id, judgment.doc_id)):
+        for value in filter(None, (judgment.id, judgment.owner)):
             if reason := _bad_id(value):
                 draft.problem(line, f"the id {value!a:.60} {reason}", query_id=name)
         key = unicodedata.normalize("NFC", judgment.id)
@@ -213,7 +213,7 @@ def _in_index(draft: DraftSet, known_ids: KnownIds) -> None:
     for item in draft.queries:
         for judgment, line in _judgments(item):
             missing = [
-                value for value in (judgment.id, judgment.doc_id) if value and not known(value)
+                value for value in (judgment.id, judgment.owner) if value and not known(value)
             ]
             for value in missing:
                 draft.problem(

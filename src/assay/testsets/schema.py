@@ -138,6 +138,10 @@ def _judgment() -> dict[str, Any]:
             },
             "chunk_id": _text("The chunk, where doc_id names its document."),
             "grade": {"type": "integer", "minimum": 0, "maximum": limits.MAX_GOLDEN_GRADE},
+            "relevant": {
+                "type": "boolean",
+                "description": "In a set without grades: true is grade 1 (the default), false 0.",
+            },
             "spans": {
                 "type": "array",
                 "description": "Character offsets into the document, [start, end).",
@@ -145,6 +149,7 @@ def _judgment() -> dict[str, Any]:
             },
             "notes": _text("A line for people."),
         },
-        ("grade",),
+        (),
     )
-    return {**row, "anyOf": [{"required": ["doc_id"]}, {"required": ["chunk_id"]}]}
+    named = {**row, "anyOf": [{"required": ["doc_id"]}, {"required": ["chunk_id"]}]}
+    return {"anyOf": [{"type": ["string", "integer"], "minLength": 1}, named]}

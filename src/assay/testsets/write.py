@@ -68,8 +68,8 @@ def judgment_as_plain(judgment: Judgment) -> dict[str, Any]:
     """One judgment."""
     rows: dict[str, Any] = (
         {"doc_id": judgment.id}
-        if judgment.doc_id is None
-        else {"doc_id": judgment.doc_id, "chunk_id": judgment.id}
+        if judgment.owner is None
+        else {"doc_id": judgment.owner, "chunk_id": judgment.id}
     )
     rows["grade"] = judgment.grade
     if judgment.spans:
