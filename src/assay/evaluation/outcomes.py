@@ -46,6 +46,7 @@ def score_outcomes(
     undefined: Literal["skip", "zero"] = "skip",
     match: Match | MatchName = Match.EXACT,
     places: Mapping[str, ChunkPlace] | None = None,
+    by_level: bool | None = None,
     sampling: Sampling | None = None,
     by_group: bool = False,
 ) -> Scores:
@@ -70,7 +71,7 @@ def score_outcomes(
     def over(queries: tuple[GoldenQuery, ...], chosen: list[Measure]) -> Scores:
         if not queries:
             raise no_relevant(test_set)
-        hits = judge_outcomes(queries, by_query, Match(match), places)
+        hits = judge_outcomes(queries, by_query, Match(match), places, by_level=by_level)
         return scores_of(
             hits, chosen, undefined, name=name, sampling=sampling or Sampling(), clusters=clusters
         )
@@ -97,6 +98,7 @@ def score_run(
     queries: Sequence[GoldenQuery] | None = None,
     match: Match | None = None,
     places: Mapping[str, ChunkPlace] | None = None,
+    by_level: bool | None = None,
     sampling: Sampling | None = None,
     by_group: bool | None = None,
 ) -> Scores:
@@ -112,6 +114,7 @@ def score_run(
         name=run.name,
         match=scoring.match,
         places=places,
+        by_level=by_level,
         sampling=scoring.sampling,
         by_group=scoring.by_group,
     )
@@ -222,6 +225,7 @@ def outcomes_digest(outcomes: Sequence[QueryOutcome]) -> str:
             sorted(outcome.component_lists.items()),
             outcome.fused,
             None if outcome.answer is None else [outcome.answer.text, outcome.answer.citations],
+            *([] if outcome.answer_error is None else [outcome.answer_error]),
         ]
         for outcome in sorted(outcomes, key=lambda outcome: outcome.query_id)
     ]

@@ -217,6 +217,7 @@ class Scores:
         if intervals:
             interval = self.interval(measure)
             entry["ci"] = ends(interval)
+            entry["ci_method"] = ci_method(interval)
             entry["ci_reason"] = interval.reason
         return entry
 
@@ -267,6 +268,11 @@ def ends(interval: Interval | None) -> list[float | None] | None:
     return [rounded(interval.low), rounded(interval.high)]
 
 
+def ci_method(interval: Interval) -> str | None:
+    """How an interval was really computed; None where there is none."""
+    return interval.method if interval.defined else None
+
+
 def shown(value: float | None) -> str:
     """The value as people read it; a dash where it is undefined."""
     return "—" if value is None else f"{rounded(value):.{DECIMALS}f}"
@@ -290,7 +296,7 @@ class Summary:
     judged_at: Mapping[int, FloatArray]  # share judged of what each query shows; −1 shows nothing
     extra: int
     left_out: int = 0
-    remarks: tuple[str, ...] = ()  # what whoever read the run found odd
+    odd: tuple[str, ...] = ()  # what whoever read the run found odd
 
     @property
     def n(self) -> int:
@@ -323,7 +329,7 @@ class Summary:
             self.tied[chosen],
             {depth: shares[chosen] for depth, shares in self.judged_at.items()},
             self.extra,
-            remarks=self.remarks,
+            odd=self.odd,
         )
 
     def alarms(self) -> list[str]:
@@ -333,7 +339,19 @@ class Summary:
             alarms.append(
                 "no relevant document was retrieved: do run and qrels use the same document ids?"
             )
-        return [*alarms, *self.remarks]
+        return [*alarms, *self.odd]
+
+    def remarks(self) -> list[str]:
+        """The same as ``notes`` without numbers, so that those of many runs can be joined."""
+        holes = any((self.unjudged(depth) or 0) >= WORTH_SAYING for depth in self.judged_at)
+        said = {
+            "no relevant document was retrieved": self.n and not self.relevant_retrieved.any(),
+            "queries are missing from the run: scored 0": self.missing,
+            "queries not in the qrels: left out": self.extra,
+            "ties decided ranks of judged results": self.ties,
+            f"{WORTH_SAYING:.0%} or more of the top results are unjudged": holes,
+        }
+        return [remark for remark, holds in said.items() if holds]
 
     def notes(self) -> list[str]:
         """Sentences for a reader, the grave ones first."""
@@ -406,5 +424,5 @@ def summarise(hits: JudgedHits, depths: tuple[int, ...], level: int = 1) -> Summ
         tied=hits.tied,
         judged_at=judged_at,
         extra=hits.extra_queries,
-        remarks=hits.notes,
+        odd=hits.notes,
     )

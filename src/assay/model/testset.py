@@ -6,7 +6,7 @@ import hashlib
 import json
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -15,8 +15,12 @@ from assay import limits
 from assay.errors import InputError
 from assay.model.answers import Expect
 from assay.model.codec import as_json
-from assay.model.owner import IngestionMode
+from assay.model.document import IngestionMode
 from assay.model.judgments import Qrels, Span
+from assay.model.ranking import document_id
+
+OVERLAP = "overlap"
+"""Where a provenance says what of a set is also elsewhere, in sentences."""
 
 
 class QueryType(StrEnum):
@@ -35,18 +39,28 @@ class SpeakerFilter(StrEnum):
     CLINICIAN = "CLINICIAN"
 
 
+class Level(StrEnum):
+    """What a file says an id is the id of."""
+
+    CHUNK = "chunk"
+    DOCUMENT = "document"
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Judgment:
     """A judged unit and its grade: a chunk by its id, a document by its id, or spans of one.
 
     ``id`` is what was judged, and ``owner`` the document of a judged chunk where a file names it
-    apart, which is what comparing across chunkers needs. Binary judgments are the grades 1 and 0.
+    apart, which is what comparing across chunkers needs. ``level`` is there where the file tells
+    chunks from documents and the rest does not show which it is: measures of chunks (hit@k, MRR)
+    leave an expected document out. Binary judgments are the grades 1 and 0.
     """
 
     id: str
     grade: int = 1
     spans: tuple[Span, ...] = ()
     owner: str | None = field(default=None, metadata=as_json("doc_id"))
+    level: Level | None = None
 
     def __init__(
         self,
@@ -54,20 +68,34 @@ class Judgment:
         grade: int = 1,
         spans: tuple[Span, ...] = (),
         doc_id: str | None = None,
+        level: Level | None = None,
         *,
         owner: str | None = None,
     ) -> None:
         if type(grade) is not int and hasattr(grade, "__index__"):
             grade = operator.index(grade)  # True is 1
         named = doc_id or owner
-        found = {"id": id, "grade": grade, "spans": spans, "owner": named or None}
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+        values = (id, grade, spans, named or None, level)
+        for each, value in zip(fields(Judgment), values, strict=True):
+            object.__setattr__(self, each.name, value)
 
     @property
     def doc_id(self) -> str:
         """What a file calls so: the document where it is named apart, else what was judged."""
         return self.id if self.owner is None else self.owner
+
+    @property
+    def document(self) -> str | None:
+        """The document that is judged or that the judged chunk belongs to; None: nobody said."""
+        if self.owner is not None:
+            return self.owner
+        document = document_id(self.id)
+        return None if self.level is Level.CHUNK and document == self.id else document
+
+
+def level_of_chunk(chunk_id: str, doc_id: str | None) -> Level | None:
+    """The level of an expected chunk: said where neither its id nor its document shows it."""
+    return Level.CHUNK if doc_id is None and document_id(chunk_id) == chunk_id else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +177,18 @@ class TestSet:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
+    def part(self) -> str | None:
+        """Which part of another set this is (train, val, test), where its provenance says so."""
+        found = self.provenance.get("part")
+        return None if found is None else str(found)
+
+    @property
+    def overlap(self) -> tuple[str, ...]:
+        """What of the set is also elsewhere, as far as its provenance knows."""
+        found = self.provenance.get(OVERLAP, ())
+        return tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()
+
+    @property
     def held_out_ids(self) -> frozenset[str]:
         """The queries that are kept back; none where the set was never split."""
         return frozenset() if self.held_out is None else frozenset(self.held_out.query_ids)
@@ -207,7 +247,10 @@ def _plain(query: GoldenQuery) -> list[Any]:
         query.query_text,
         query.query_type,
         query.expect.value,
-        [[j.id, j.grade, j.spans, j.owner] for j in query.relevant_docs],
+        [
+            [j.id, j.grade, j.spans, j.owner, *([j.level] if j.level else [])]
+            for j in query.relevant_docs
+        ],
         query.speaker_filter,
         query.ingestion_mode,
         query.must_contain,

@@ -16,6 +16,7 @@ from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, ConflictError
 from assay.evaluation.record import Recorded
+from assay.evaluation.result import EvaluationResult
 from assay.model.ranking import Match
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
@@ -55,12 +56,18 @@ def made(workspace: Workspace, tmp_path: Path) -> Iterator[Any]:
         yield make
 
 
+def shown(workspace: Workspace, run: str, **options: Any) -> EvaluationResult:
+    result = runs.show(workspace, run, **options).result
+    assert result is not None
+    return result
+
+
 def test_a_run_made_by_document_is_shown_and_reported_by_document(
     workspace: Workspace, made: Any
 ) -> None:
     run = made(match="doc", measures="Recall@10").info.run_id
-    assert runs.show(workspace, run).result["Recall@10"] == 0.75
-    assert runs.show(workspace, run, match="exact").result["Recall@10"] == 0.0
+    assert shown(workspace, run)["Recall@10"] == 0.75
+    assert shown(workspace, run, match="exact")["Recall@10"] == 0.0
     assert runs.report(workspace, run).result["Recall@10"] == 0.75
     assert runs.query_scores(workspace, run).scores["Recall@10"] == 0.75
     assert runs.query(workspace, run, "q0").judgments[0].rank == 1
@@ -72,14 +79,14 @@ def test_a_run_is_shown_with_its_own_measures_and_intervals(
 ) -> None:
     run = made(match="doc", measures="P@1", by_group=True, confidence=0.8, resamples=500, seed=7)
     before = run.result.scores.interval("P@1")
-    shown = runs.show(workspace, run.info.run_id).result.scores
-    assert [str(measure) for measure in shown.measures] == ["P@1"]
-    assert shown.sampling == Sampling("bca", 0.8, 500, 7)
-    assert shown.interval("P@1") == before
+    own = shown(workspace, run.info.run_id).scores
+    assert [str(measure) for measure in own.measures] == ["P@1"]
+    assert own.sampling == Sampling("bca", 0.8, 500, 7)
+    assert own.interval("P@1") == before
     report = runs.report(workspace, run.info.run_id, measures="P@1").result.scores
     assert report.interval("P@1") == before
-    single = runs.show(workspace, run.info.run_id, statistics=Statistics(seed=8))
-    assert single.result.scores.sampling == Sampling("bca", 0.8, 500, 8)
+    single = shown(workspace, run.info.run_id, statistics=Statistics(seed=8))
+    assert single.scores.sampling == Sampling("bca", 0.8, 500, 8)
 
 
 def test_rescoring_by_another_rule_keeps_the_figures_of_the_run(
