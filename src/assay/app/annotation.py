@@ -226,11 +226,11 @@ class Desk:
 
         None: the caller has made sure of that, or only counts.
         """
-        if person is not None and self._judges(person):
+        if person is not None and person.casefold() in map(str.casefold, self.round.annotators):
             raise UsageError(
                 f"{person} judges in {self.round.round_id} and must not see the other's grades",
-                hint="a third person decides, or a rule that one has chosen: "
-                "assay testset adjudicate --rule mean-down --as THIRD",
+                hint="a third person decides, or chooses a rule: "
+                "assay testset adjudicate --rule mean-down --as NAME",
             )
         items = {item.key: item for item in self.items}
         texts = {query.query_id: query.query_text for query in self.queries}
@@ -258,7 +258,7 @@ class Desk:
 
     def decide(self, person: str, key: ItemKey, grade: int | None, comment: str = "") -> Decided:
         """Enter the third person's decision about a difference."""
-        self._check_third(person)
+        check_id(person, "name")
         if key not in {difference.key for difference in self.agreement().differences}:
             raise UsageError(
                 f"the annotators do not differ about {key[1]!r:.80} for {key[0]!r:.80}"
@@ -269,7 +269,7 @@ class Desk:
 
     def decide_by_rule(self, rule: str, person: str) -> tuple[Decision, ...]:
         """Let a rule decide what no person has decided; ``person`` answers for the choice."""
-        self._check_third(person)
+        check_id(person, "name")
         by_people = [decision for decision in self.decisions() if not decision.rule]
         decisions = by_rule(undecided(self.agreement().differences, by_people), rule, person)
         self.store.decide(self.round.round_id, decisions)
@@ -282,18 +282,6 @@ class Desk:
     def settled(self) -> Settled:
         """The grades that count, and what is still open."""
         return settle(self.round, self.items, self.grades(), self.decisions())
-
-    def _judges(self, person: str) -> bool:
-        return person.casefold() in map(str.casefold, self.round.annotators)
-
-    def _check_third(self, person: str) -> None:
-        """Whoever decides about the grades of two people is none of them."""
-        check_id(person, "name")
-        if self._judges(person):
-            raise UsageError(
-                f"{person} judges in {self.round.round_id} and cannot decide where the two differ",
-                hint="a third person decides, or chooses the rule",
-            )
 
     def _check_annotator(self, annotator: str) -> None:
         if annotator not in self.round.annotators:

@@ -8,6 +8,7 @@ from typing import Any
 from assay.measures.base import Cutoff, Definition
 from assay.measures.catalog import DEFINITIONS
 from assay.measures.elsewhere import ELSEWHERE
+from assay.measures.elsewhere import Elsewhere as Elsewhere  # noqa: PLC0414 - routes name it
 from assay.render.tables import Table
 
 
