@@ -20,6 +20,7 @@ from lxml import etree
 
 from assay.ingest import fields
 from assay.ingest.compose import Composer
+from assay.ingest.facts import completed
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import LABELS, LOINC, intent_of, label_of
@@ -60,7 +61,7 @@ def document_entry(row: Row, location: FileLocation, watch: Watch, source: str) 
         profile="registry" if TRIAL_ID.match(doc_id) else "text",
         interview_id=fields.short(row, ("interview_id",), location),
         ingestion_mode=fields.ingestion_mode(row, location),
-        metadata=fields.metadata(row.get("metadata"), location, watch),
+        metadata=completed(fields.metadata(row.get("metadata"), location, watch), doc_id),
     )
     return ParsedDocument(document, location)
 

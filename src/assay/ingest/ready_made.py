@@ -16,12 +16,13 @@ import numpy as np
 from assay import limits
 from assay.ingest import fields
 from assay.ingest.documents import text_of
+from assay.ingest.facts import completed
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
-from assay.model.document import Chunk, Document, Section, chunk_of
+from assay.model.document import Chunk, Document, MetadataValue, Section, chunk_of
 from assay.model.judgments import Span
 
 GIVEN = "given"
@@ -76,11 +77,12 @@ def _owner(item: tuple[FileLocation, Row]) -> str:
 
 def _chunk(row: Row, location: FileLocation, watch: Watch) -> Chunk:
     text = text_of(row, location)
+    doc_id = location.checked_id(row["doc_id"])
     label = fields.short(row, ("section_label", "section"), location)
     html = fields.string(row, ("table_html",), location)
     return Chunk(
         chunk_id=location.checked_id(row["chunk_id"], "chunk_id"),
-        doc_id=location.checked_id(row["doc_id"]),
+        doc_id=doc_id,
         text=text,
         title=fields.title(row, location, watch),
         section_label=label,
@@ -96,7 +98,7 @@ def _chunk(row: Row, location: FileLocation, watch: Watch) -> Chunk:
         start_time=fields.seconds(row, ("start_time",), location),
         end_time=fields.seconds(row, ("end_time",), location),
         source=fields.short(row, ("source",), location),
-        metadata=fields.metadata(row.get("metadata"), location, watch),
+        metadata=completed(fields.metadata(row.get("metadata"), location, watch), doc_id),
     )
 
 
@@ -147,8 +149,18 @@ def _entry(doc_id: str, given: list[tuple[FileLocation, Chunk]], watch: Watch) -
         profile=GIVEN,
         interview_id=first.interview_id,
         ingestion_mode=first.ingestion_mode,
+        metadata=_shared(chunks),
     )
     return ParsedDocument(document, location, chunks)
+
+
+def _shared(chunks: tuple[Chunk, ...]) -> dict[str, MetadataValue]:
+    """What the metadata of all chunks agree on is that of their document."""
+    return {
+        key: value
+        for key, value in chunks[0].metadata.items()
+        if all(chunk.metadata.get(key) == value for chunk in chunks)
+    }
 
 
 def _distinct(
