@@ -99,7 +99,12 @@ def _whole_section(row: Row, text: str, location: FileLocation) -> tuple[Section
         about = _own_section(row, about, location)
     elif not about.label and about.speaker_role is SpeakerRole.UNKNOWN:
         return ()
-    return (replace(about, intent_hint=about.intent_hint or intent_of(about.label, text)),)
+    return (
+        replace(
+            about,
+            intent_hint=about.intent_hint or intent_of(about.label, text, is_table=about.is_table),
+        ),
+    )
 
 
 def _from_metadata(metadata: object, end: int) -> Section:
@@ -147,7 +152,9 @@ def _stretches(given: list[Row], text: str, location: FileLocation) -> tuple[Sec
                     hint="sections must be in order, within the text, and must not overlap",
                 )
         section = _section(item, location)
-        hint = section.intent_hint or intent_of(section.label, text[start:end])
+        hint = section.intent_hint or intent_of(
+            section.label, text[start:end], is_table=section.is_table
+        )
         sections.append(_placed(section, start, end, hint))
     return tuple(sections)
 

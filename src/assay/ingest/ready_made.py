@@ -80,6 +80,7 @@ def _chunk(row: Row, location: FileLocation, watch: Watch) -> Chunk:
     doc_id = location.checked_id(row["doc_id"])
     label = fields.short(row, ("section_label", "section"), location)
     html = fields.string(row, ("table_html",), location)
+    is_table = fields.flag(row, "is_table", location) or bool(html)
     return Chunk(
         chunk_id=location.checked_id(row["chunk_id"], "chunk_id"),
         doc_id=doc_id,
@@ -87,8 +88,8 @@ def _chunk(row: Row, location: FileLocation, watch: Watch) -> Chunk:
         title=fields.title(row, location, watch),
         section_label=label,
         intent_hint=fields.short(row, ("intent_hint",), location)
-        or intent_of(label_of(label), text),
-        is_table=fields.flag(row, "is_table", location) or bool(html),
+        or intent_of(label_of(label), text, is_table=is_table),
+        is_table=is_table,
         table_html=sanitised(html, location) if html else "",
         spans=_spans(row.get("spans"), len(text), location) if text.strip() else (),
         chunker_version=fields.short(row, ("chunker_version",), location) or GIVEN_VERSION,

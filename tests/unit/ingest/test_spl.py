@@ -29,7 +29,7 @@ def test_sections_take_labels_from_codes_and_parents(label: Path) -> None:
 
 def test_intents_follow(label: Path) -> None:
     document = only("spl", label)
-    assert [section.intent_hint for section in document.sections] == ["dose", "dose", "ae"]
+    assert [section.intent_hint for section in document.sections] == ["dose", "dose", ""]
     assert [section.is_table for section in document.sections] == [False, True, False]
 
 
