@@ -172,8 +172,9 @@ def _raised(element: Element, reading: ElementRules, before: str) -> str:
         return ""
     inside = "".join(map(str, element.itertext()))
     after = " " if inside[-1:].isspace() else ""
+    numbers = inside.strip()
     text = raised.raised(
-        one_line(element, reading),
+        numbers if raised.NUMBERS.fullmatch(numbers) else one_line(element, reading),
         before,
         after or element.tail or "",
         note=bool(kinds & raised.NOTES),
