@@ -47,7 +47,7 @@ READING = ElementRules(
     bullets=frozenset({"list-item"}),
     led={"term": ": ", "label": " "},
 )  # fmt: skip
-CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
+CELL = replace(READING, bullets=frozenset(), parted=frozenset({"list-item", "p"}))
 SECTIONS = frozenset({"sec", "app"})
 # What a section holds besides its running text.
 NOT_TEXT = READING.skip | SECTIONS | {"title", "label", "sec-meta", "ref-list", "permissions"}
@@ -136,7 +136,8 @@ def _floats(
     """Tables and figures of this section, but not of the subsections in ``apart``."""
     for element in (found for child in children_but(part, apart) for found in child.iter(*FLOATS)):
         if element.tag == "table-wrap":
-            _table(element, label, composer, location)
+            if element.find(".//table") is None or not is_within_table(element):
+                _table(element, label, composer, location)  # else it is a part of that table
         else:
             name = _number(element) or ("Table" if "table" in element.tag else "Figure")
             composer.add(_caption(element), label, name=name)

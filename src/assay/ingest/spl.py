@@ -39,7 +39,7 @@ READING = ElementRules(
     bullets=frozenset({"item"}),
 )
 CELL = replace(READING, skip=frozenset({"footnoteRef", "footnote", "observationMedia"}),
-               bullets=frozenset())  # fmt: skip
+               bullets=frozenset(), parted=frozenset({"item", "paragraph"}))  # fmt: skip
 NOTE = replace(CELL, skip=frozenset({"footnoteRef"}))
 TITLE = ElementRules(blocks=frozenset({"br", "suffix"}))
 INGREDIENTS = ("ingredient", "activeIngredient")
