@@ -207,7 +207,7 @@ def metrics_page() -> str:
     from assay.app.prometheus import families
     from assay.http.metrics import Metrics
 
-    found = [*Metrics().registry.collect(), *families(None)]
+    found = [*Metrics().registry.collect(), *families(())]
     rows = []
     for one in sorted(found, key=lambda family: family.name):
         name = f"{one.name}_total" if one.type == "counter" else one.name

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from assay.errors import AssayError
     from assay.evaluation.answers import score_answers
     from assay.evaluation.decisions import Decisions, classify
+    from assay.evaluation.leaderboard import Leaderboard, score_many
     from assay.evaluation.result import EvaluationResult
     from assay.evaluation.score import Protocol, score
     from assay.evaluation.scores import Scores
     from assay.evaluation.significance import Comparison, compare
     from assay.hits.qrels import load_qrels
+    from assay.hits.qrels import load_qrels as qrels
     from assay.measures.answers import AnswerRecord
     from assay.measures.base import Measure
     from assay.measures.parse import parse_measure, parse_measures
@@ -65,18 +67,21 @@ _HOMES = {
     "compare": "evaluation.significance",
     "evaluate": "app.python",
     "load_qrels": "hits.qrels",
+    "Leaderboard": "evaluation.leaderboard",
     "open": "app.workspace",
     "load_test_set": "app.python",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
+    "qrels": "hits.qrels",
     "score": "evaluation.score",
     "score_answers": "evaluation.answers",
+    "score_many": "evaluation.leaderboard",
     "SearchHit": "search.response",
     "SearchOptions": "search.request",
     "SearchResponse": "search.response",
     "Workspace": "app.workspace",
 }
-_NAMES_THERE = {"open": "open_workspace"}
+_NAMES_THERE = {"open": "open_workspace", "qrels": "load_qrels"}
 
 __all__ = [
     "Answer",
@@ -90,6 +95,7 @@ __all__ = [
     "Filters",
     "GoldenQuery",
     "Judgment",
+    "Leaderboard",
     "Match",
     "Measure",
     "Protocol",
@@ -112,8 +118,10 @@ __all__ = [
     "open",
     "parse_measure",
     "parse_measures",
+    "qrels",
     "score",
     "score_answers",
+    "score_many",
 ]
 
 

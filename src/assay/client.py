@@ -336,6 +336,18 @@ class Client:
             "POST", "/v1/gate", json={"baseline": baseline, "current": current, **given}
         )
 
+    def figures(self) -> bytes:
+        """The gauges that the service shows Prometheus, by its own settings."""
+        from assay.app.prometheus import only_gauges
+
+        try:
+            response = self._http.request("GET", "/metrics")
+        except (httpx.HTTPError, httpx.InvalidURL) as problem:
+            raise self._unreachable(problem) from None
+        if response.status_code != OK:
+            _answer(response)
+        return only_gauges(response.content)
+
     # How a service is asked
 
     def _done(

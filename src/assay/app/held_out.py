@@ -174,8 +174,14 @@ def masked_outcomes(
 
 def masked_outcome(outcome: QueryOutcome, words: str = MASK) -> QueryOutcome:
     """What happened to a query, without its answer and the words of its errors and warnings."""
-    error = None if outcome.error is None else words
-    return replace(outcome, answer=None, known_citations=frozenset(), error=error, warnings=())
+    return replace(
+        outcome,
+        answer=None,
+        known_citations=frozenset(),
+        error=None if outcome.error is None else words,
+        answer_error=None if outcome.answer_error is None else words,
+        warnings=(),
+    )
 
 
 def masked_comparison(report: CompareReport, hidden: Collection[str]) -> CompareReport:

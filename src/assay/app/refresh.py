@@ -131,7 +131,8 @@ def stored_runs(workspace: Workspace, test_set: TestSet) -> list[StoredRun]:
     """The newest complete runs of a set."""
     chosen = RunFilter(suite=test_set.name, status=RunStatus.COMPLETE)
     page = workspace.runs.runs(chosen, limit=SEEN_RUNS)
-    return [workspace.stored_run(info.run_id) for info in page.runs]
+    kept = (info.run_id for info in page.runs if not info.figures_only)
+    return [workspace.stored_run(run_id) for run_id in kept]
 
 
 def _check_parent(about: Round, parent: TestSet) -> None:

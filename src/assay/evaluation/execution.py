@@ -7,13 +7,10 @@ The order is score descending, then the rank that the engine gave, then the plac
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
@@ -25,9 +22,10 @@ from assay.model.ranking import Result, document_id
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery
 from assay.plural import counted
+from assay.time_limit import Resolve, TimeLimit, run_here
 
 Retrieve: TypeAlias = Callable[[GoldenQuery], Any]
-Wait: TypeAlias = Callable[[Awaitable[Any]], Any]
+Call: TypeAlias = Callable[[Callable[[Resolve], QueryOutcome]], QueryOutcome]
 
 MAX_ERRORS = 10
 TIMEOUT_S = 120.0
@@ -39,82 +37,55 @@ def execute(
     queries: Iterable[GoldenQuery],
     *,
     max_errors: int | None = MAX_ERRORS,
-    timeout_s: float = TIMEOUT_S,
+    timeout_s: float | None = TIMEOUT_S,
 ) -> Iterator[QueryOutcome]:
     """One outcome for each query, in their order.
 
-    An exception becomes the outcome's error; more than ``max_errors`` of them end the run, since
-    then the queries are not at fault. A coroutine is waited for ``timeout_s`` seconds.
+    An exception becomes the outcome's error; more than ``max_errors`` queries that failed end the
+    run, since then the queries are not at fault. A retriever that takes longer than ``timeout_s``
+    seconds is left behind in its thread (``time_limit.py``) and its query failed; with None it is
+    called in the caller's thread and waited for.
     """
     errors = 0
-    with waiting(timeout_s) as wait:
+    with nullcontext() if timeout_s is None else TimeLimit(timeout_s) as limit:
+        call: Call = run_here if limit is None else limit.call
         for query in queries:
-            outcome = ask(retrieve, query, wait)
+            outcome = ask(retrieve, query, call)
             yield outcome
-            errors += outcome.error is not None
+            errors += outcome.failed
             if max_errors is not None and errors > max_errors:
                 raise TooManyErrorsError(
-                    f"{counted(errors, 'query')} failed, the last one with: {outcome.error}",
-                    hint="fix the retriever, or allow more errors (--max-errors)",
+                    f"{counted(errors, 'query')} failed, the last one with: "
+                    f"{outcome.error or outcome.answer_error}",
+                    hint="fix the retriever or the answerer, or allow more errors (--max-errors)",
                 )
 
 
-def ask(retrieve: Retrieve, query: GoldenQuery, wait: Wait) -> QueryOutcome:
+def ask(retrieve: Retrieve, query: GoldenQuery, call: Call) -> QueryOutcome:
     """Ask one query, and say how long it took."""
     started = time.perf_counter()
+    took = [0.0]  # until the retriever returned; reading what it returned does not count
+
+    def work(resolve: Resolve) -> QueryOutcome:
+        returned = resolve(retrieve(query))
+        took[0] = time.perf_counter() - started
+        return as_outcome(query.query_id, returned)
+
     try:
-        returned = retrieve(query)
-        if inspect.isawaitable(returned):
-            returned = wait(returned)
-        elapsed = 1000 * (time.perf_counter() - started)
-        outcome = as_outcome(query.query_id, returned)
+        outcome = call(work)
     except Exception as problem:  # whatever a foreign retriever raises belongs to its query
         elapsed = 1000 * (time.perf_counter() - started)
         return QueryOutcome(query.query_id, latency_ms=elapsed, error=describe(problem))
     # a retriever that measured its own time knows better
-    return outcome if outcome.latency_ms is not None else replace(outcome, latency_ms=elapsed)
+    return (
+        outcome if outcome.latency_ms is not None else replace(outcome, latency_ms=1000 * took[0])
+    )
 
 
 def describe(problem: Exception) -> str:
     """An exception in one line."""
     text = " ".join(str(problem).split())
     return f"{type(problem).__name__}: {text}"[:500] if text else type(problem).__name__
-
-
-@contextmanager
-def waiting(timeout_s: float) -> Iterator[Wait]:
-    """A function that waits for a coroutine, also where an event loop runs already (notebooks)."""
-    runner: asyncio.Runner | None = None
-    aside: ThreadPoolExecutor | None = None
-
-    def run(awaitable: Awaitable[Any]) -> Any:
-        nonlocal runner
-        if runner is None:
-            runner = asyncio.Runner()
-        return runner.run(_within(awaitable, timeout_s))
-
-    def wait(awaitable: Awaitable[Any]) -> Any:
-        nonlocal aside
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return run(awaitable)
-        if aside is None:
-            aside = ThreadPoolExecutor(1, thread_name_prefix="assay-evaluate")
-        return aside.submit(run, awaitable).result()
-
-    try:
-        yield wait
-    finally:
-        if runner is not None:
-            (aside.submit(runner.close).result() if aside else runner.close())
-        if aside is not None:
-            aside.shutdown()
-
-
-async def _within(awaitable: Awaitable[Any], timeout_s: float) -> Any:
-    async with asyncio.timeout(timeout_s):
-        return await awaitable
 
 
 def as_outcome(query_id: str, returned: Any) -> QueryOutcome:

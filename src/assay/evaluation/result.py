@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
+from assay.evaluation.chunker_match import judged_chunkers
 from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
 from assay.evaluation.outcomes import (
     Latency,
@@ -75,8 +76,13 @@ class EvaluationResult:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Queries that ended in an error; they count as having found nothing."""
-        return tuple(one.query_id for one in self.outcomes if one.error is not None)
+        """Queries whose search or answer ended in an error."""
+        return tuple(one.query_id for one in self.outcomes if one.failed)
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Those of them that were searched, and answering failed."""
+        return tuple(one.query_id for one in self.outcomes if one.answer_error is not None)
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -85,37 +91,44 @@ class EvaluationResult:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """Queries that have an answer for which nothing came back, without an error."""
-        answered = {q.query_id for q in self.test_set.queries if q.expect is Expect.EVIDENCE}
-        return tuple(
-            one.query_id
-            for one in self.outcomes
-            if not one.results and one.error is None and one.query_id in answered
-        )
+        """Queries for which nothing came back, without an error."""
+        return tuple(one.query_id for one in self.outcomes if not one.results and one.error is None)
 
-    @property
-    def _first_error(self) -> str:
+    def _first(self, errors: Iterable[tuple[str, str | None]]) -> str:
         """The first error that may be shown; that of a held-out query could quote the query."""
         hidden = self.test_set.held_out_ids
-        errors = (one.error for one in self.outcomes if one.error and one.query_id not in hidden)
-        return next((f" (the first with {error})" for error in errors), "")
+        shown = (error for query, error in errors if error and query not in hidden)
+        return next((f" (the first with {error})" for error in shown), "")
 
     def warnings(self) -> list[str]:
         """What a reader must know before believing the numbers."""
+        every = [query.query_id for query in self.test_set.queries]
+        to_find = [q.query_id for q in self.test_set.queries if q.expect is Expect.EVIDENCE]
+        broken = tuple(one.query_id for one in self.outcomes if one.error is not None)
+        searching = self._first((one.query_id, one.error) for one in self.outcomes)
+        answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
+        missed = tuple(query for query in self.empty if query in set(to_find))
         said = []
-        for ids, what in (
-            (self.skipped, "with no ground truth: skipped"),
-            (self.failed, f"failed and count as 0{self._first_error}"),
-            (self.degraded, "answered without some component"),
-            (self.empty, "found nothing and count as 0"),
+        for ids, of, what in (
+            (self.skipped, every, "with no ground truth: skipped"),
+            (broken, every, f"failed and count as 0{searching}"),
+            (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
+            (self.degraded, every, "answered without some component"),
+            (missed, to_find, "with something to find found nothing and count as 0"),
         ):
             if ids:
                 more = ", ..." if len(ids) > SHOWN_IDS else ""
                 said.append(
-                    f"{share_of(len(ids), len(self.test_set.queries), 'query')} {what}: "
+                    f"{share_of(len(ids), len(of), 'query')} {what}: "
                     f"{', '.join(ids[:SHOWN_IDS])}{more}"
                 )
-        return said
+        return [*said, *self.test_set.overlap]
+
+    def _judged_chunkers(self) -> list[str]:
+        """By which chunkers the judged documents were cut that came back."""
+        outcomes = {one.query_id: one for one in self.outcomes}
+        found = judged_chunkers(self.test_set.queries, outcomes)
+        return sorted({version for versions in found.values() for version in versions})
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready: ``metrics`` and ``per_query_type`` first, then everything else."""
@@ -140,6 +153,7 @@ class EvaluationResult:
             "scored_queries": len(self.scores.queries),
             "skipped_queries": len(self.skipped),
             "failed_queries": len(self.failed),
+            "failed_answers": len(self.unanswered),
             "degraded_queries": len(self.degraded),
             "empty_queries": len(self.empty),
             "degraded": bool(self.degraded),
@@ -147,6 +161,7 @@ class EvaluationResult:
             "summary": plain["summary"],
             "sampling": plain["sampling"],
             "scoring": encode(self.scoring),
+            "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
 
@@ -172,7 +187,7 @@ def result_of(
     asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
-    answered = any(one.answer is not None for one in outcomes)
+    answered = any(one.was_to_answer for one in outcomes)
     if expects_nothing(test_set):
         scores = no_scores(name, scoring.sampling)
     else:

@@ -13,7 +13,7 @@ from assay.errors import UsageError
 from assay.evaluation.decisions import decision_interval
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.scores import Scores, summarise
-from assay.measures.base import Column, Family, Measure
+from assay.measures.base import NO_RELEVANT, Column, Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, Ties
 from assay.model.sampling import Sampling
@@ -34,8 +34,8 @@ class Protocol(Enum):
     """Over which queries do measures run?
 
     ``positives_only``: ranking measures over queries with a relevant document. ``all_queries``:
-    decision measures (is there evidence?) over all of them. Without a protocol every query of the
-    qrels counts, as in trec_eval -c, and both kinds may be asked for.
+    decision measures (is there evidence?) over all of them. Without a protocol both kinds may be
+    asked for, and each looks at its own queries.
     """
 
     POSITIVES_ONLY = "positives_only"
@@ -65,13 +65,15 @@ def score(
     ``qrels`` and ``run`` may be paths (TREC, JSON, JSON lines, parquet; plain, gzip or zstd),
     mappings, polars or pandas frames, or three arrays.
 
-    ``undefined="zero"`` counts a query for which a measure is undefined as 0, as trec_eval does; by
-    default it is left out of the mean and counted apart. ``match`` says when a result is what was
-    judged; ``ties`` who decides between equal scores (by default the id for scores, the engine for
-    lists). ``depth`` keeps the first results of a query only, ``score_dtype="float32"`` rounds
-    scores as trec_eval did before version 10, ``extra_columns`` lets a run's lines go on after the
-    tag. ``clusters`` maps queries to groups (a post, an interview) that are resampled together;
-    ``progress`` is called with the bytes read and in all.
+    A query without a relevant document has no ranking to judge: every ranking measure leaves it out
+    of its mean and counts it apart. ``undefined="zero"`` counts it as 0, as trec_eval -c does.
+
+    ``match`` says when a result is what was judged; ``ties`` who decides between equal scores (by
+    default the id for scores, the engine for lists). ``depth`` keeps the first results of a query
+    only, ``score_dtype="float32"`` rounds scores as trec_eval did before version 10,
+    ``extra_columns`` lets a run's lines go on after the tag. ``clusters`` maps queries to groups (a
+    post, an interview) that are resampled together; ``progress`` is called with the bytes read and
+    in all.
     """
     # readers of files are not needed by those who score stored runs
     from assay.hits.qrels import load_qrels
@@ -178,9 +180,13 @@ def protocol_named(protocol: Protocol | str | None) -> Protocol | None:
 
 def _column(measure: Measure, hits: JudgedHits, undefined: str) -> Column:
     column = measure.column(hits)
-    if undefined == "zero" and not column.defined.all():
-        return Column.full(column.values)
-    return column
+    if undefined == "zero":
+        return column if column.defined.all() else Column.full(column.values)
+    defined = column.defined & measure.evident(hits)
+    if (defined == column.defined).all():
+        return column
+    values = np.where(defined, column.values, 0.0)
+    return Column(values, defined, column.reason or NO_RELEVANT)
 
 
 def _decide(

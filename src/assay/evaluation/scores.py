@@ -216,6 +216,7 @@ class Scores:
         if intervals:
             interval = self.interval(measure)
             entry["ci"] = ends(interval)
+            entry["ci_method"] = ci_method(interval)
             entry["ci_reason"] = interval.reason
         return entry
 
@@ -263,6 +264,11 @@ def ends(interval: Interval | None) -> list[float | None] | None:
     if interval is None or not interval.defined:
         return None
     return [rounded(interval.low), rounded(interval.high)]
+
+
+def ci_method(interval: Interval) -> str | None:
+    """How an interval was really computed; None where there is none."""
+    return interval.method if interval.defined else None
 
 
 def shown(value: float | None) -> str:
@@ -321,6 +327,18 @@ class Summary:
             {depth: shares[chosen] for depth, shares in self.judged_at.items()},
             self.extra,
         )
+
+    def remarks(self) -> list[str]:
+        """The same as ``notes`` without numbers, so that those of many runs can be joined."""
+        holes = any((self.unjudged(depth) or 0) >= WORTH_SAYING for depth in self.judged_at)
+        said = {
+            "no relevant document was retrieved": self.n and not self.relevant_retrieved.any(),
+            "queries are missing from the run: scored 0": self.missing,
+            "queries not in the qrels: left out": self.extra,
+            "ties decided ranks of judged results": self.ties,
+            f"{WORTH_SAYING:.0%} or more of the top results are unjudged": holes,
+        }
+        return [remark for remark, holds in said.items() if holds]
 
     def notes(self) -> list[str]:
         """Sentences for a reader, the grave ones first."""

@@ -3,8 +3,9 @@
 A reference to a run is its id, the beginning of one (six characters or more), a tag such as
 ``baseline``, the name that a run was given (of several the newest), ``latest``, or ``latest~N`` for
 the one that came N runs earlier; where one word could be several of these, ids and tags come first,
-names last. The newest run is
-the one last asked for: one that answers again, or is taken up again, counts as new.
+names last. Runs stand in the order in which they were made (``created_at``), whenever they were
+entered; one that answers again, or is taken up again, counts as new. Figures that were saved
+without rankings are never ``latest``.
 ``assay.testing`` has the contract suite that every implementation passes.
 """
 

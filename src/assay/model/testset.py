@@ -13,6 +13,10 @@ from typing import Any
 from assay.model.answers import Expect
 from assay.model.document import IngestionMode
 from assay.model.judgments import Qrels, Span
+from assay.model.ranking import document_id
+
+OVERLAP = "overlap"
+"""Where a provenance says what of a set is also elsewhere, in sentences."""
 
 
 class QueryType(StrEnum):
@@ -31,18 +35,41 @@ class SpeakerFilter(StrEnum):
     CLINICIAN = "CLINICIAN"
 
 
+class Level(StrEnum):
+    """What a file says an id is the id of."""
+
+    CHUNK = "chunk"
+    DOCUMENT = "document"
+
+
 @dataclass(frozen=True, slots=True)
 class Judgment:
     """A judged unit and its grade: a chunk by its id, a document by its id, or spans of one.
 
     ``id`` is what the file calls ``doc_id``. ``doc_id`` names the document where ``id`` is a chunk
-    and the file says so, which is what comparing across chunkers needs.
+    and the file says so, which is what comparing across chunkers needs. ``level`` is there where
+    the file tells chunks from documents and the rest does not show which it is: measures of chunks
+    (hit@k, MRR) leave an expected document out.
     """
 
     id: str
     grade: int
     spans: tuple[Span, ...] = ()
     doc_id: str | None = None
+    level: Level | None = None
+
+    @property
+    def document(self) -> str | None:
+        """The document that is judged or that the judged chunk belongs to; None: nobody said."""
+        if self.doc_id is not None:
+            return self.doc_id
+        document = document_id(self.id)
+        return None if self.level is Level.CHUNK and document == self.id else document
+
+
+def level_of_chunk(chunk_id: str, doc_id: str | None) -> Level | None:
+    """The level of an expected chunk: said where neither its id nor its document shows it."""
+    return Level.CHUNK if doc_id is None and document_id(chunk_id) == chunk_id else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +136,18 @@ class TestSet:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
+    def part(self) -> str | None:
+        """Which part of another set this is (train, val, test), where its provenance says so."""
+        found = self.provenance.get("part")
+        return None if found is None else str(found)
+
+    @property
+    def overlap(self) -> tuple[str, ...]:
+        """What of the set is also elsewhere, as far as its provenance knows."""
+        found = self.provenance.get(OVERLAP, ())
+        return tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()
+
+    @property
     def held_out_ids(self) -> frozenset[str]:
         """The queries that are kept back; none where the set was never split."""
         return frozenset() if self.held_out is None else frozenset(self.held_out.query_ids)
@@ -147,7 +186,10 @@ def _plain(query: GoldenQuery) -> list[Any]:
         query.query_text,
         query.query_type,
         query.expect.value,
-        [[j.id, j.grade, j.spans, j.doc_id] for j in query.relevant_docs],
+        [
+            [j.id, j.grade, j.spans, j.doc_id, *([j.level] if j.level else [])]
+            for j in query.relevant_docs
+        ],
         query.speaker_filter,
         query.ingestion_mode,
         query.must_contain,

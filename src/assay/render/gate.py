@@ -34,7 +34,7 @@ def gate_tables(report: GateReport) -> list[Table]:
         text_columns=frozenset({0, 5, 6}),
         wrapped=frozenset({6}),
         optional=(4,),
-        below=5,
+        below=(5,),
     )
     measures = Table(
         ("measure", "baseline", "current", "change"),

@@ -18,8 +18,8 @@ class Table:
     """Cells as people read them. ``text_columns`` are aligned left, all others right.
 
     For narrow terminals: ``optional`` columns are left out one by one in this order, ``wrapped``
-    ones hold running text that may be broken over lines, and ``below`` is a ruling that may go
-    below the table.
+    ones hold running text that may be broken over lines, and ``below`` are rulings that may go
+    below the table, together.
     """
 
     columns: tuple[str, ...]
@@ -29,7 +29,7 @@ class Table:
     notes: tuple[str, ...] = field(default=())
     optional: tuple[int, ...] = ()
     wrapped: frozenset[int] = frozenset()
-    below: int | None = None
+    below: tuple[int, ...] = ()
 
 
 def markdown(tables: Sequence[Table]) -> str:

@@ -102,8 +102,8 @@ def _golden_list(test_set: TestSet) -> dict[str, str]:
 
 def _golden_entry(query: GoldenQuery) -> Mapping[str, list[str]]:
     relevant = [item for item in query.relevant_docs if item.grade > 0]
-    chunks = [item for item in relevant if item.doc_id or ":chunk_" in item.id]
-    documents = [item.doc_id or item.id.split(":chunk_")[0] for item in relevant]
+    chunks = [item for item in relevant if item.document != item.id]
+    documents = [item.document for item in relevant if item.document is not None]
     return {
         "expected_doc_ids": list(dict.fromkeys(documents)),
         "expected_chunk_ids": [item.id for item in chunks],

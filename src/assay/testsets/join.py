@@ -1,15 +1,20 @@
 """How are several test sets combined into one?
 
-Queries keep their ids, so no two sets may use the same one. Held-out parts stay held out.
+Queries keep their ids, so no two sets may use the same one. Held-out parts stay held out. What the
+sets have in common beside is kept in the provenance, which every result that comes of them quotes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
 
 from assay.errors import UsageError
-from assay.model.testset import HeldOut, TestSet
+from assay.model.testset import OVERLAP, HeldOut, TestSet
+from assay.testsets.overlap import overlap
 
+ALL = "all"  # the part that a set is, where it is no part of another
 MARK = ":"  # allowed wherever the name of a suite is used
 SHOWN_IDS = 3
 
@@ -29,9 +34,26 @@ def join(sets: Sequence[TestSet]) -> TestSet:
         held_out=HeldOut(held[0].seed, tuple(sorted(i for one in held for i in one.query_ids)))
         if held
         else None,
-        provenance={"joined": [[one.name, one.version, one.checksum] for one in sets]},
+        provenance=_provenance(sets),
         skipped=tuple(query for one in sets for query in one.skipped),
     )
+
+
+def _provenance(sets: Sequence[TestSet]) -> dict[str, Any]:
+    found: dict[str, Any] = {"joined": [[one.name, one.version, one.checksum] for one in sets]}
+    parts = list(dict.fromkeys(one.part or ALL for one in sets))
+    if parts != [ALL]:
+        found["part"] = MARK.join(parts)
+    shared = [
+        sentence
+        for a, b in combinations(sets, 2)
+        for sentence in overlap(a.queries, b.queries, (a.name, b.name)).sentences(
+            documents=a.part != b.part
+        )
+    ]
+    if shared:
+        found[OVERLAP] = shared
+    return found
 
 
 def _shortly(name: str, first: str) -> str:

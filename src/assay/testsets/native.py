@@ -18,7 +18,15 @@ from __future__ import annotations
 
 from assay.model.answers import Expect
 from assay.model.document import IngestionMode
-from assay.model.testset import GoldenQuery, HeldOut, Judgment, QueryType, SpeakerFilter
+from assay.model.testset import (
+    GoldenQuery,
+    HeldOut,
+    Judgment,
+    Level,
+    QueryType,
+    SpeakerFilter,
+    level_of_chunk,
+)
 from assay.strict_yaml import MappingNode, Node, SequenceNode
 from assay.testsets.draft import DraftQuery, DraftSet
 from assay.testsets.fields import FieldReader, is_null, plain
@@ -36,7 +44,7 @@ QUERY_KEYS = (
     "forbidden",
     "group",
 )
-JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "spans")
+JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "spans", "level")
 HELD_OUT_KEYS = ("seed", "query_ids")
 NOTE_KEY = "notes"  # a note for people, on any query or judgment
 
@@ -101,9 +109,14 @@ def _judgment(node: Node, query: FieldReader) -> Judgment | None:
         row.problem(node, "doc_id is missing", "it names the chunk or document that was judged")
     if grade is None or not (doc_id or chunk_id):
         return None
-    if chunk_id:
-        return Judgment(chunk_id, grade, row.spans("spans"), doc_id or None)
-    return Judgment(doc_id, grade, row.spans("spans"))
+    level = row.choice("level", Level)
+    if chunk_id and level is Level.DOCUMENT:
+        row.problem(node, "level: document, and yet a chunk_id", "leave out one of them")
+    if chunk_id or level is Level.CHUNK:
+        owner = doc_id or None if chunk_id else None
+        judged = chunk_id or doc_id
+        return Judgment(judged, grade, row.spans("spans"), owner, level_of_chunk(judged, owner))
+    return Judgment(doc_id, grade, row.spans("spans"), level=level)
 
 
 def _held_out(node: Node, parent: FieldReader) -> HeldOut | None:

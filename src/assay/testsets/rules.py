@@ -30,6 +30,7 @@ def check(draft: DraftSet, known_ids: KnownIds | None = None) -> None:
         _judged_ids(draft, item)
         _expectation(draft, item)
     _held_out(draft)
+    _part(draft)
     if known_ids is not None:
         _in_index(draft, known_ids)
     order = {id(problem): at for at, problem in enumerate(draft.problems)}
@@ -192,6 +193,17 @@ def _held_out(draft: DraftSet) -> None:
         seen.add(name)
     if known and known <= seen:
         draft.problem(draft.held_out_line, "held_out keeps back every query")
+
+
+def _part(draft: DraftSet) -> None:
+    """Runs carry the name of the part, and so it must be one."""
+    part = draft.provenance.get("part")
+    if part is not None and not (isinstance(part, str) and ID_FORM.fullmatch(part)):
+        draft.problem(
+            None,
+            f"the part {part!r:.80} of the provenance is not a name",
+            hint="such as train, val or test",
+        )
 
 
 def _in_index(draft: DraftSet, known_ids: KnownIds) -> None:

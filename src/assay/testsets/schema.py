@@ -13,7 +13,7 @@ from typing import Any
 from assay import limits
 from assay.model.answers import Expect
 from assay.model.document import ID_FORM, IngestionMode
-from assay.model.testset import QueryType, SpeakerFilter
+from assay.model.testset import Level, QueryType, SpeakerFilter
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -137,6 +137,7 @@ def _judgment() -> dict[str, Any]:
                 "description": "Character offsets into the document, [start, end).",
                 "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": end},
             },
+            "level": _choice(Level, "What the id is the id of, where it does not show."),
             "notes": _text("A line for people."),
         },
         ("grade",),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.answers import Expect
-from assay.model.testset import GoldenQuery, HeldOut, Judgment, SpeakerFilter, TestSet
+from assay.model.testset import GoldenQuery, HeldOut, Judgment, Level, SpeakerFilter, TestSet
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?: [A-Za-z0-9][A-Za-z0-9_-]*)*")
 _TAKEN = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
@@ -64,12 +64,16 @@ def query_as_plain(query: GoldenQuery) -> dict[str, Any]:
 
 def judgment_as_plain(judgment: Judgment) -> dict[str, Any]:
     """One judgment."""
-    rows: dict[str, Any] = (
-        {"doc_id": judgment.id}
-        if judgment.doc_id is None
-        else {"doc_id": judgment.doc_id, "chunk_id": judgment.id}
-    )
+    rows: dict[str, Any]
+    if judgment.level is Level.CHUNK:
+        rows = {"chunk_id": judgment.id}
+    elif judgment.doc_id is None:
+        rows = {"doc_id": judgment.id}
+    else:
+        rows = {"doc_id": judgment.doc_id, "chunk_id": judgment.id}
     rows["grade"] = judgment.grade
+    if judgment.level is Level.DOCUMENT:
+        rows["level"] = judgment.level.value
     if judgment.spans:
         rows["spans"] = [list(span) for span in judgment.spans]
     return rows

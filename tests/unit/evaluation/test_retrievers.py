@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +16,7 @@ import pytest
 import assay
 from assay.errors import ConfigError, UsageError
 from assay.evaluation.result import EvaluationResult
-from assay.evaluation.retrievers.http import HttpMapping, http_system, load_mapping
+from assay.evaluation.retrievers.http import HttpMapping, filled, http_system, load_mapping
 from assay.evaluation.retrievers.python import python_system
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.model.system import System
@@ -183,6 +184,11 @@ def test_what_goes_wrong_over_http_is_an_error_of_its_query(
         ("method: PUT\n", "GET, POST"),
         ("timeout_s: soon\n", "timeout_s"),
         ("timeout_s: 0\n", "timeout_s"),
+        ('params: {q: "{query}"}\n', "mapping.yaml:1: 'params'.q: '{query}' is not known"),
+        ('body: {a: [{b: "x {Query_Text} y"}]}\n', "'{Query_Text}' is not known"),
+        ('headers: {X-Id: "{queryId}"}\n', "'{queryId}' is not known"),
+        ('results: r\nbody: {a: "{k} of {top_k}"}\n', "mapping.yaml:2: .*'{top_k}' is not known"),
+        ('body: {"{k}": 1}\n', "only values are filled in"),
     ],
 )
 def test_a_mapping_with_a_mistake_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -190,6 +196,38 @@ def test_a_mapping_with_a_mistake_is_refused(tmp_path: Path, text: str, message:
     path.write_text(text)
     with pytest.raises(ConfigError, match=message.replace("'", ".")):
         load_mapping(path)
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=re.escape("params.q: '{text}' is not known")) as refused:
+        HttpMapping(params={"q": "{text}"})
+    for name in ("query_text", "query_id", "k", "speaker", "ingestion_mode"):
+        assert f"{{{name}}}" in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("template", "sent"),
+    [
+        ("{query_text}!", "who?!"),
+        ("{k}", 7),
+        ("{speaker}", None),
+        ("by {speaker}.", "by ."),
+        ("{{k}}", "{k}"),
+        (
+            'query { search(text: "{query_text}") { id score } }',
+            'query { search(text: "who?") { id score } }',
+        ),
+        ("${SEARCH_KEY}", "{k}"),
+        ({"a": ["{query_id}", 3, None]}, {"a": ["q1", 3, None]}),
+    ],
+)
+def test_a_template_is_filled_once(
+    template: Any, sent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCH_KEY", "{k}")  # what is filled in is not filled again
+    known = {"query_text": "who?", "query_id": "q1", "k": 7, "speaker": None}
+    HttpMapping(body=template)
+    assert filled(template, known) == sent
 
 
 def test_a_header_needs_its_variable() -> None:

@@ -12,7 +12,8 @@ from assay import limits
 from assay.errors import ProblemsError
 from assay.model.answers import Expect
 from assay.model.document import IngestionMode
-from assay.model.testset import QueryType, SpeakerFilter, TestSet
+from assay.model.testset import Level, QueryType, SpeakerFilter, TestSet
+from assay.model.testset_json import from_plain, to_plain
 from assay.testsets.write import as_plain, as_yaml
 from tests.unit.testsets.samples import HEAD, QUERY, any_test_sets, read, sound
 
@@ -48,6 +49,32 @@ def test_what_a_person_wrote_stays_text(text: str) -> None:
     (golden,) = found.queries
     assert golden.query_id == golden.query_text == golden.group == text
     assert golden.relevant_docs[0].id == golden.must_contain[0] == text
+
+
+@pytest.mark.req("K1")
+def test_a_judgment_may_say_whether_it_is_a_chunk_or_a_document() -> None:
+    written = (
+        "[{doc_id: d1, grade: 1}, {doc_id: d2, grade: 1, level: document},"
+        " {chunk_id: c-3, grade: 1}, {doc_id: c-4, grade: 1, level: chunk},"
+        " {doc_id: d5, chunk_id: c-5, grade: 1, level: chunk},"
+        ' {chunk_id: "d6:chunk_1", grade: 1}]'
+    )
+    found = sound(query(relevant_docs=written))
+    judged = found.queries[0].relevant_docs
+    assert [one.level for one in judged] == [
+        None, Level.DOCUMENT, Level.CHUNK, Level.CHUNK, None, None,
+    ]  # fmt: skip
+    assert [one.document for one in judged] == ["d1", "d2", None, None, "d5", "d6"]
+    assert sound(as_yaml(found)) == found
+    assert sound(json.dumps(as_plain(found)), "t.json") == found
+    assert from_plain(json.loads(json.dumps(to_plain(found)))) == found
+    plain = sound(query(relevant_docs=written.replace(", level: document", "")))
+    assert plain.checksum != found.checksum
+
+
+def test_a_chunk_is_no_document() -> None:
+    found = read(query(relevant_docs="[{chunk_id: c, grade: 1, level: document}]")).problems
+    assert [problem.message for problem in found] == ["level: document, and yet a chunk_id"]
 
 
 def grade(value: str) -> str:

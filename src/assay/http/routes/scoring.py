@@ -40,12 +40,20 @@ async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
 @router.post(
     "/score",
     responses={
-        **answer_with("The scores, in the order sent", runs=list[Json], comparison=Json | None),
+        **answer_with(
+            "The scores, in the order sent; what failed, where runs are not compared",
+            runs=list[Json],
+            comparison=Json | None,
+            failed=list[Json],
+        ),
         **refusals(),
     },
 )
 async def score_runs(body: ScoreRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Score runs that come with the request; with several, each is tested against the first."""
+    """Score runs that come with the request; with several, each is tested against the first.
+
+    Without `compare` they are only scored.
+    """
     del caller
     return JSONResponse(await service.work(lambda: _scored(service, body)))
 
@@ -98,6 +106,7 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
         chunk_separator=body.chunk_separator,
         by=body.by,
         clusters=body.clusters,
+        compare=body.compare,
         statistics=_statistics(
             service,
             body,
@@ -113,8 +122,11 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
         ci=body.ci,
         per_query=body.per_query,
         groups=scored.groups,
+        failed=None if body.compare else scored.failed,
     )
-    return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
+    if body.compare and scored.comparison is None:
+        answer = {"runs": [answer]}
+    return {"comparison": None, "failed": [], **answer}
 
 
 def _statistics(service: Service, body: SamplingRequest, rows: int, **tests: Any) -> Statistics:
