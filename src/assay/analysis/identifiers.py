@@ -65,7 +65,9 @@ def codes_of(
     names = [str(metadata.get("acronym", ""))]
     if _ACRONYM.fullmatch(title):
         names.append(title)
-    return tuple(dict.fromkeys(filter(None, map(code_of, (doc_id, chunk_id, *map(str, own), *names)))))
+    return tuple(
+        dict.fromkeys(filter(None, map(code_of, (doc_id, chunk_id, *map(str, own), *names))))
+    )
 
 
 def mentions(query: str) -> tuple[Mention, ...]:

@@ -52,6 +52,7 @@ def _one_mistake(word: str) -> Iterator[str]:
 def distance(first: str, second: str) -> int:
     """How many letters are added, lost, changed or swapped with a neighbour."""
     last: list[int] = []
+    before: list[int] = []
     row = [*range(len(second) + 1)]
     for at, letter in enumerate(first, start=1):
         before, last, row = last, row, [at]
@@ -60,4 +61,4 @@ def distance(first: str, second: str) -> int:
             if before and to > 1 and letter == second[to - 2] and first[at - 2] == other:
                 cost = min(cost, before[to - 2] + 1)
             row.append(cost)
-    return row[-1]
+    return int(row[-1])

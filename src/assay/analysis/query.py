@@ -8,16 +8,18 @@ as words, and said; so is a phrase that no document has. A query may have furthe
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from assay import limits
 from assay.analysis.identifiers import mentions
 from assay.analysis.words import Words, analyse, joined, names
 
+Weights: TypeAlias = defaultdict[tuple[str, str], float]
+"""How much each term counts in each field."""
 BODY, TITLE, FORMS, NAMES, IDS = "body", "title", "forms", "names", "ids"
 FIELDS = (BODY, TITLE, FORMS, NAMES, IDS)
 TERM_WEIGHTS = {BODY: 1.0, TITLE: 0.25}
@@ -83,7 +85,7 @@ def read(query: str) -> Asked:
     """What a query looks for."""
     written, *added = query[: limits.MAX_QUERY_CHARS].split("\n")
     plain, must, must_not, notes = _syntax(written)
-    weights: Counter[tuple[str, str]] = Counter()
+    weights: Weights = defaultdict(float)
     words = analyse(plain)
     _weigh(weights, words, 1.0)
     for form in _neighbours(plain):
@@ -97,13 +99,13 @@ def read(query: str) -> Asked:
     return Asked(plain, dict(weights), must, must_not, tuple(_codes(plain)), notes)
 
 
-def _weighed(words: Words) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
+def _weighed(words: Words) -> Weights:
+    found: Weights = defaultdict(float)
     _weigh(found, words, 1.0)
     return found
 
 
-def _weigh(weights: Counter[tuple[str, str]], words: Words, factor: float) -> None:
+def _weigh(weights: Weights, words: Words, factor: float) -> None:
     """Add the words: exact ones in body and title, loose ones among forms."""
     for term, count in Counter(words.terms).items():
         for field, weight in TERM_WEIGHTS.items():

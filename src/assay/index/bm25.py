@@ -183,7 +183,7 @@ class Bm25:
 
     def count(self, term: str) -> int:
         """How many chunks have a term, also as a part of a name."""
-        return max(self._searcher.doc_freq(field, term) for field in (BODY, FORMS, IDS))
+        return max(int(self._searcher.doc_freq(field, term)) for field in (BODY, FORMS, IDS))
 
     def similar(self, term: str) -> tuple[str, int] | None:
         """The term that is most like one that no chunk has, and a chunk that has it."""
@@ -210,6 +210,11 @@ class Bm25:
     def _keys(self, found: Sequence[tuple[float, Any]]) -> list[int]:
         keys: list[int] = self._searcher.fast_field_values("key", [where for _, where in found])
         return keys
+
+    def frequency(self, word: str) -> int:
+        """The number of chunks that have this word, deleted ones included; all for a stop word."""
+        found = analyse(word).terms
+        return min(map(self.count, found)) if found else int(self._searcher.num_docs)
 
 
 def _searcher(folder: Path) -> Any:

@@ -119,9 +119,7 @@ class Bm25(ClusterComponent):
         """How many chunks have a term, also as a part of a name."""
         fields = [{"term": {name: {"value": term}}} for name in (BODY, FORMS, IDS)]
         body = {"query": {"bool": {"should": fields}}}
-        answer = self._transport.ask(
-            "POST", f"/{self._index}/_count", body, timeout=SEARCH_SECONDS
-        )
+        answer = self._transport.ask("POST", f"/{self._index}/_count", body, timeout=SEARCH_SECONDS)
         return int(answer["count"])
 
     def similar(self, term: str) -> tuple[str, int] | None:
@@ -158,9 +156,7 @@ def _clause(clause: Clause) -> dict[str, Any]:
     together = {"match_phrase": {clause.field: " ".join(clause.terms)}}
     if not clause.forms or clause.field != BODY:
         return together
-    forms = [
-        {"term": {field: {"value": form}}} for form in clause.forms for field in (FORMS, BODY)
-    ]
+    forms = [{"term": {field: {"value": form}}} for form in clause.forms for field in (FORMS, BODY)]
     return {"bool": {"should": [together, *forms], "minimum_should_match": 1}}
 
 

@@ -1,6 +1,7 @@
 """Which part of a text shows best why it was found?
 
-The stretch with the most different words of the query, compared as BM25 does; of several the first. ``Snippet.marks`` are the places of those words within it.
+The stretch with the most different words of the query, compared as BM25 does; of several the
+first. ``Snippet.marks`` are the places of those words within it.
 """
 
 from __future__ import annotations
