@@ -123,6 +123,12 @@ def analyse(text: str) -> Words:
     return Words(terms, forms)
 
 
+def written_words(text: str) -> list[str]:
+    """The words of a text as they are written, names and numbers as a whole."""
+    found: list[str] = (_ASCII_RAW if text.isascii() else _RAW).findall(text)
+    return found
+
+
 def tokens(text: str) -> Iterator[Token]:
     """The words of a text with their places; a name in several parts is also one whole token."""
     raw = _ASCII_RAW if text.isascii() else _RAW

@@ -233,6 +233,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
         frequency=opened.frequency,
+        words=opened.words,
     )
 
 
@@ -266,6 +267,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
+        words=cluster.words(current),
         content=current.content,
     )
 
