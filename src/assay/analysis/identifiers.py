@@ -29,7 +29,7 @@ _KINDS = {
 _KNOWN = re.compile(
     r"(?<![\w-])(?:"
     + "|".join(f"(?P<k{at}>{pattern})" for at, pattern in enumerate(_KINDS.values()))
-    + r")(?![\w])",
+    + r")(?![\w]|[:#]\w)",
     re.IGNORECASE,
 )
 _OWN = re.compile(r"(?<!\S)(?=\S*[\d_#:-])[A-Za-z0-9][A-Za-z0-9_.:#/-]{2,127}(?<![.,:;])")

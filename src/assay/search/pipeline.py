@@ -16,8 +16,8 @@ from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.reading import NOTHING, Reading
 from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import SearchResponse
@@ -48,7 +48,7 @@ class Prepared:
         }
         if not lists:
             raise all_failed(self.answers)
-        return rank(self.question, lists, options, self.lexicon, self.index, self.reading)
+        return rank(self.question, lists, options, self.lexicon, self.index, reading=self.reading)
 
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""

@@ -1,9 +1,9 @@
 """What was asked, once spelling no longer matters?
 
-Phrases, exclusions and prefixes are read where words are (``analysis/query.py``); models see the
-words alone. NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks and control
-characters become single blanks, and components get lower case. ``written`` keeps the writer's own
-capitals, which tell an acronym from a word.
+NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks and control
+characters become single blanks, and models get lower case without phrases, exclusions and prefixes
+(``analysis/query.py``). ``written`` keeps the writer's own capitals, which tell an acronym from a
+word.
 """
 
 from __future__ import annotations

@@ -99,6 +99,7 @@ def rank(
     options: SearchOptions,
     lexicon: Lexicon,
     index: Facts,
+    *,
     reading: Reading = NOTHING,
 ) -> Ranking:
     """Fuse and boost; labels are fetched only where boosts may apply."""
