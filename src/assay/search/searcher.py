@@ -167,8 +167,8 @@ class Searcher:
 
     def _synonyms_of(self, options: SearchOptions) -> Synonyms | None:
         """Those of the request, else those of the settings."""
-        if options.synonym_rule:
-            return rules_of(options.synonym_rule)
+        if options.synonym_rules:
+            return rules_of(options.synonym_rules)
         return self._synonyms if options.synonyms else None
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
