@@ -226,7 +226,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         find=find,
         absent=absent,
         size=len(opened.chunk_ids),
-        frequency=opened.frequency,
+        words=opened.words,
     )
 
 

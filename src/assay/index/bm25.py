@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import limits
+from assay.cache import Cache
 from assay.durable import share_file
 from assay.errors import CorruptError
 from assay.model.document import Chunk, KeyedChunk
@@ -107,6 +108,7 @@ class Bm25:
             hint = "assay index rebuild" if writable else "make it writable: a lock is kept in it"
             raise CorruptError(f"{folder} cannot be opened: {problem}", hint=hint) from None
         self._chunk_ids = chunk_ids
+        self._having: Cache[str, frozenset[int]] = Cache(limits.MAX_CACHED_WORDS)
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
@@ -127,11 +129,36 @@ class Bm25:
         return best_hits(hits, k)
 
     def frequency(self, word: str) -> int:
-        """The number of chunks that have this word, deleted ones included; all for a stop word."""
+        """The number of chunks that have this word, deleted ones included."""
         found = analyzer().analyze(word)
-        if not found:
-            return int(self._searcher.num_docs)
+        if not found:  # a stop word
+            return limits.MAX_CHUNKS_OF_WORD + int(self._searcher.num_docs)
         return min(int(self._searcher.doc_freq("body", one)) for one in found)
+
+    def having(self, word: str) -> frozenset[int] | None:
+        """The keys of the chunks that have this word; None where too many do.
+
+        The last few answers are remembered.
+        """
+        if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD:
+            return None
+        known = self._having.get(word)
+        if known is None:
+            known = self._look_up(word)
+            self._having.put(word, known)
+        return known
+
+    def _look_up(self, word: str) -> frozenset[int]:
+        from tantivy import Occur, Query
+
+        parts = [
+            (Occur.Must, Query.term_query(schema(), "body", one, "basic"))
+            for one in analyzer().analyze(word)
+        ]
+        wanted = Query.const_score_query(Query.boolean_query(parts), 1.0)
+        found = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
+        keys = self._searcher.fast_field_values("key", [address for _, address in found])
+        return frozenset(keys)
 
 
 def _searcher(folder: Path) -> Any:

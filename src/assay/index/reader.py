@@ -77,9 +77,10 @@ class Generation:
         """The component that matches words."""
         return self._bm25 or Nothing("bm25")
 
-    def frequency(self, word: str) -> int:
-        """The number of chunks that have this word."""
-        return 0 if self._bm25 is None else self._bm25.frequency(word)
+    @property
+    def words(self) -> Bm25 | None:
+        """What is known of words; None for an empty index."""
+        return self._bm25
 
     def splade(self, encoder: SparseEncoder) -> Component:
         """The component that matches weighted terms."""

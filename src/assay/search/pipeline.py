@@ -16,10 +16,11 @@ from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.ranking import Ranking, explained, rank
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import SearchResponse
+from assay.search.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Prepared:
     answers: Answers
     generation: str
     lexicon: Lexicon
-    index: Facts
+    index: Snapshot
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:

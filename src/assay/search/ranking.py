@@ -7,7 +7,7 @@ candidates, from which pages are taken.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.model.document import Chunk, ChunkLabels
@@ -20,16 +20,17 @@ from assay.search.query_type import classify
 from assay.search.question import Question
 from assay.search.request import SearchOptions
 from assay.search.response import RERANKER, SearchHit
-from assay.search.subject import Pool, Scope, pool_rarity, scope_of, subject_of
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What an index knows of chunks; ``rarity`` of a word, None where it does not know."""
-
-    chunks: Callable[[Sequence[int]], Mapping[int, Chunk]]
-    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
-    rarity: Callable[[str], float] | None = None
+from assay.search.snapshot import Snapshot
+from assay.search.subject import (
+    GIVEN,
+    Pool,
+    Scope,
+    Subject,
+    pool_rarity,
+    scope_of,
+    stands_in,
+    subject_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def rank(
     lists: Mapping[str, Sequence[Hit]],
     options: SearchOptions,
     lexicon: Lexicon,
-    index: Facts,
+    index: Snapshot,
 ) -> Ranking:
     """Fuse and boost; labels are fetched only where boosts may apply."""
     started = time.perf_counter()
@@ -108,31 +109,31 @@ def rank(
         return Ranking(boosted, (), query_type, {"fusion": between - started, "boosts": 0.0})
     detected = detect(question.written, lexicon, options.query_intent)
     traits = index.labels(fused.keys)
-    scope = _scope(question, fused, traits, options, lexicon, index)
+    if options.filters.doc_id or options.filters.interview_id:
+        scope = GIVEN
+    else:
+        scope = _scope(subject_of(question.written, lexicon), fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
     return Ranking(boosted, detected, query_type, seconds, scope)
 
 
 def _scope(
-    question: Question,
-    fused: FusedPool,
-    traits: Mapping[int, ChunkLabels],
-    options: SearchOptions,
-    lexicon: Lexicon,
-    index: Facts,
+    subject: Subject, fused: FusedPool, traits: Mapping[int, ChunkLabels], index: Snapshot
 ) -> Scope:
     """What the candidates are held against so that boosts keep to the subject."""
     keys = fused.keys
     names = [traits[key].names for key in keys]
 
-    def texts(places: Sequence[int]) -> dict[int, str]:
-        chunks = index.chunks([keys[at] for at in places])
-        return {at: chunks[keys[at]].text for at in places}
+    def having(term: str, places: Sequence[int]) -> Sequence[int]:
+        if index.words is None:
+            chunks = index.chunks([keys[at] for at in places])
+            return [at for at in places if stands_in(term, chunks[keys[at]].text)]
+        those = index.having(term)
+        return places if those is None else [at for at in places if keys[at] in those]
 
-    pool = Pool(names, texts, index.rarity or pool_rarity(names))
-    filtered = bool(options.filters.doc_id or options.filters.interview_id)
-    return scope_of(subject_of(question.written, lexicon), pool, filtered=filtered)
+    rarity = pool_rarity(names) if index.words is None else index.rarity
+    return scope_of(subject, Pool(names, having, rarity))
 
 
 def _no_traits(key: int) -> ChunkLabels:

@@ -38,7 +38,7 @@ from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
-from assay.search.ranking import Facts, Ranking
+from assay.search.ranking import Ranking
 from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
@@ -368,11 +368,7 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            index=Facts(
-                lambda keys: self._chunks.all_of(keys, snapshot.chunks),
-                snapshot.labels,
-                snapshot.rarity if snapshot.frequency else None,
-            ),
+            index=replace(snapshot, chunks=lambda keys: self._chunks.all_of(keys, snapshot.chunks)),
             warnings=self._warnings(snapshot),
         )
 

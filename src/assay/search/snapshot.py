@@ -9,9 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.query import Component
+
+
+class Words(Protocol):
+    """What an index of words knows of one."""
+
+    def frequency(self, word: str) -> int:
+        """The number of chunks that have it."""
+
+    def having(self, word: str) -> frozenset[int] | None:
+        """The keys of those chunks; None where they are too many to be told apart by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +31,8 @@ class Snapshot:
 
     ``chunks`` returns the chunks behind keys; one that was deleted meanwhile has no text.
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
-    the chunks of this generation with the id of a document or chunk. ``frequency`` is the number
-    of chunks that have a word, where the index knows it.
+    the chunks of this generation with the id of a document or chunk. ``words`` says
+    which chunks have a word, where the index can tell.
     """
 
     generation: str
@@ -31,9 +42,15 @@ class Snapshot:
     find: Callable[[str], Sequence[KeyedChunk]]
     absent: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
-    frequency: Callable[[str], int] | None = None
+    words: Words | None = None
 
     def rarity(self, word: str) -> float:
-        """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""
-        assert self.frequency is not None
-        return math.log((1 + self.size) / (1 + self.frequency(word)))
+        """How rare a word is among the chunks: about 0 where all have it."""
+        assert self.words is not None
+        return math.log((1 + self.size) / (1 + self.words.frequency(word)))
+
+    def having(self, term: str) -> frozenset[int] | None:
+        """The keys of the chunks that have all words of a term; None where too many do."""
+        assert self.words is not None
+        found = [keys for keys in map(self.words.having, term.split()) if keys is not None]
+        return frozenset.intersection(*found) if found else None

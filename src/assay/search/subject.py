@@ -23,8 +23,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol
@@ -101,76 +101,69 @@ class By(StrEnum):
 class Pool:
     """The candidates that a subject is held against.
 
-    ``names`` are those of each candidate's document, ``texts`` gives the texts at some places of
-    the pool, ``rarity`` how rare a folded word is in the index.
+    ``names`` are those of each candidate's document. ``having`` says which of some places of the
+    pool have a term in their text, ``rarity`` how rare a folded word is in the index.
     """
 
     names: Sequence[str]
-    texts: Callable[[Sequence[int]], Mapping[int, str]]
+    having: Callable[[str, Sequence[int]], Collection[int]]
     rarity: Callable[[str], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which candidates are about the subject."""
+    """Which candidates are about the subject; ``weights`` are those of its terms."""
 
     by: By
-    terms: tuple[str, ...] = ()
-    key: str = ""
-    _weights: Mapping[str, float] = field(default_factory=dict)
-    _pool: Pool | None = None
-    _known: dict[int, bool] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    pool: Pool | None = None
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What the query names."""
+        return tuple(self.weights)
+
+    @property
+    def key(self) -> str:
+        """The rarest term; of equal ones the last in alphabetical order."""
+        return max(self.weights, key=lambda term: (self.weights[term], term), default="")
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
-        wanted = list(places)
-        if self.by in (By.NOTHING, By.FILTERS):
-            return dict.fromkeys(wanted, True)
-        if self.by is By.TITLE:
-            return dict.fromkeys(wanted, False)
-        unread = [at for at in wanted if at not in self._known and not self._by_names(at)]
-        if unread:
-            assert self._pool is not None
-            for at, text in self._pool.texts(unread).items():
-                self._known[at] = self._enough(self._named(at) | self._in_text(text))
-        return {at: self._known[at] for at in wanted}
-
-    def _by_names(self, at: int) -> bool:
-        """Whether names alone decide; what they decide is kept."""
-        met = self._named(at)
-        if self.by is By.NAMES and (self.key not in met or self._enough(met)):
-            self._known[at] = self.key in met
-            return True
-        return False
-
-    def _named(self, at: int) -> frozenset[str]:
-        assert self._pool is not None
-        return met_by_names(self.terms, self._pool.names[at])
-
-    def _in_text(self, text: str) -> frozenset[str]:
-        lowered = text.casefold()
-        return frozenset(term for term in self.terms if _stands_in(term, lowered))
-
-    def _enough(self, met: frozenset[str]) -> bool:
-        share = sum(self._weights[term] for term in met)
-        return self.key in met and share >= ENOUGH * sum(self._weights.values()) - 1e-9
+        found = dict.fromkeys(places, self.by is not By.TITLE)
+        if self.pool is None or self.by is By.TITLE:
+            return found
+        names, terms, key = self.pool.names, self.terms, self.key
+        met = {at: met_by_names(terms, names[at]) for at in found}
+        open_still = [at for at, has in met.items() if self.by is By.TEXT or key in has]
+        found = dict.fromkeys(found, False)
+        if len(terms) > 1 or self.by is By.TEXT:
+            for term in terms:
+                lacking = [at for at in open_still if term not in met[at]]
+                for at in self.pool.having(term, lacking) if lacking else ():
+                    met[at] |= {term}
+        enough = ENOUGH * sum(self.weights.values()) - 1e-9
+        for at in open_still:
+            has = met[at]
+            found[at] = key in has and sum(map(self.weights.__getitem__, has)) >= enough
+        return found
 
 
-def scope_of(subject: Subject, pool: Pool, *, filtered: bool = False) -> Scope:
+GIVEN = Scope(By.FILTERS)
+
+
+def scope_of(subject: Subject, pool: Pool) -> Scope:
     """The scope of a subject among these candidates: rules 2 and 3."""
-    if filtered:
-        return Scope(By.FILTERS)
     every = "".join(dict.fromkeys(pool.names))
     if subject.whole.count(" ") + 1 >= TITLE_WORDS and f" {subject.whole} " in every:
-        return Scope(By.TITLE, subject.terms)
+        return Scope(By.TITLE, dict.fromkeys(subject.terms, 1.0))
     terms = tuple(dict.fromkeys(term for run in subject.runs for term in _joined(run, every)))
     weights = {term: max(map(pool.rarity, term.split())) for term in terms if _is_name(term)}
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)
-    key = max(weights, key=lambda term: (weights[term], term))
-    by = By.NAMES if f" {key} " in every else By.TEXT
-    return Scope(by, tuple(weights), key, weights, pool)
+    scope = Scope(By.TEXT, weights, pool)
+    return replace(scope, by=By.NAMES) if f" {scope.key} " in every else scope
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
@@ -204,8 +197,9 @@ def _joined(run: tuple[str, ...], names: str) -> list[str]:
     return joined
 
 
-def _stands_in(term: str, lowered: str) -> bool:
+def stands_in(term: str, text: str) -> bool:
     """Whether a text has the words of a term, whatever their number, side by side."""
+    lowered = text.casefold()
     if any(word[:-1] not in lowered for word in term.split()):
         return False
     return _pattern(term).search(lowered) is not None
