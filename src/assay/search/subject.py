@@ -15,8 +15,9 @@ within that subject, or the dose of another drug comes first. The rule:
 
 Who restricts a search to documents or interviews has named the subject: every candidate is about
 it. The same holds for a query without terms ("adverse events"). A query that is the title of a
-document looks for that document, and lifts nothing. Where no candidate is about the subject, it is
-unknown, and boosts are gentle.
+document looks for that document, and lifts nothing. Where a query describes its subject in many
+words and no candidate is about them, the subject is unknown, and boosts are gentle; one that names
+a single thing which nothing here is about lifts nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from typing import Protocol
 from assay.model.names import words
 
 ENOUGH = 0.6  # share of the terms' weights
+DESCRIBING = 3  # terms; with fewer, a query names one thing
 TITLE_WORDS = 6  # so many words of a query, all in one name, are a title
 _BETWEEN_WORDS = r"[\W_]+"
 _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
@@ -127,6 +129,11 @@ class Scope:
     def key(self) -> str:
         """The rarest term; of equal ones the last in alphabetical order."""
         return max(self.weights, key=lambda term: (self.weights[term], term), default="")
+
+    @property
+    def is_description(self) -> bool:
+        """Whether no document is named so, and many words describe what is looked for."""
+        return self.by is By.TEXT and len(self.weights) >= DESCRIBING
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
