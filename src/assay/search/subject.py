@@ -8,10 +8,13 @@ within that subject, or the dose of another drug comes first. The rule:
    are written together (IL-6), or stand together in the name of a candidate's document (heart
    failure), are one term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
-   keywords that it is filed under. The **key** is the rarest term in the index. Where the names of
-   any candidate's document contain the key, a chunk is about the subject only if those of its own
-   document do. Where no document is named so, the text of the chunk must contain the key.
-3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``.
+   keywords that it is filed under. The **key** is the rarest term, in the whole index, among those
+   that the name of any candidate's document contains; a chunk is about the subject only if its own
+   document is named so. Where no document is named with any term, the key is the rarest of all, and
+   the text of the chunk must contain it.
+3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``. A word that
+   the index does not have weighs most, so nothing is about a drug that is not there. The code of
+   a document (NCT00001832), where one is named so, is enough by itself.
 
 Who restricts a search to documents or interviews has named the subject: every candidate is about
 it. The same holds for a query without terms ("adverse events"). A query that is the title of a
@@ -25,7 +28,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol
@@ -35,6 +38,7 @@ from assay.model.names import words
 ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
 TITLE_WORDS = 6  # so many words of a query, all in one name, are a title
+_CODE = re.compile(r"[a-z]{2,6}\d{5,}")
 _BETWEEN_WORDS = r"[\W_]+"
 _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 
@@ -84,9 +88,14 @@ def subject_of(query: str, reads: Reads) -> Subject:
     return Subject(tuple(tuple(run) for run in runs if run), " ".join(flat))
 
 
+def _is_code(term: str) -> bool:
+    """Whether a term looks like the code of a record: letters, then a long number."""
+    return _CODE.fullmatch(term) is not None
+
+
 def _is_name(term: str) -> bool:
     """Whether a term can name something by itself: a word, or the long number of a record."""
-    return len(term) > 1 and not (len(term) < 5 and term.isdecimal())
+    return len(term) > 1 and not (len(term) < 5 and term.replace(" ", "").isdecimal())
 
 
 class By(StrEnum):
@@ -118,6 +127,7 @@ class Scope:
 
     by: By
     weights: Mapping[str, float] = field(default_factory=dict)
+    key: str = ""
     pool: Pool | None = None
 
     @property
@@ -126,14 +136,14 @@ class Scope:
         return tuple(self.weights)
 
     @property
-    def key(self) -> str:
-        """The rarest term; of equal ones the last in alphabetical order."""
-        return max(self.weights, key=lambda term: (self.weights[term], term), default="")
-
-    @property
     def is_description(self) -> bool:
         """Whether no document is named so, and many words describe what is looked for."""
         return self.by is By.TEXT and len(self.weights) >= DESCRIBING
+
+    @property
+    def is_name(self) -> bool:
+        """Whether the query names one thing, which is the name of a document."""
+        return self.by is By.NAMES and (len(self.weights) < DESCRIBING or _is_code(self.key))
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
@@ -142,6 +152,9 @@ class Scope:
             return found
         names, terms, key = self.pool.names, self.terms, self.key
         met = {at: met_by_names(terms, names[at]) for at in found}
+        if _is_code(key):
+            codes = {term for term in terms if _is_code(term)}
+            return {at: not codes.isdisjoint(has) for at, has in met.items()}
         open_still = [at for at, has in met.items() if self.by is By.TEXT or key in has]
         found = dict.fromkeys(found, False)
         if len(terms) > 1 or self.by is By.TEXT:
@@ -169,8 +182,10 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)
-    scope = Scope(By.TEXT, weights, pool)
-    return replace(scope, by=By.NAMES) if f" {scope.key} " in every else scope
+    named = [term for term in weights if f" {term} " in every]
+    codes = [term for term in named if _is_code(term)]
+    key = max(codes or named or weights, key=lambda term: (weights[term], term))
+    return Scope(By.NAMES if named else By.TEXT, weights, key, pool)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:

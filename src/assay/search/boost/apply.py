@@ -133,9 +133,9 @@ def apply_boosts(
     # stable: equal scores keep their places
     places = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
     sections = [one for one in detected if one.rule == INTENT_RULE]
-    if sections:
+    if sections and not scope.is_description:
         _place_sections(sections, candidates.scores, scores, places, lifts)
-    if scope.by is By.NAMES:
+    if scope.is_name:
         _place_subject(scope, candidates.scores, scores, places, lifts)
     return Order(candidates, scores, places, lifts)
 
@@ -171,7 +171,7 @@ def _place_sections(
 ) -> None:
     """Bring the best of each section that was asked for into the first places."""
     count = FIRST if len(sections) == 1 else FIRST_OF_SEVERAL
-    lifted = [at for at in places if at in lifts and lifts[at].factor > 1.0]
+    lifted = [at for at in places if at in lifts and lifts[at].factor > 1.0 and scores[at] > 0.0]
     having = {one.intent: _best_of(one, lifted, lifts) for one in sections}
     for one in sections:
         first = set(places[:count])
@@ -200,7 +200,7 @@ def _place_subject(
 ) -> None:
     """Bring the best candidate about the subject to the first place, where none is there."""
     about = scope.about(places[:NEAR_THE_TOP])
-    best = next((at for at, is_about in about.items() if is_about), None)
+    best = next((at for at, is_about in about.items() if is_about and scores[at] > 0.0), None)
     if best is None or best == places[0]:
         return
     scores[best] = scores[places[0]]
