@@ -247,7 +247,7 @@ def _account(lift: _Lift) -> tuple[Boost, ...]:
             lift.factor if lifted and at == 0 else one.factor,
             matched,
             applied=lifted and at == 0,
-            reason=lift.reason if at == 0 or not lifted else "a larger factor is applied",
+            reason=lift.reason if at == 0 or not lifted else "not applied, since a larger factor is",
         )
         for at, (one, matched) in enumerate(lift.matches)
     )
