@@ -19,10 +19,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from assay import limits
 from assay.cache import Cache
 from assay.durable import share_file
 from assay.errors import CorruptError
+from assay.model.arrays import IntArray
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
 
@@ -108,7 +111,8 @@ class Bm25:
             hint = "assay index rebuild" if writable else "make it writable: a lock is kept in it"
             raise CorruptError(f"{folder} cannot be opened: {problem}", hint=hint) from None
         self._chunk_ids = chunk_ids
-        self._having: Cache[str, frozenset[int]] = Cache(limits.MAX_CACHED_WORDS)
+        self._having: Cache[str, IntArray] = Cache(limits.MAX_CACHED_WORDS)
+        self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
@@ -130,13 +134,20 @@ class Bm25:
 
     def frequency(self, word: str) -> int:
         """The number of chunks that have this word, deleted ones included."""
+        known = self._frequency.get(word)
+        if known is None:
+            known = self._counted(word)
+            self._frequency.put(word, known)
+        return known
+
+    def _counted(self, word: str) -> int:
         found = analyzer().analyze(word)
         if not found:  # a stop word
             return limits.MAX_CHUNKS_OF_WORD + int(self._searcher.num_docs)
         return min(int(self._searcher.doc_freq("body", one)) for one in found)
 
-    def having(self, word: str) -> frozenset[int] | None:
-        """The keys of the chunks that have this word; None where too many do.
+    def having(self, word: str) -> IntArray | None:
+        """The keys of the chunks that have this word, in order; None where too many do.
 
         The last few answers are remembered.
         """
@@ -148,7 +159,7 @@ class Bm25:
             self._having.put(word, known)
         return known
 
-    def _look_up(self, word: str) -> frozenset[int]:
+    def _look_up(self, word: str) -> IntArray:
         from tantivy import Occur, Query
 
         parts = [
@@ -158,7 +169,7 @@ class Bm25:
         wanted = Query.const_score_query(Query.boolean_query(parts), 1.0)
         found = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
         keys = self._searcher.fast_field_values("key", [address for _, address in found])
-        return frozenset(keys)
+        return np.sort(np.array(keys, dtype=np.int64))
 
 
 def _searcher(folder: Path) -> Any:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
@@ -124,13 +126,14 @@ def _scope(
     """What the candidates are held against so that boosts keep to the subject."""
     keys = fused.keys
     names = [traits[key].names for key in keys]
+    key_array = np.array(keys, dtype=np.int64)
 
     def having(term: str, places: Sequence[int]) -> Sequence[int]:
         if index.words is None:
             chunks = index.chunks([keys[at] for at in places])
             return [at for at in places if stands_in(term, chunks[keys[at]].text)]
-        those = index.having(term)
-        return places if those is None else [at for at in places if keys[at] in those]
+        held = index.having(term, key_array[places])
+        return np.asarray(places)[held].tolist()
 
     rarity = pool_rarity(names) if index.words is None else index.rarity
     return scope_of(subject, Pool(names, having, rarity))

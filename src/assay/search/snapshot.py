@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
+from assay.model.arrays import BoolArray, IntArray
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.query import Component
 
@@ -21,8 +24,8 @@ class Words(Protocol):
     def frequency(self, word: str) -> int:
         """The number of chunks that have it."""
 
-    def having(self, word: str) -> frozenset[int] | None:
-        """The keys of those chunks; None where they are too many to be told apart by it."""
+    def having(self, word: str) -> IntArray | None:
+        """The keys of those chunks, in order; None where they are too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,13 @@ class Snapshot:
         assert self.words is not None
         return math.log((1 + self.size) / (1 + self.words.frequency(word)))
 
-    def having(self, term: str) -> frozenset[int] | None:
-        """The keys of the chunks that have all words of a term; None where too many do."""
+    def having(self, term: str, keys: IntArray) -> BoolArray:
+        """Which of the chunks with these keys have all words of a term; all where too many do."""
         assert self.words is not None
-        found = [keys for keys in map(self.words.having, term.split()) if keys is not None]
-        return frozenset.intersection(*found) if found else None
+        found = np.ones(len(keys), dtype=np.bool_)
+        for those in map(self.words.having, term.split()):
+            if those is not None and len(those):
+                found &= those.take(np.searchsorted(those, keys), mode="clip") == keys
+            elif those is not None:
+                found[:] = False
+        return found

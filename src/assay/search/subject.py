@@ -147,26 +147,38 @@ class Scope:
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
-        found = dict.fromkeys(places, self.by is not By.TITLE)
-        if self.pool is None or self.by is By.TITLE:
+        found = dict.fromkeys(places, self.pool is None and self.by is not By.TITLE)
+        if self.pool is None:
             return found
-        names, terms, key = self.pool.names, self.terms, self.key
-        met = {at: met_by_names(terms, names[at]) for at in found}
-        if _is_code(key):
-            codes = {term for term in terms if _is_code(term)}
-            return {at: not codes.isdisjoint(has) for at, has in met.items()}
-        open_still = [at for at, has in met.items() if self.by is By.TEXT or key in has]
-        found = dict.fromkeys(found, False)
-        if len(terms) > 1 or self.by is By.TEXT:
-            for term in terms:
-                lacking = [at for at in open_still if term not in met[at]]
-                for at in self.pool.having(term, lacking) if lacking else ():
-                    met[at] |= {term}
-        enough = ENOUGH * sum(self.weights.values()) - 1e-9
-        for at in open_still:
-            has = met[at]
-            found[at] = key in has and sum(map(self.weights.__getitem__, has)) >= enough
+        names = self.pool.names
+        if _is_code(self.key):
+            codes = [f" {term} " for term in self.weights if _is_code(term)]
+            return {at: any(code in names[at] for code in codes) for at in found}
+        found.update(dict.fromkeys(self._with_enough(self._with_key([*found])), True))
         return found
+
+    def _with_key(self, places: Sequence[int]) -> Sequence[int]:
+        """Those whose document is named with the key, or that have it in their text."""
+        assert self.pool is not None
+        if self.by is By.TEXT:
+            return [*self.pool.having(self.key, places)]
+        padded = f" {self.key} "
+        return [at for at in places if padded in self.pool.names[at]]
+
+    def _with_enough(self, places: Sequence[int]) -> Sequence[int]:
+        """Those of the places with the key that have enough of the other terms as well."""
+        assert self.pool is not None
+        enough = ENOUGH * sum(self.weights.values()) - 1e-9
+        share = dict.fromkeys(places, self.weights[self.key])
+        for term, weight in self.weights.items():
+            lacking = [at for at in places if share[at] < enough] if term != self.key else []
+            if lacking:
+                padded = f" {term} "
+                named = {at for at in lacking if padded in self.pool.names[at]}
+                unnamed = [at for at in lacking if at not in named]
+                for at in (*named, *(self.pool.having(term, unnamed) if unnamed else ())):
+                    share[at] += weight
+        return [at for at in places if share[at] >= enough]
 
 
 GIVEN = Scope(By.FILTERS)
@@ -197,12 +209,6 @@ def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
         return math.log(1 + (1 + len(distinct)) / (1 + having))
 
     return rarity
-
-
-@lru_cache(maxsize=65_536)
-def met_by_names(terms: tuple[str, ...], names: str) -> frozenset[str]:
-    """The terms that these names contain."""
-    return frozenset(term for term in terms if f" {term} " in names)
 
 
 def _joined(run: tuple[str, ...], names: str) -> list[str]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from assay.ingest.sections import LABELS, label_of
@@ -27,6 +28,7 @@ from assay.search.response import Boost
 from assay.search.subject import By, Scope
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
+_KIND = attrgetter("section_label", "intent_hint", "is_table")
 _TABLE_HINT = "ae"  # adverse events count as tables even in running text
 FIRST, FIRST_OF_SEVERAL = 5, 10  # places, in which each section that was asked for has one
 NEAR_THE_TOP = 50  # places in which the first about the subject is looked for
@@ -75,6 +77,7 @@ class _Lift(NamedTuple):
     reason: str = ""
 
 
+_SMALLER = "not applied, since a larger factor is"
 _NO_LIFT = _Lift((), 1.0)
 
 
@@ -123,10 +126,10 @@ def apply_boosts(
     if not detected:
         return Order(candidates, scores, range(len(scores)), {})
     every = [*map(traits, candidates.keys)]
-    # many candidates share few values: each is judged once, and kept alive while its id is a key
-    distinct = {id(has): has for has in every}
-    matches = {at: _matches(has, detected, lexicon) for at, has in distinct.items()}
-    matched = {at: found for at, has in enumerate(every) if (found := matches[id(has)])}
+    kinds = [*map(_KIND, every)]  # many candidates are of few kinds: each is judged once
+    distinct = dict(zip(kinds, every, strict=True))
+    matches = {kind: _matches(has, detected, lexicon) for kind, has in distinct.items()}
+    matched = {at: found for at, kind in enumerate(kinds) if (found := matches[kind])}
     lifts = _lifts(matched, scope)
     for at, lift in lifts.items():
         scores[at] *= lift.factor
@@ -143,13 +146,15 @@ def apply_boosts(
 def _lifts(matched: dict[int, _Matches], scope: Scope) -> dict[int, _Lift]:
     """What happens to each candidate that a rule matches."""
     about = scope.about(matched)
-    if scope.is_description and not any(about.values()):
+    unknown = scope.is_description and not any(about.values())
+    # candidates of one kind share their matches, and what becomes of them
+    distinct = {id(has): has for has in matched.values()}
+    other = {at: _Lift(has, 1.0, _not_lifted(scope)) for at, has in distinct.items()}
+    own = {at: _Lift(has, has[0][0].factor) for at, has in distinct.items()}
+    if unknown:
         reason = f"gently, since the subject is unknown: nothing here is about {scope.key}"
-        return {at: _Lift(has, _gentle(has), reason) for at, has in matched.items()}
-    return {
-        at: _Lift(has, has[0][0].factor) if about[at] else _Lift(has, 1.0, _not_lifted(scope))
-        for at, has in matched.items()
-    }
+        other = {at: _Lift(has, _gentle(has), reason) for at, has in distinct.items()}
+    return {at: (own if about[at] else other)[id(has)] for at, has in matched.items()}
 
 
 def _gentle(matches: _Matches) -> float:
@@ -247,7 +252,7 @@ def _account(lift: _Lift) -> tuple[Boost, ...]:
             lift.factor if lifted and at == 0 else one.factor,
             matched,
             applied=lifted and at == 0,
-            reason=lift.reason if at == 0 or not lifted else "not applied, since a larger factor is",
+            reason=_SMALLER if lifted and at else lift.reason,
         )
         for at, (one, matched) in enumerate(lift.matches)
     )
