@@ -244,7 +244,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
-        frequency=opened.frequency,
+        word_index=opened.words,
         words=opened.words,
     )
 
@@ -279,7 +279,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
-        words=cluster.words(current),
+        word_index=cluster.words(current),
         content=current.content,
     )
 
