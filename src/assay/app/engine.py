@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import limits
@@ -206,12 +207,13 @@ def open_searcher(workspace: Workspace) -> Searcher:
 
 def _synonyms(settings: Settings) -> Synonyms | None:
     """The synonyms that the settings name: assay's own, those of a file, or none."""
-    from assay.search.synonyms import BUILT_IN, built_in, read_synonyms
+    from assay.search.request import BUILT_IN_SYNONYMS
+    from assay.search.synonyms import built_in, read_synonyms
 
-    path = settings.synonyms
-    if path is None:
+    named = settings.synonyms
+    if named is None:
         return None
-    return built_in() if path.name == BUILT_IN and not path.exists() else read_synonyms(path)
+    return built_in() if named == BUILT_IN_SYNONYMS else read_synonyms(Path(named))
 
 
 def components(workspace: Workspace, opened: Generation) -> dict[str, Component]:
@@ -242,7 +244,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
-        frequency=opened.frequency,
+        word_index=opened.words,
         words=opened.words,
     )
 
@@ -277,7 +279,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
-        words=cluster.words(current),
+        word_index=cluster.words(current),
         content=current.content,
     )
 

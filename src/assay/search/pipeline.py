@@ -16,11 +16,12 @@ from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.ranking import Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import SearchResponse
+from assay.search.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Prepared:
     answers: Answers
     generation: str
     lexicon: Lexicon
-    index: Facts
+    index: Snapshot
     reading: Reading = NOTHING
     warnings: tuple[str, ...] = ()
 

@@ -25,7 +25,6 @@ from assay.options import (
     Maybe,
     Option,
     Real,
-    Several,
     Subset,
     Switch,
     Text,
@@ -37,6 +36,7 @@ from assay.options import (
     several,
 )
 
+BUILT_IN_SYNONYMS, NO_SYNONYMS = "built-in", "none"
 COMPONENTS = ("bm25", "splade", "dense")
 MAX_OFFSET = limits.MAX_DEPTH * len(COMPONENTS)
 
@@ -115,10 +115,10 @@ class SearchOptions:
     synonyms: bool = option(
         Switch(), False, "Add the synonyms that the settings name.", per_request=False
     )
-    synonym_rule: tuple[str, ...] = option(
-        Several(Text(form="a rule such as mi, heart attack; or none, or built-in"), most=100),
-        (),
-        "Synonyms of this search instead of those in the settings: rules, none, or built-in.",
+    synonym_rules: str = option(
+        Text(form="rules such as mi, heart attack; tumour => neoplasm", least=0, most=10_000),
+        "",
+        "Synonyms instead of those in the settings: none, built-in, or rules with ; between them.",
     )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True

@@ -39,7 +39,7 @@ from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
-from assay.search.ranking import Facts, Ranking
+from assay.search.ranking import Ranking
 from assay.search.reading import (
     NOTHING,
     Chunks,
@@ -167,8 +167,8 @@ class Searcher:
 
     def _synonyms_of(self, options: SearchOptions) -> Synonyms | None:
         """Those of the request, else those of the settings."""
-        if options.synonym_rule:
-            return rules_of(options.synonym_rule)
+        if options.synonym_rules:
+            return rules_of(options.synonym_rules)
         return self._synonyms if options.synonyms else None
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
@@ -374,7 +374,7 @@ class Searcher:
 
     def _read(self, search: SearchInProgress) -> Reading:
         """What the query means to this index; its words alone where that cannot be told."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None:
             return NOTHING
         try:
@@ -429,11 +429,7 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            index=Facts(
-                self._chunks_of(snapshot),
-                snapshot.labels,
-                snapshot.rarity if snapshot.frequency else None,
-            ),
+            index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
             warnings=self._warnings(snapshot),
         )
@@ -442,7 +438,7 @@ class Searcher:
         self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
     ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
         """The lists without what the query keeps out, and what the documents lack of its words."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None or not search.snapshot.size:
             return reading, lists
         try:
