@@ -1,10 +1,10 @@
 """Do intents lift the right lines of a trial, and do they harm where there is none?
 
 NLI4CT: statements about one or two trials, judged line by line. Each is searched in all four
-sections; the section that its judges looked at is known, and search is not told. How search learns
-of the trials is ``trials`` of a run: by a ``filter``, as a user would set it; ``named``, where their
+sections; the section that its judges looked at is known, and search is not told. How it learns of
+the trials is ``trials`` of a run: by a ``filter``, as a user would set it; ``named``, where their
 ids stand before the statement and all trials are searched; or ``untold``. ``expected`` names groups
-of statements: by section, ``intent read`` and ``no intent read`` by what the lexicon found, ``all``.
+of statements: by section, by what the lexicon found (``intent read``, ``no intent read``), ``all``.
 Values are nDCG@10.
 """
 

@@ -14,7 +14,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from reproduce import boosting, given_runs, given_vectors, searching, tables
+from reproduce import (
+    boosting,
+    given_runs,
+    given_vectors,
+    labels,
+    searching,
+    shipped,
+    tables,
+)
 from reproduce.experiment import HERE, Experiment, experiments
 from reproduce.outcome import Outcome
 
@@ -22,6 +30,8 @@ DATA = HERE.parent.parent / "shared" / "data"
 KINDS: Mapping[str, Callable[[Experiment, Path], Iterator[Outcome]]] = {
     "search": searching.run,
     "boosts": boosting.run,
+    "labels": labels.run,
+    "shipped": shipped.run,
     "given-runs": given_runs.run,
     "given-vectors": given_vectors.run,
     "tables": tables.run,
@@ -38,7 +48,9 @@ def main() -> int:
     options = parser.parse_args()
     differences = 0
     for experiment in experiments(options.names):
-        folder = options.data / experiment.corpus
+        folder = (
+            shipped.CORPUS if experiment.kind == "shipped" else options.data / experiment.corpus
+        )
         if not folder.is_dir():
             print(f"{experiment.name}: skipped, no collection at {folder}")
             continue
