@@ -149,10 +149,15 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
+    from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
+    from assay.index.writer import cut_words_anew, outdated
 
     workspace.require()
+    found = load(workspace.layout.index)
+    if outdated(found) and not is_foreign(found.applied, found.card, workspace.store):
+        cut_words_anew(workspace.layout.index, workspace.store)
     opened = open_generation(workspace.layout.index)
     if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
@@ -227,6 +232,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
+        frequency=opened.frequency,
     )
 
 
