@@ -233,6 +233,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
         frequency=opened.frequency,
+        sections=opened.sections,
     )
 
 
@@ -267,6 +268,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         absent=absent,
         size=cluster.count(current.index),
         content=current.content,
+        sections=store.inventory.sections,
     )
 
 

@@ -92,6 +92,11 @@ class Columns:
         )  # one value shared by all chunks with the same labels
         return dict(zip(self.keys[rows].tolist(), shared, strict=True))
 
+    @property
+    def sections(self) -> list[str]:
+        """The labels of sections that the rows have."""
+        return self._values.get("section_label", [])
+
     def _value(self, name: str, code: int) -> str:
         return self._values[name][code]
 

@@ -86,6 +86,10 @@ class Generation:
         """The number of chunks that have this word."""
         return 0 if self._bm25 is None else self._bm25.frequency(word)
 
+    def sections(self) -> list[str]:
+        """Every label that sections have here."""
+        return sorted({label for one in self.segments for label in one.columns.sections})
+
     def splade(self, encoder: SparseEncoder) -> Component:
         """The component that matches weighted terms."""
         self._check_model("splade", encoder.model_id)

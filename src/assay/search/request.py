@@ -259,10 +259,6 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
         value = getattr(options.filters, one.attribute)
         if value != getattr(usual.filters, one.attribute):
             found[name] = list(value) if isinstance(value, tuple) else one.kind.write(value)
-    if isinstance(labels := found.get("section"), list):
-        found["section"] = [  # reading adds our own word for a label that is written otherwise
-            label for at, label in enumerate(labels) if label not in map(_canonical, labels[:at])
-        ]
     return found
 
 
@@ -327,7 +323,7 @@ def as_flags(changes: Mapping[str, Any]) -> list[str]:
 
 
 def _filters(value: object) -> Filters:
-    """Filters, from whatever stands for them; labels as people write them, and as we call them."""
+    """Filters, from whatever stands for them."""
     if value is None:
         return Filters()
     if isinstance(value, Mapping):
@@ -341,17 +337,7 @@ def _filters(value: object) -> Filters:
         value = Filters(**{FILTER_OPTIONS[name].attribute: one for name, one in wanted.items()})
     if not isinstance(value, Filters):
         raise UsageError("filters: must be a mapping", hint=f"known: {', '.join(FILTER_OPTIONS)}")
-    if not value.section_label:
-        return value
-    labels = (one for label in value.section_label for one in (label, _canonical(label)) if one)
-    every = tuple(dict.fromkeys(labels))
-    return value if every == value.section_label else replace(value, section_label=every)
-
-
-def _canonical(label: str) -> str:
-    from assay.ingest.sections import LABELS, label_of  # which imports every reader
-
-    return label if label in LABELS else label_of(label)
+    return value
 
 
 def _check_weights(weights: Mapping[str, float], components: Sequence[str]) -> None:

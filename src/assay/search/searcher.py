@@ -360,9 +360,10 @@ class Searcher:
     ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
+        filters = search.snapshot.resolved(search.options.filters)
         for name in search.options.components:
             text = search.question.for_component(name)
-            request = ComponentRequest(text, search.options.depth, search.options.filters)
+            request = ComponentRequest(text, search.options.depth, filters)
             packed = None
             if search.from_memory:
                 packed = self._lists.get((search.snapshot.generation, name, request))

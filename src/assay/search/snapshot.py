@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from assay.ingest.sections import section_of
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.query import Component
+from assay.model.query import Component, Filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Snapshot:
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``frequency`` is the number of chunks that have a word,
-    where the index knows it.
+    where the index knows it. ``sections`` are the labels that its chunks have.
     """
 
     generation: str
@@ -34,6 +35,18 @@ class Snapshot:
     size: int = 0
     content: str = ""
     frequency: Callable[[str], int] | None = None
+    sections: Callable[[], Sequence[str]] = tuple
+
+    def resolved(self, filters: Filters) -> Filters:
+        """The filters as components take them: sections by every label that stands for them.
+
+        Filters and boosts agree on what a section is (``ingest/sections.py``).
+        """
+        if not filters.section_label:
+            return filters
+        wanted = {section_of(label) for label in filters.section_label}
+        same = [label for label in self.sections() if section_of(label) in wanted]
+        return replace(filters, section_label=tuple(sorted({*filters.section_label, *same})))
 
     def rarity(self, word: str) -> float:
         """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""

@@ -78,10 +78,10 @@ def explain_absence(
             f"{document:.80} is not in this index (generation {snapshot.generation}); "
             "assay corpus show tells whether it was ingested, assay index update indexes it",
         )
-    options = prepared.options
-    passing = [row for row in chunks if not _blocking(row.chunk, options.filters)]
+    filters = snapshot.resolved(prepared.options.filters)
+    passing = [row for row in chunks if not _blocking(row.chunk, filters)]
     if not passing:
-        blocking = _blocking(chunks[0].chunk, options.filters)
+        blocking = _blocking(chunks[0].chunk, filters)
         return Why(
             document,
             Verdict.FILTERED_OUT,
@@ -125,11 +125,10 @@ def _not_found(
 ) -> Why:
     findings: dict[str, ComponentFinding] = {}
     best: str | None = None
+    filters = snapshot.resolved(prepared.options.filters)
     for name in prepared.answers.lists:
         query = prepared.question.for_component(name)
-        finding, chunk_id = _deeper(
-            snapshot.components[name], query, rows, prepared.options.filters
-        )
+        finding, chunk_id = _deeper(snapshot.components[name], query, rows, filters)
         findings[name] = finding
         best = best or chunk_id
     depth = prepared.options.depth

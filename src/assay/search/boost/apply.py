@@ -12,10 +12,9 @@ factors alone do not bring the best of them there, it gets the factor that does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
-from assay.ingest.sections import LABELS, label_of
+from assay.ingest.sections import section_of
 from assay.search.boost.detect import INTENT_RULE, TABLE_RULE, Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
@@ -220,12 +219,6 @@ def _as_table(traits: Traits) -> str:
 
 def _as_section(traits: Traits, one: Detected, lexicon: Lexicon) -> str:
     intent = lexicon.intents[one.intent]
-    if traits.section_label and canonical_label(traits.section_label) in intent.sections:
+    if traits.section_label and section_of(traits.section_label) in intent.sections:
         return f"section_label={traits.section_label}"
     return f"intent_hint={traits.intent_hint}" if traits.intent_hint in intent.hints else ""
-
-
-@lru_cache(maxsize=4096)
-def canonical_label(label: str) -> str:
-    """Our label for a section in the author's words: "Eligibility Criteria" is eligibility."""
-    return label if label in LABELS else label_of(label)
