@@ -158,7 +158,8 @@ def generation(workspace: Workspace) -> Generation:
     found = load(workspace.layout.index)
     if outdated(found) and not is_foreign(found.applied, found.card, workspace.store):
         cut_words_anew(workspace.layout.index, workspace.store)
-    opened = open_generation(workspace.layout.index)
+    store = workspace.store
+    opened = open_generation(workspace.layout.index, metadata=store.metadata_by_key)
     if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
     return opened
@@ -234,6 +235,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         content=opened.manifest.content,
         frequency=opened.frequency,
         sections=opened.sections,
+        fields=opened.fields,
     )
 
 
@@ -269,6 +271,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         size=cluster.count(current.index),
         content=current.content,
         sections=store.inventory.sections,
+        fields=cluster.facts(current).fields,
     )
 
 

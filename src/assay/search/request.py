@@ -167,6 +167,8 @@ class SearchOptions:
             if not field.name.endswith("_timeout_ms")
         }
         values["filters"] = {name: sorted(each) for name, each in self.filters.active().items()}
+        if self.filters.metadata:
+            values["filters"]["metadata"] = sorted(map(str, self.filters.metadata))
         return json.dumps(values, sort_keys=True, default=dict)
 
 
@@ -258,7 +260,8 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
     for name, one in FILTER_OPTIONS.items():
         value = getattr(options.filters, one.attribute)
         if value != getattr(usual.filters, one.attribute):
-            found[name] = list(value) if isinstance(value, tuple) else one.kind.write(value)
+            several_of = isinstance(value, tuple)
+            found[name] = [str(item) for item in value] if several_of else one.kind.write(value)
     return found
 
 
@@ -327,17 +330,23 @@ def _filters(value: object) -> Filters:
     if value is None:
         return Filters()
     if isinstance(value, Mapping):
-        wanted = {_ALIASES.get(str(name), str(name)): one for name, one in value.items()}
-        unknown = [name for name in wanted if name not in FILTER_OPTIONS]
-        if unknown:
-            raise UsageError(
-                f"filters: {unknown[0]!r:.60} is not one",
-                hint=f"known: {', '.join(FILTER_OPTIONS)}",
-            )
-        value = Filters(**{FILTER_OPTIONS[name].attribute: one for name, one in wanted.items()})
+        value = _named_filters(value)
     if not isinstance(value, Filters):
         raise UsageError("filters: must be a mapping", hint=f"known: {', '.join(FILTER_OPTIONS)}")
     return value
+
+
+def _named_filters(given: Mapping[Any, Any]) -> Filters:
+    """Filters by their names; any other name is that of a field of the metadata."""
+    wanted = {_ALIASES.get(str(name), str(name)): one for name, one in given.items()}
+    own = {name: one for name, one in wanted.items() if name in FILTER_OPTIONS}
+    conditions = FILTER_OPTIONS["filter"].accept(own.pop("filter", None))
+    for name, one in wanted.items():
+        if name not in FILTER_OPTIONS and one is not None:
+            conditions += FILTER_OPTIONS["filter"].accept({name: one})
+    return Filters(
+        **{FILTER_OPTIONS[name].attribute: one for name, one in own.items()}, metadata=conditions
+    )
 
 
 def _check_weights(weights: Mapping[str, float], components: Sequence[str]) -> None:

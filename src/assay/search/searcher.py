@@ -347,8 +347,11 @@ class Searcher:
         return self._prepared(search, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
-        """The same from a coroutine."""
-        known, unknown = self._looked_up(search)
+        """The same from a coroutine; what filters name may stand on a disk or a cluster."""
+        if search.options.filters == Filters():
+            known, unknown = self._looked_up(search)
+        else:
+            known, unknown = await asyncio.to_thread(self._looked_up, search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(
             unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s

@@ -11,8 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.ingest.sections import section_of
+from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.query import Component, Filters
+from assay.model.query import FILTER_OPTIONS, Component, Filters
+
+_OPTIONS = frozenset(FILTER_OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,8 @@ class Snapshot:
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``frequency`` is the number of chunks that have a word,
-    where the index knows it. ``sections`` are the labels that its chunks have.
+    where the index knows it. ``sections`` are the labels that its chunks have,
+    ``fields`` the names of their metadata.
     """
 
     generation: str
@@ -36,17 +40,27 @@ class Snapshot:
     content: str = ""
     frequency: Callable[[str], int] | None = None
     sections: Callable[[], Sequence[str]] = tuple
+    fields: Callable[[], Sequence[str]] = tuple
 
     def resolved(self, filters: Filters) -> Filters:
-        """The filters as components take them: sections by every label that stands for them.
+        """The filters as components take them: every name is one that this index has.
 
-        Filters and boosts agree on what a section is (``ingest/sections.py``).
+        Sections go by every label that stands for them: filters and boosts agree on what a section
+        is (``ingest/sections.py``). A field that no document has is refused.
         """
-        if not filters.section_label:
-            return filters
-        wanted = {section_of(label) for label in filters.section_label}
-        same = [label for label in self.sections() if section_of(label) in wanted]
-        return replace(filters, section_label=tuple(sorted({*filters.section_label, *same})))
+        if filters.section_label:
+            wanted = {section_of(label) for label in filters.section_label}
+            same = [label for label in self.sections() if section_of(label) in wanted]
+            labels = tuple(sorted({*filters.section_label, *same}))
+            filters = replace(filters, section_label=labels)
+        if filters.metadata and self.size:
+            fields = self.fields()
+            named = (
+                replace(one, field=known_field(one.field, fields, of="filter", options=_OPTIONS))
+                for one in filters.metadata
+            )
+            filters = replace(filters, metadata=tuple(named))
+        return filters
 
     def rarity(self, word: str) -> float:
         """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from assay import limits
 from assay.model.codec import encode
-from assay.model.document import Chunk, KeyedChunk
-from assay.model.query import Component, Filters, Hit, PartialAnswerError, filter_values
+from assay.model.document import KeyedChunk
+from assay.model.query import Component, Filters, Hit, PartialAnswerError, blocking
 from assay.search.pipeline import Prepared
 from assay.search.ranking import Candidate, Ranking
 from assay.search.response import Boost
@@ -79,13 +79,13 @@ def explain_absence(
             "assay corpus show tells whether it was ingested, assay index update indexes it",
         )
     filters = snapshot.resolved(prepared.options.filters)
-    passing = [row for row in chunks if not _blocking(row.chunk, filters)]
+    passing = [row for row in chunks if not blocking(row.chunk, filters)]
     if not passing:
-        blocking = _blocking(chunks[0].chunk, filters)
+        reasons = blocking(chunks[0].chunk, filters)
         return Why(
             document,
             Verdict.FILTERED_OUT,
-            f"the filters leave it out: {'; '.join(blocking)}",
+            f"the filters leave it out: {'; '.join(reasons)}",
             chunks[0].chunk.chunk_id,
         )
     keys = {row.key for row in passing}
@@ -104,16 +104,6 @@ class _Way:
     before: Ranking
     after: Ranking
     keys: set[int]
-
-
-def _blocking(chunk: Chunk, filters: Filters) -> list[str]:
-    """A description of every filter that a chunk does not pass."""
-    values = filter_values(chunk)
-    return [
-        f"{name} is {values[name] or 'empty'}, not {' or '.join(allowed)}"
-        for name, allowed in filters.active().items()
-        if values[name] not in allowed
-    ]
 
 
 def _place(ranking: Ranking, keys: set[int]) -> int | None:
