@@ -29,7 +29,7 @@ _KINDS = {
 _KNOWN = re.compile(
     r"(?<![\w-])(?:"
     + "|".join(f"(?P<k{at}>{pattern})" for at, pattern in enumerate(_KINDS.values()))
-    + r")(?![\w])",
+    + r")(?![\w]|[:#]\w)",
     re.IGNORECASE,
 )
 _OWN = re.compile(r"(?<!\S)(?=\S*[\d_#:-])[A-Za-z0-9][A-Za-z0-9_.:#/-]{2,127}(?<![.,:;])")
@@ -74,7 +74,8 @@ def mentions(query: str) -> tuple[Mention, ...]:
     """What may stand for a document, in order; known kinds first claim their place."""
     found = [*_known(query)]
     for match in _OWN.finditer(query):
-        if not _overlaps(match, found):
+        number = match[0].isdigit() and match[0] != query.strip()
+        if not number and not _overlaps(match, found):
             found.append(Mention(*match.span(), match[0], code_of(match[0]), "", False))
     for match in _ACRONYM.finditer(query):
         if not _overlaps(match, found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-LEAST_LENGTH = 4
+LEAST_LENGTH = 5
 TWICE_WRONG_LENGTH = 7  # from this length on, two mistakes are forgiven
 SAME_START = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -17,15 +17,17 @@ def nearest(
 ) -> str | None:
     """The most frequent term that one mistake turns into this one, else the nearest by two.
 
+    The first letter is seldom wrong, and must be the same.
+
     ``count`` says how many chunks have a term, ``starting`` lists the terms with a prefix.
     """
     if len(term) < LEAST_LENGTH or not (term.isascii() and term.isalpha()):
         return None
     best, most = None, 0
-    for other in dict.fromkeys(_one_mistake(term)):
-        found = count(other)
+    for ending in dict.fromkeys(_one_mistake(term[1:])):
+        found = count(term[0] + ending)
         if found > most:
-            best, most = other, found
+            best, most = term[0] + ending, found
     if best is not None or len(term) < TWICE_WRONG_LENGTH:
         return best
     close = (

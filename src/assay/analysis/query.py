@@ -1,8 +1,9 @@
 """What does a query look for, and which parts of it are more than words?
 
 ``"a phrase"`` must be there, ``-word`` must not, of ``this OR that`` one must be, ``title:word``
-must be in the title, and ``drug:word`` in the names of the document. Everything else is a bag of words. What looks like syntax and is none is read
-as words, and said; so is a phrase that no document has. A query may have further lines: words that synonyms added, which count less.
+must be in the title, and ``drug:word`` in the names of the document. Everything else is a bag of
+words. What looks like syntax and is none is read as words, and said; so is a phrase that no
+document has. A query may have further lines: words that synonyms added, which count less.
 """
 
 from __future__ import annotations

@@ -49,13 +49,11 @@ _PART = re.compile(
     rf"|(?P<greek>[{_GREEK}]+)"
     rf"|[^\W_{_CJK}{_GREEK}]+"
 )
-_AMINO_ACIDS = dict(
-    pair.split("=")
-    for pair in (
-        "ala=a arg=r asn=n asp=d cys=c gln=q glu=e gly=g his=h ile=i leu=l lys=k met=m phe=f"
-        " pro=p ser=s thr=t trp=w tyr=y val=v ter=x"
-    ).split()
+_CODES = (
+    "ala a arg r asn n asp d cys c gln q glu e gly g his h ile i leu l lys k met m phe f pro p"
+    " ser s thr t trp w tyr y val v ter x"
 )
+_AMINO_ACIDS = dict(zip(*[iter(_CODES.split())] * 2, strict=True))
 _ACID = "|".join(_AMINO_ACIDS)
 _VARIANT = re.compile(rf"({_ACID})(\d+)({_ACID})")
 _BLANK = "[ \u00a0\u2009\u202f]"
@@ -121,6 +119,12 @@ def analyse(text: str) -> Words:
     for pair in _pairs(text):
         forms += pair.terms
     return Words(terms, forms)
+
+
+def written_words(text: str) -> list[str]:
+    """The words of a text as they are written, names and numbers as a whole."""
+    found: list[str] = (_ASCII_RAW if text.isascii() else _RAW).findall(text)
+    return found
 
 
 def tokens(text: str) -> Iterator[Token]:

@@ -236,6 +236,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         frequency=opened.frequency,
         sections=opened.sections,
         fields=opened.fields,
+        words=opened.words,
     )
 
 
@@ -269,6 +270,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
+        words=cluster.words(current),
         content=current.content,
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,

@@ -192,9 +192,12 @@ class Bm25:
         wanted = Query.term_query(schema(), IDS, code, "freq")
         return sorted(self._keys(self._searcher.search(wanted, k, count=False).hits))
 
-    def count(self, term: str) -> int:
-        """How many chunks have a term, also as a part of a name."""
-        return max(int(self._searcher.doc_freq(field, term)) for field in (BODY, FORMS, IDS))
+    def counts(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each term, also as a part of a name; deleted ones included."""
+        count = self._searcher.doc_freq
+        return {
+            term: max(count(BODY, term), count(FORMS, term), count(IDS, term)) for term in terms
+        }
 
     def similar(self, term: str) -> tuple[str, int] | None:
         """The term that is most like one that no chunk has, and a chunk that has it."""
@@ -225,7 +228,7 @@ class Bm25:
     def frequency(self, word: str) -> int:
         """The number of chunks that have this word, deleted ones included; all for a stop word."""
         found = analyse(word).terms
-        return min(map(self.count, found)) if found else int(self._searcher.num_docs)
+        return min(self.counts(found).values()) if found else int(self._searcher.num_docs)
 
 
 def _searcher(folder: Path) -> Any:

@@ -33,7 +33,7 @@ from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
 from assay.model.conditions import Condition, term_of
 from assay.model.document import ChunkLabels, MetadataValue
-from assay.model.query import Component, Filters, Hit, best_hits
+from assay.model.query import Component, Filters, Hit, WordIndex, best_hits
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 DEAD = "dead.npy"
@@ -101,6 +101,11 @@ class Generation:
     def frequency(self, word: str) -> int:
         """The number of chunks that have this word."""
         return 0 if self._bm25 is None else self._bm25.frequency(word)
+
+    @property
+    def words(self) -> WordIndex | None:
+        """What the words can tell; None for an empty index."""
+        return self._bm25
 
     @property
     def facts(self) -> list[Facts]:

@@ -21,7 +21,7 @@ from assay.errors import EngineError, UsageError
 from assay.index.origin import BEHIND, FOREIGN, MARK, NEWEST, Origin, is_foreign, origin_of
 from assay.index.writer import ChunkSource, Encoders
 from assay.model.document import KeyedChunk
-from assay.model.query import Component
+from assay.model.query import Component, WordIndex
 from assay.model.vectors import DenseEncoder, SparseEncoder
 from assay.opensearch.bulk import delete_chunks, load_chunks
 from assay.opensearch.components import Bm25, Dense, Splade
@@ -136,6 +136,10 @@ class Cluster:
         if name != current.name:
             name, known = self._facts = current.name, ClusterFacts(self.transport, current.index)
         return known
+
+    def words(self, current: Current) -> WordIndex | None:
+        """What the words of an index can tell; None if another version cut them."""
+        return Bm25(self.transport, current.index) if current.format == FORMAT else None
 
     def update(
         self,

@@ -119,12 +119,21 @@ class Bm25(ClusterComponent):
         """The first k chunks that this identifier stands for."""
         return sorted(hit.key for hit in self.hits({"term": {IDS: {"value": code}}}, k))
 
-    def count(self, term: str) -> int:
-        """How many chunks have a term, also as a part of a name."""
-        fields = [{"term": {name: {"value": term}}} for name in (BODY, FORMS, IDS)]
-        body = {"query": {"bool": {"should": fields}}}
-        answer = self._transport.ask("POST", f"/{self._index}/_count", body, timeout=SEARCH_SECONDS)
-        return int(answer["count"])
+    def counts(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each term, also as a part of a name."""
+        wanted = [*dict.fromkeys(terms)][:MAX_CLAUSES]
+        parts = {
+            f"t{at}": {
+                "bool": {"should": [{"term": {one: {"value": term}}} for one in (BODY, FORMS, IDS)]}
+            }
+            for at, term in enumerate(wanted)
+        }
+        body = {"size": 0, "aggs": {"terms": {"filters": {"filters": parts}}}}
+        path = f"/{self._index}/_search?filter_path=aggregations"
+        answer = self._transport.ask("POST", path, body, timeout=SEARCH_SECONDS)
+        found = answer["aggregations"]["terms"]["buckets"]
+        counted = {term: int(found[f"t{at}"]["doc_count"]) for at, term in enumerate(wanted)}
+        return {term: counted.get(term, 1) for term in terms}
 
     def similar(self, term: str) -> tuple[str, int] | None:
         """The term that is most like one that no chunk has, and a chunk that has it."""

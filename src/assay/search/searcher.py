@@ -16,7 +16,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
 from assay.cache import Cache
@@ -40,6 +40,14 @@ from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
 from assay.search.ranking import Facts, Ranking
+from assay.search.reading import (
+    NOTHING,
+    Chunks,
+    Reading,
+    admitted,
+    read_query,
+    with_unknown_words,
+)
 from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
@@ -50,6 +58,7 @@ from assay.search.why import Why, explain_absence
 log = logging.getLogger("assay.search")
 
 T = TypeVar("T")
+LookedUp: TypeAlias = tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]
 
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
@@ -341,29 +350,47 @@ class Searcher:
 
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        known, unknown = self._looked_up(search)
+        reading, (known, unknown) = self._first(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = gather(unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s)
-        return self._prepared(search, known, unknown, answers)
+        return self._prepared(search, reading, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
-        """The same from a coroutine; what filters name may stand on a disk or a cluster."""
-        if search.options.filters == Filters():
-            known, unknown = self._looked_up(search)
-        else:
-            known, unknown = await asyncio.to_thread(self._looked_up, search)
+        """The same from a coroutine."""
+        # words and what filters name are looked up in files or on a cluster, and an event loop must
+        # not wait for either
+        reading, (known, unknown) = await asyncio.to_thread(self._first, search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(
             unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
         )
-        return self._prepared(search, known, unknown, answers)
+        return await asyncio.to_thread(self._prepared, search, reading, known, unknown, answers)
+
+    def _first(self, search: SearchInProgress) -> tuple[Reading, LookedUp]:
+        """What is done before components are asked."""
+        reading = self._read(search)
+        return reading, self._looked_up(search, reading)
+
+    def _read(self, search: SearchInProgress) -> Reading:
+        """What the query means to this index; its words alone where that cannot be told."""
+        words = search.snapshot.words
+        if words is None:
+            return NOTHING
+        try:
+            return read_query(search.question, words, self._chunks_of(search.snapshot))
+        except (AssayError, OSError) as problem:
+            log.warning("a query is read as words only: %s", problem)
+            return NOTHING
+
+    def _chunks_of(self, snapshot: Snapshot) -> Chunks:
+        return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
     def _looked_up(
-        self, search: SearchInProgress
-    ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
+        self, search: SearchInProgress, reading: Reading
+    ) -> LookedUp:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
-        filters = search.snapshot.resolved(search.options.filters)
+        filters = reading.filters(search.snapshot.resolved(search.options.filters))
         for name in search.options.components:
             text = search.question.for_component(name)
             request = ComponentRequest(text, search.options.depth, filters)
@@ -379,6 +406,7 @@ class Searcher:
     def _prepared(
         self,
         search: SearchInProgress,
+        reading: Reading,
         known: Mapping[str, tuple[Hit, ...]],
         unknown: Mapping[str, ComponentRequest],
         answers: Answers,
@@ -392,6 +420,7 @@ class Searcher:
         lists = {**known, **answers.lists}
         if not lists:
             raise all_failed(answers)
+        reading, lists = self._checked(search, reading, lists)
         in_order = {name: lists[name] for name in options.components if name in lists}
         return Prepared(
             question=search.question,
@@ -400,12 +429,29 @@ class Searcher:
             generation=snapshot.generation,
             lexicon=self._lexicon,
             index=Facts(
-                lambda keys: self._chunks.all_of(keys, snapshot.chunks),
+                self._chunks_of(snapshot),
                 snapshot.labels,
                 snapshot.rarity if snapshot.frequency else None,
             ),
+            reading=reading,
             warnings=self._warnings(snapshot),
         )
+
+    def _checked(
+        self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
+    ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
+        """The lists without what the query keeps out, and what the documents lack of its words."""
+        words = search.snapshot.words
+        if words is None or not search.snapshot.size:
+            return reading, lists
+        try:
+            kept = admitted(search.question, reading, words, lists)
+            chunks = self._chunks_of(search.snapshot)
+            return with_unknown_words(search.question, reading, words, chunks), kept
+        except (AssayError, OSError) as problem:
+            note = "phrases and exclusions could not be checked for every component"
+            log.warning("%s: %s", note, problem)
+            return replace(reading, notes=(*reading.notes, note)), lists
 
     def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
         return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
@@ -422,7 +468,7 @@ class Searcher:
         chunks = await asyncio.to_thread(prepared.index.chunks, keys)
         passages = [_passage(chunks[key]) for key in keys]
         reranked = await rerank(
-            prepared.question.written, passages, options, self._rerankers, self._rerank_lane
+            prepared.question.plain, passages, options, self._rerankers, self._rerank_lane
         )
         if reranked.scores is None:
             return ranking, reranked

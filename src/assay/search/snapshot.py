@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from assay.ingest.sections import section_of
 from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.query import FILTER_OPTIONS, Component, Filters
+from assay.model.query import FILTER_OPTIONS, Component, Filters, WordIndex
 
 _OPTIONS = frozenset(FILTER_OPTIONS)
 
@@ -26,8 +26,8 @@ class Snapshot:
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``frequency`` is the number of chunks that have a word,
-    where the index knows it. ``sections`` are the labels that its chunks have,
-    ``fields`` the names of their metadata.
+    where the index knows it; ``words`` tells more of them. ``sections`` are the labels that its
+    chunks have, ``fields`` the names of their metadata.
     """
 
     generation: str
@@ -39,6 +39,7 @@ class Snapshot:
     size: int = 0
     content: str = ""
     frequency: Callable[[str], int] | None = None
+    words: WordIndex | None = None
     sections: Callable[[], Sequence[str]] = tuple
     fields: Callable[[], Sequence[str]] = tuple
 

@@ -68,10 +68,7 @@ def sample() -> tuple[KeyedChunk, ...]:
             ingestion_mode=IngestionMode.LIVE if number % 5 == 0 else IngestionMode.OFFLINE,
             interview_id=f"interview_{number % 4}",
             source=("registry", "label")[number % 2],
-            metadata={
-                "year": 2010 + number,
-                "phase": (("PHASE2",), ("PHASE2", "PHASE3"))[number % 2],
-            }
+            metadata={"year": 2010 + number, "phase": ("PHASE2", "PHASE3")[: 1 + number % 2]}
             if number % 5
             else {},
         )
