@@ -117,6 +117,7 @@ MAX_CONNECTIONS = _limit("MAX_CONNECTIONS", 1_000, "HTTP connections at the same
 # Search
 MAX_RESULTS = _limit("MAX_RESULTS", 1_000, "results of one search")
 MAX_DEPTH = _limit("MAX_DEPTH", 1_000, "candidates that each component gives to one search")
+MAX_FOLDED = _limit("MAX_FOLDED", 50, "folded results that one result names; more are counted")
 MAX_FILTERS = _limit("MAX_FILTERS", 32, "conditions on metadata of one search")
 MAX_FILTER_CHARS = _limit("MAX_FILTER_CHARS", 2_000, "one condition on metadata")
 MAX_FILTER_VALUES = _limit("MAX_FILTER_VALUES", 100, "alternatives in one condition on metadata")

@@ -48,6 +48,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
     },
     "filters": {"speaker": ["PATIENT", "UNKNOWN"], "source": ["s0"], "ingestion_mode": ["LIVE"]},
     "conditions on metadata": {"filter": ["year>=2018", "phase=Phase 3|phase 4", "year!=2020"]},
+    "documents, repeats folded": {"group_by": "document", "collapse": True, "k": 4},
     "a switch": {"is_table": False, "per_type_weights": True},
 }
 FLAGS = {
@@ -56,6 +57,7 @@ FLAGS = {
     "filters": "--speaker PATIENT --speaker UNKNOWN --source s0 --mode LIVE",
     "conditions on metadata": "--filter year>=2018 --filter phase=phase3|phase-4"
     " --filter year!=2020",
+    "documents, repeats folded": "--group-by document --collapse -k 4",
     "a switch": "--no-tables --per-type-weights",
 }
 QUERY = "aspirin adverse events"

@@ -101,7 +101,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     from rich.text import Text
 
     from assay.cli.streams import printable
-    from assay.render.search import account
+    from assay.render.search import account, folded
     from assay.render.snippet import snippet
 
     chunk = hit.chunk
@@ -117,6 +117,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
         Text(" · ".join(filter(None, marks)), style="cyan"),
         body,
     ]
+    lines += [Text(line, style="cyan") for line in folded(hit)]
     if explain:
         lines += [Text(line, style="dim") for line in account(hit)]
     return Text("\n").join(lines)

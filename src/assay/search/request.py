@@ -47,6 +47,13 @@ class FusionMethod(StrEnum):
     WEIGHTED = "weighted"
 
 
+class GroupBy(StrEnum):
+    """Of what is there one result each?"""
+
+    CHUNK = "chunk"
+    DOCUMENT = "document"
+
+
 class Normalization(StrEnum):
     """How are scores of different components made comparable?"""
 
@@ -110,6 +117,15 @@ class SearchOptions:
     )
     boosts: bool = option(
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
+    )
+    group_by: GroupBy = option(
+        Choice(GroupBy),
+        GroupBy.CHUNK,
+        "One result for each chunk, or for each document with its other chunks folded under it.",
+        setting=True,
+    )
+    collapse: bool = option(
+        Switch(), False, "Fold results that repeat the text of a better one.", setting=True
     )
     synonyms: bool = option(
         Switch(), False, "Add the synonyms of the file in the settings.", per_request=False

@@ -385,9 +385,7 @@ class Searcher:
     def _chunks_of(self, snapshot: Snapshot) -> Chunks:
         return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
-    def _looked_up(
-        self, search: SearchInProgress, reading: Reading
-    ) -> LookedUp:
+    def _looked_up(self, search: SearchInProgress, reading: Reading) -> LookedUp:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
         filters = reading.filters(search.snapshot.resolved(search.options.filters))
@@ -503,7 +501,8 @@ def _answered(
     reranked: Reranked | None = None,
 ) -> Traced:
     """The answer; it reads chunks from the store, so an event loop leaves it to a thread."""
-    ordered = prepared.rank(search.options) if ranking is None else ranking
+    ranked = prepared.rank(search.options) if ranking is None else ranking
+    ordered = prepared.folded(ranked, search.options)
     response = respond(prepared, search.options, ordered, reranked, search.started)
     return Traced(response, prepared, ordered)
 

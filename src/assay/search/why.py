@@ -27,6 +27,7 @@ class Verdict(StrEnum):
     """The step at which a document dropped out."""
 
     IN_RESULTS = "in_results"
+    FOLDED = "folded"
     NOT_IN_INDEX = "not_in_index"
     FILTERED_OUT = "filtered_out"
     NOT_FOUND = "not_found"
@@ -92,7 +93,23 @@ def explain_absence(
     place = _place(after, keys)
     if place is None:
         return _not_found(document, passing, prepared, snapshot)
-    return _placed(_Way(document, prepared, before, after, keys), after.pool[place], place + 1)
+    shown = prepared.folded(after, prepared.options)
+    rank, reason = (place + 1, None) if shown.folding is None else shown.folding.of(place)
+    found = shown.pool[place]
+    if reason is None:
+        return _placed(_Way(document, prepared, before, shown, keys), found, rank)
+    (leader,) = shown.page(rank - 1, rank)
+    return Why(
+        document,
+        Verdict.FOLDED,
+        f"it is folded under {leader.boosted.fused.chunk_id} at rank {rank}: {reason}",
+        found.boosted.fused.chunk_id,
+        rank=rank,
+        rank_fused=found.boosted.rank_fused,
+        rank_boosted=found.rank_boosted,
+        score=found.score,
+        boosts=found.boosted.boosts,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +184,7 @@ def _hits(component: Component, query: str, filters: Filters) -> Sequence[Hit]:
 
 def _placed(way: _Way, found: Candidate, rank: int) -> Why:
     k = way.prepared.options.k + way.prepared.options.offset
-    pool = way.after.pool
-    needed = pool[min(k, len(pool)) - 1].score
+    needed = way.after.page(0, k)[-1].score
     fused = found.boosted.fused
     findings = {
         name: ComponentFinding(rank_there, fused.raw[name], within_depth=rank_there is not None)

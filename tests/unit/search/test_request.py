@@ -23,6 +23,7 @@ from assay.search.request import (
     SEARCH_NAMES,
     SEARCH_OPTIONS,
     FusionMethod,
+    GroupBy,
     Normalization,
     SearchOptions,
     as_flags,
@@ -82,6 +83,8 @@ def searches(draw: st.DrawFn) -> SearchOptions:
         query_type=draw(st.sampled_from([None, *QueryType])),
         query_intent=draw(st.sampled_from([None, "tabular", "none", "phase2"])),
         boosts=draw(st.booleans()),
+        group_by=draw(st.sampled_from(GroupBy)),
+        collapse=draw(st.booleans()),
         synonyms=draw(st.booleans()),
         rerank=draw(st.booleans()),
         rerank_depth=draw(st.sampled_from([None, 7])),
@@ -169,7 +172,7 @@ def test_which_surface_offers_what() -> None:
     assert set(SEARCH_NAMES) - set(ANSWER_NAMES) == {"offset"}
     assert EVALUATION_NAMES == (
         "depth", "components", "fusion_method", "rrf_k", "weights", "per_type_weights",
-        "normalization", "boosts", "rerank", "reranker",
+        "normalization", "boosts", "group_by", "collapse", "rerank", "reranker",
     )  # fmt: skip
     assert "component_timeout_ms" not in SEARCH_NAMES
 
