@@ -49,6 +49,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "filters": {"speaker": ["PATIENT", "UNKNOWN"], "source": ["s0"], "ingestion_mode": ["LIVE"]},
     "conditions on metadata": {"filter": ["year>=2018", "phase=Phase 3|phase 4", "year!=2020"]},
     "documents, repeats folded": {"group_by": "document", "collapse": True, "k": 4},
+    "facets": {"facets": ["year", "phase", "source"], "filter": ["year<2022"], "k": 2},
     "a switch": {"is_table": False, "per_type_weights": True},
 }
 FLAGS = {
@@ -58,6 +59,7 @@ FLAGS = {
     "conditions on metadata": "--filter year>=2018 --filter phase=phase3|phase-4"
     " --filter year!=2020",
     "documents, repeats folded": "--group-by document --collapse -k 4",
+    "facets": "--facets year,phase --facets source --filter year<2022 -k 2",
     "a switch": "--no-tables --per-type-weights",
 }
 QUERY = "aspirin adverse events"

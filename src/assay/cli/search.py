@@ -65,7 +65,8 @@ def show(response: "SearchResponse", color: str, *, explain: bool = False) -> No
     """Print an answer for people; what is missing from it goes to stderr."""
     from assay.render import search as words
 
-    emit_text("\n".join([words.headline(response), *words.understood(response)]))
+    said = [words.headline(response), *words.understood(response), *words.facets(response)]
+    emit_text("\n".join(said))
     if response.results:
         stdout_console(color).print(_table(response, explain=explain))
     else:

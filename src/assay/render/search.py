@@ -103,6 +103,17 @@ def boost(hit: SearchHit) -> str:
     return "" if applied is None else f"×{applied.factor:.2g} {kind(applied.intent)}"
 
 
+def facets(response: SearchResponse) -> list[str]:
+    """What the candidates have in common: a line for each field."""
+    lines = []
+    for one in response.facets:
+        values = [f"{value.value} ({value.count})" for value in one.values]
+        values += [f"{one.more} more"] if one.more else []
+        values += [f"not known ({one.missing})"] if one.missing else []
+        lines.append(f"{one.field}: {', '.join(values) or 'nothing found'}")
+    return lines
+
+
 def folded(hit: SearchHit) -> list[str]:
     """What a result stands for beside itself: how many passages, why, and which."""
     lines = []

@@ -8,13 +8,14 @@ pool and accounts for every score on it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
+from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
@@ -36,6 +37,7 @@ class Prepared:
     lexicon: Lexicon
     index: Facts
     reading: Reading = NOTHING
+    facet_fields: Callable[[Sequence[str]], tuple[str, ...]] = tuple
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:
@@ -63,6 +65,13 @@ class Prepared:
             [chunks[key] for key in keys], by_document=by_document, repeats=options.collapse
         )
         return replace(ranking, folding=folding)
+
+    def facets(self, ranking: Ranking, names: Sequence[str]) -> tuple[Facet, ...]:
+        """What the candidates have in these fields."""
+        if not names:
+            return ()
+        chunks = self.index.chunks([candidate.key for candidate in ranking.pool])
+        return facets_of(chunks.values(), self.facet_fields(names))
 
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
@@ -133,6 +142,7 @@ def respond(
         query_type=ranking.query_type.value,
         total_candidates=len(ranking),
         total_results=ranking.results,
+        facets=prepared.facets(ranking, options.facets),
         generation=prepared.generation,
         timings_ms=_timings(answers, ranking, reranked, started),
         warnings=_warnings(prepared, options, reranked, gone),

@@ -22,6 +22,7 @@ from assay.model.testset import QueryType
 from assay.options import (
     Choice,
     Identifier,
+    Listed,
     Maybe,
     Option,
     Real,
@@ -127,6 +128,12 @@ class SearchOptions:
     collapse: bool = option(
         Switch(), False, "Fold results that repeat the text of a better one.", setting=True
     )
+    facets: tuple[str, ...] = option(
+        Listed(Text(form="the name of a field", most=limits.MAX_FIELD_CHARS), limits.MAX_FACETS),
+        (),
+        "Count the values of these fields among the candidates; as in year,phase.",
+        changes_results=False,
+    )
     synonyms: bool = option(
         Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
     )
@@ -194,7 +201,7 @@ SEARCH_OPTIONS: Mapping[str, Option] = {**RETRIEVAL_OPTIONS, **FILTER_OPTIONS}
 """Every option that a search takes, by the name that it has on every surface."""
 SEARCH_NAMES = tuple(name for name, one in SEARCH_OPTIONS.items() if one.per_request)
 """What one search may name."""
-ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name != "offset")
+ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name not in ("offset", "facets"))
 """What a question to be answered may name."""
 EVALUATION_NAMES = tuple(name for name in SEARCH_NAMES if SEARCH_OPTIONS[name].setting)
 """What a run of a test set may name: its queries say the rest themselves."""

@@ -13,6 +13,7 @@ from typing import Any
 from assay.model.answers import Passage
 from assay.model.codec import encode, flat
 from assay.model.document import Chunk
+from assay.search.facets import Facet
 
 RERANKER = "reranker"
 
@@ -91,7 +92,8 @@ class SearchResponse:
     against it (``search/subject.py``): by ``names``, by ``text``, ``filters``, ``title``, or
     ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
     identifier stands for, what must be there, what no document has. ``total_results`` are the
-    candidates without those that are folded under others.
+    candidates without those that are folded under others; ``facets`` count the documents of all of
+    them (``search/facets.py``).
     """
 
     query: str
@@ -104,6 +106,7 @@ class SearchResponse:
     query_type: str = ""
     total_candidates: int = 0
     total_results: int = 0
+    facets: tuple[Facet, ...] = ()
     generation: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

@@ -432,6 +432,7 @@ class Searcher:
                 snapshot.rarity if snapshot.frequency else None,
             ),
             reading=reading,
+            facet_fields=snapshot.facet_fields,
             warnings=self._warnings(snapshot),
         )
 

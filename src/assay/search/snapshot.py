@@ -14,6 +14,7 @@ from assay.ingest.sections import section_of
 from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.query import FILTER_OPTIONS, Component, Filters, WordIndex
+from assay.search.facets import OWN_FIELDS
 
 _OPTIONS = frozenset(FILTER_OPTIONS)
 
@@ -62,6 +63,13 @@ class Snapshot:
             )
             filters = replace(filters, metadata=tuple(named))
         return filters
+
+    def facet_fields(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The fields that these names mean; one that no document has is refused."""
+        if not names or not self.size:
+            return tuple(names)
+        known = {*OWN_FIELDS, *self.fields()}
+        return tuple(dict.fromkeys(known_field(name, known, of="facets") for name in names))
 
     def rarity(self, word: str) -> float:
         """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""

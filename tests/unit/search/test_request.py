@@ -85,6 +85,7 @@ def searches(draw: st.DrawFn) -> SearchOptions:
         boosts=draw(st.booleans()),
         group_by=draw(st.sampled_from(GroupBy)),
         collapse=draw(st.booleans()),
+        facets=tuple(draw(st.sets(st.sampled_from(["year", "phase", "start date"])))),
         synonyms=draw(st.booleans()),
         rerank=draw(st.booleans()),
         rerank_depth=draw(st.sampled_from([None, 7])),
@@ -169,7 +170,7 @@ def test_every_alias_is_known_to_this_test() -> None:
 
 def test_which_surface_offers_what() -> None:
     assert set(FILTER_OPTIONS) < set(SEARCH_NAMES)
-    assert set(SEARCH_NAMES) - set(ANSWER_NAMES) == {"offset"}
+    assert set(SEARCH_NAMES) - set(ANSWER_NAMES) == {"offset", "facets"}
     assert EVALUATION_NAMES == (
         "depth", "components", "fusion_method", "rrf_k", "weights", "per_type_weights",
         "normalization", "boosts", "group_by", "collapse", "rerank", "reranker",
