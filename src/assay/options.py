@@ -450,6 +450,27 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed(Several):
+    """Several values that may also stand in one text, with commas between them."""
+
+    def read(self, text: str) -> tuple[Any, ...]:
+        """The values of a text, each once."""
+        return self.accept((text,))
+
+    def accept(self, value: object) -> tuple[Any, ...]:
+        """The same for one text or a list of them."""
+        given = [value] if isinstance(value, str) else value
+        if isinstance(given, Iterable):
+            given = [
+                part
+                for one in given
+                for part in (one.split(",") if isinstance(one, str) else [one])
+                if part != "" and not (isinstance(part, str) and part.isspace())
+            ]
+        return tuple(dict.fromkeys(Several.accept(self, given)))
+
+
+@dataclass(frozen=True, slots=True)
 class Maybe:
     """A value of another kind, or none: the words in ``none`` say so, the first is written."""
 

@@ -301,19 +301,24 @@ class Settings:
     def canonical_json(self) -> str:
         """The settings that can change a result: sorted keys, no blanks, ASCII only.
 
-        Of a setting that names a file, what the file says counts, not where it lies.
+        Of a setting that names a file, what the file says counts, not where it lies. A setting that
+        came later counts where it was chosen, so that older hashes stay what they are.
         """
         values = self.as_dict()
         chosen = {
             name: _content(value) if isinstance(value := self.value(name), Path) else values[name]
             for name, row in SETTINGS.items()
             if row.changes_results
+            and (name not in _LATER or self.value(name) != row.kind.read(row.default))
         }
         return json.dumps(chosen, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def config_hash(self) -> str:
         """SHA-256 of the canonical JSON, in hexadecimal digits."""
         return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
+
+
+_LATER = ("group_by", "collapse")
 
 
 def _table() -> dict[str, Setting]:

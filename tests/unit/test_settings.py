@@ -405,6 +405,8 @@ OTHER_VALUE = {
     "normalization": "dbsf",
     "depth": 50,
     "boosts": "off",
+    "group_by": "document",
+    "collapse": "on",
     "lexicon": "own.yaml",
     "synonyms": "synonyms.txt",
     "rerank": "on",

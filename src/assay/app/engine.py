@@ -160,7 +160,8 @@ def generation(workspace: Workspace) -> Generation:
     found = load(workspace.layout.index)
     if outdated(found) and not is_foreign(found.applied, found.card, workspace.store):
         cut_words_anew(workspace.layout.index, workspace.store)
-    opened = open_generation(workspace.layout.index)
+    store = workspace.store
+    opened = open_generation(workspace.layout.index, metadata=store.metadata_by_key)
     if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
     return opened
@@ -245,6 +246,8 @@ def snapshot(workspace: Workspace) -> Snapshot:
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
         word_index=opened.words,
+        sections=opened.sections,
+        fields=opened.fields,
         words=opened.words,
     )
 
@@ -281,6 +284,8 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         size=cluster.count(current.index),
         word_index=cluster.words(current),
         content=current.content,
+        sections=store.inventory.sections,
+        fields=cluster.facts(current).fields,
     )
 
 

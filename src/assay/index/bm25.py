@@ -13,7 +13,7 @@ in document frequencies until the index is compacted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,13 @@ from assay.cache import Cache
 from assay.durable import share_file
 from assay.errors import CorruptError
 from assay.model.arrays import IntArray
+from assay.model.conditions import Condition, terms_of
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
 
 NAME = "bm25"
-WORDS = 2  # how words are cut and stored; 1 was tantivy's own way
+WORDS = 3  # how words are cut and stored; 1 was tantivy's own way, 2 had no facts
+FACTS = "facts"
 PRE_CUT = "words"
 HEAP_BYTES = 128 << 20
 
@@ -69,6 +71,7 @@ def schema() -> Any:
         builder.add_text_field(field, tokenizer_name=PRE_CUT, index_option=kept)
     for field in filter_values(Chunk("", "", "")):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(FACTS, tokenizer_name="raw", index_option="basic")
     return builder.build()
 
 
@@ -109,7 +112,8 @@ def write(
     for batch in batches:
         for row in batch:
             chunk = row.chunk
-            document = Document(**word_fields(chunk), **filter_values(chunk))
+            facts = terms_of(chunk.metadata)
+            document = Document(**word_fields(chunk), **filter_values(chunk), **{FACTS: facts})
             document.add_integer("key", row.key)
             writer.add_document(document)
     writer.commit()
@@ -123,7 +127,14 @@ class Bm25:
 
     name = NAME
 
-    def __init__(self, folder: Path, chunk_ids: dict[int, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        chunk_ids: dict[int, str],
+        terms: Callable[[Condition], Sequence[str]] = lambda condition: (),
+    ) -> None:
+        """Open it; ``terms`` are the facts that a condition names."""
+        self._terms = terms
         try:
             self._searcher = _searcher(folder)
         except ValueError as problem:  # tantivy raises this for any file it cannot read
@@ -139,7 +150,7 @@ class Bm25:
         asked = self._asked(query)
         if not asked.weights or k < 1:
             return []
-        wanted = _query(asked, filters or Filters())
+        wanted = _query(asked, filters or Filters(), self._terms)
         limit = k + 16
         while True:
             found = self._searcher.search(wanted, limit, count=False).hits
@@ -268,7 +279,7 @@ def _searcher(folder: Path) -> Any:
     return index.searcher()
 
 
-def _query(asked: Asked, filters: Filters) -> Any:
+def _query(asked: Asked, filters: Filters, terms: Callable[[Condition], Sequence[str]]) -> Any:
     from tantivy import Occur, Query
 
     wanted = Query.boolean_query(
@@ -285,6 +296,10 @@ def _query(asked: Asked, filters: Filters) -> Any:
         )
         for field, values in filters.active().items()
     ]
+    for condition in filters.metadata:
+        having = Query.term_set_query(schema(), FACTS, [*terms(condition)])
+        occur = Occur.MustNot if condition.negated else Occur.Must
+        limits.append((occur, Query.const_score_query(having, 0.0)))
     return Query.boolean_query([(Occur.Must, wanted), *limits]) if limits else wanted
 
 

@@ -98,6 +98,11 @@ class Columns:
             found = self._kinds[codes] = ChunkLabels(section, hint, table == str(True), names)
         return found
 
+    @property
+    def sections(self) -> list[str]:
+        """The labels of sections that the rows have."""
+        return self._values.get("section_label", [])
+
     def _value(self, name: str, code: int) -> str:
         return self._values[name][code]
 

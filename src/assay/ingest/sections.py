@@ -164,6 +164,20 @@ def label_of(heading: str, parent: str = "") -> str:
     return parent or "other"
 
 
+@lru_cache(maxsize=4096)
+def section_of(label: str) -> str:
+    """The section that a label stands for, ours or an author's: what filters and boosts go by.
+
+    "Eligibility Criteria" is ``eligibility``. A label that says nothing to us stands for itself,
+    in whatever case it is written.
+    """
+    if label in LABELS:
+        return label
+    plain = " ".join(label.replace("_", " ").split())
+    found = label_of(plain)
+    return plain.casefold() if found == "other" else found
+
+
 def intent_of(label: str, text: str = "", *, is_table: bool = False) -> str:
     """The intent hint of a section with this label and text.
 

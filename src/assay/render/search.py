@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.plural import share_of
+from assay.plural import counted, share_of
 from assay.render.snippet import stems
 from assay.search.boost.detect import TABULAR
 from assay.search.response import SearchHit, SearchResponse
 from assay.search.subject import By
 from assay.search.why import Why
 
+NAMED = 5
+"""Folded passages that are named."""
+
 
 def headline(response: SearchResponse) -> str:
     """How many, from where, how and how fast."""
     parts = [
-        share_of(len(response.results), response.total_candidates, "candidate"),
+        share_of(len(response.results), response.total_candidates, "candidate")
+        + _after_folding(response),
         " + ".join(response.components_used),
         _method(response),
     ]
@@ -24,6 +28,11 @@ def headline(response: SearchResponse) -> str:
         parts.append(f"reranked by {response.reranker_model}")
     parts.append(f"{response.timings_ms.get('total', 0):.0f} ms")
     return " · ".join(parts) + (" (from memory)" if response.cached else "")
+
+
+def _after_folding(response: SearchResponse) -> str:
+    folded = response.total_candidates - response.total_results
+    return f" ({folded} folded under others)" if response.total_results and folded else ""
 
 
 def _method(response: SearchResponse) -> str:
@@ -111,6 +120,28 @@ def boost(hit: SearchHit) -> str:
     """The factor that was applied and why; empty where none was."""
     applied = next((one for one in hit.boosts if one.applied), None)
     return "" if applied is None else f"×{applied.factor:.2g} {kind(applied.intent)}"
+
+
+def facets(response: SearchResponse) -> list[str]:
+    """What the candidates have in common: a line for each field."""
+    lines = []
+    for one in response.facets:
+        values = [f"{value.value} ({value.count})" for value in one.values]
+        values += [f"{one.more} more"] if one.more else []
+        values += [f"not known ({one.missing})"] if one.missing else []
+        lines.append(f"{one.field}: {', '.join(values) or 'nothing found'}")
+    return lines
+
+
+def folded(hit: SearchHit) -> list[str]:
+    """What a result stands for beside itself: how many passages, why, and which."""
+    lines = []
+    for reason in dict.fromkeys(one.reason for one in hit.folded):
+        ids = [one.chunk_id for one in hit.folded if one.reason == reason]
+        more = ", ..." if hit.folded_count > len(hit.folded) or len(ids) > NAMED else ""
+        named = ", ".join(ids[:NAMED])
+        lines.append(f"and {counted(len(ids), 'more passage')} ({reason}): {named}{more}")
+    return lines
 
 
 def account(hit: SearchHit) -> list[str]:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
 from assay.cache import Cache
@@ -58,6 +58,7 @@ from assay.search.why import Why, explain_absence
 log = logging.getLogger("assay.search")
 
 T = TypeVar("T")
+LookedUp: TypeAlias = tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]
 
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
@@ -355,22 +356,26 @@ class Searcher:
 
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        reading = self._read(search)
-        known, unknown = self._looked_up(search, reading)
+        reading, (known, unknown) = self._first(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = gather(unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s)
         return self._prepared(search, reading, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
-        # words are looked up in files or on a cluster, and an event loop must not wait for either
-        reading = await asyncio.to_thread(self._read, search)
-        known, unknown = self._looked_up(search, reading)
+        # words and what filters name are looked up in files or on a cluster, and an event loop must
+        # not wait for either
+        reading, (known, unknown) = await asyncio.to_thread(self._first, search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(
             unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
         )
         return await asyncio.to_thread(self._prepared, search, reading, known, unknown, answers)
+
+    def _first(self, search: SearchInProgress) -> tuple[Reading, LookedUp]:
+        """What is done before components are asked."""
+        reading = self._read(search)
+        return reading, self._looked_up(search, reading)
 
     def _read(self, search: SearchInProgress) -> Reading:
         """What the query means to this index; its words alone where that cannot be told."""
@@ -386,12 +391,10 @@ class Searcher:
     def _chunks_of(self, snapshot: Snapshot) -> Chunks:
         return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
-    def _looked_up(
-        self, search: SearchInProgress, reading: Reading
-    ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
+    def _looked_up(self, search: SearchInProgress, reading: Reading) -> LookedUp:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
-        filters = reading.filters(search.options.filters)
+        filters = reading.filters(search.snapshot.resolved(search.options.filters))
         for name in search.options.components:
             text = search.question.for_component(name)
             request = ComponentRequest(text, search.options.depth, filters)
@@ -431,6 +434,7 @@ class Searcher:
             lexicon=self._lexicon,
             index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
+            facet_fields=snapshot.facet_fields,
             warnings=self._warnings(snapshot),
         )
 
@@ -500,7 +504,8 @@ def _answered(
     reranked: Reranked | None = None,
 ) -> Traced:
     """The answer; it reads chunks from the store, so an event loop leaves it to a thread."""
-    ordered = prepared.rank(search.options) if ranking is None else ranking
+    ranked = prepared.rank(search.options) if ranking is None else ranking
+    ordered = prepared.folded(ranked, search.options)
     response = respond(prepared, search.options, ordered, reranked, search.started)
     return Traced(response, prepared, ordered)
 

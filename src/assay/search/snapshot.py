@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
+from assay.ingest.sections import section_of
 from assay.model.arrays import BoolArray, IntArray
+from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.query import Component, WordIndex
+from assay.model.query import FILTER_OPTIONS, Component, Filters, WordIndex
+from assay.search.facets import OWN_FIELDS
+
+_OPTIONS = frozenset(FILTER_OPTIONS)
 
 
 class Words(Protocol):
@@ -36,7 +41,8 @@ class Snapshot:
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``words`` says which chunks have a word, where the index
-    can tell; ``word_index`` how a query is to be read.
+    can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
+    have, ``fields`` the names of their metadata.
     """
 
     generation: str
@@ -49,6 +55,35 @@ class Snapshot:
     content: str = ""
     words: Words | None = None
     word_index: WordIndex | None = None
+    sections: Callable[[], Sequence[str]] = tuple
+    fields: Callable[[], Sequence[str]] = tuple
+
+    def resolved(self, filters: Filters) -> Filters:
+        """The filters as components take them: every name is one that this index has.
+
+        Sections go by every label that stands for them: filters and boosts agree on what a section
+        is (``ingest/sections.py``). A field that no document has is refused.
+        """
+        if filters.section_label:
+            wanted = {section_of(label) for label in filters.section_label}
+            same = [label for label in self.sections() if section_of(label) in wanted]
+            labels = tuple(sorted({*filters.section_label, *same}))
+            filters = replace(filters, section_label=labels)
+        if filters.metadata and self.size:
+            fields = self.fields()
+            named = (
+                replace(one, field=known_field(one.field, fields, of="filter", options=_OPTIONS))
+                for one in filters.metadata
+            )
+            filters = replace(filters, metadata=tuple(named))
+        return filters
+
+    def facet_fields(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The fields that these names mean; one that no document has is refused."""
+        if not names or not self.size:
+            return tuple(names)
+        known = {*OWN_FIELDS, *self.fields()}
+        return tuple(dict.fromkeys(known_field(name, known, of="facets") for name in names))
 
     def rarity(self, word: str) -> float:
         """How rare a word is among the chunks: about 0 where all have it."""

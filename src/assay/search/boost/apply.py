@@ -16,11 +16,10 @@ Of adverse events that are asked for as tables, the best is a table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
-from assay.ingest.sections import LABELS, label_of
+from assay.ingest.sections import section_of
 from assay.search.boost.detect import INTENT_RULE, TABLE_RULE, Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
@@ -261,19 +260,13 @@ def _account(lift: _Lift) -> tuple[Boost, ...]:
 def _as_table(traits: Traits, *, of_another: bool) -> str:
     """How it counts as a table; ``of_another``: it is of none of the sections asked for."""
     if traits.is_table:
-        other_topic = of_another and canonical_label(traits.section_label) in _TOPICS
+        other_topic = of_another and section_of(traits.section_label) in _TOPICS
         return "" if other_topic else "is_table"
     return f"intent_hint={_TABLE_HINT}" if traits.intent_hint == _TABLE_HINT else ""
 
 
 def _as_section(traits: Traits, one: Detected, lexicon: Lexicon) -> str:
     intent = lexicon.intents[one.intent]
-    if traits.section_label and canonical_label(traits.section_label) in intent.sections:
+    if traits.section_label and section_of(traits.section_label) in intent.sections:
         return f"section_label={traits.section_label}"
     return f"intent_hint={traits.intent_hint}" if traits.intent_hint in intent.hints else ""
-
-
-@lru_cache(maxsize=4096)
-def canonical_label(label: str) -> str:
-    """Our label for a section in the author's words: "Eligibility Criteria" is eligibility."""
-    return label if label in LABELS else label_of(label)
