@@ -14,12 +14,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from reproduce import boosting, given_runs, given_vectors, searching, tables, trust
+from reproduce import answering, boosting, given_runs, given_vectors, searching, tables, trust
 from reproduce.experiment import HERE, Experiment, experiments
 from reproduce.outcome import Outcome
 
 DATA = HERE.parent.parent / "shared" / "data"
 KINDS: Mapping[str, Callable[[Experiment, Path], Iterator[Outcome]]] = {
+    "answers": answering.run,
     "search": searching.run,
     "boosts": boosting.run,
     "given-runs": given_runs.run,

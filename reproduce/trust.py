@@ -97,17 +97,17 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
     """Everything that a run can be expected to have."""
     there = [row for row in rows if row.question.documents]
     found = {
-        "right subject first": _share([row.first_is_right for row in there]),
+        "right subject first": share([row.first_is_right for row in there]),
         "another subject above": float(sum(bool(row.intruders) for row in there)),
-        "several: each in ten": _share(
+        "several: each in ten": share(
             [
                 all(row.within(10, section) for section in row.question.sections)
                 for row in there
                 if row.question.kind == SEVERAL
             ]
         ),
-        "table in five": _share([row.within(5) for row in there if row.question.kind == TABLE]),
-        "nothing: said so": _share(
+        "table in five": share([row.within(5) for row in there if row.question.kind == TABLE]),
+        "nothing: said so": share(
             [_says_nothing(row.response) for row in rows if row.question.kind == NOTHING]
         ),
     }
@@ -146,7 +146,8 @@ def _by_group(values: Mapping[str, float | None], rows: list[Asked]) -> dict[str
     return {name: round(sum(each) / len(each), 4) for name, each in groups.items()}
 
 
-def _share(each: list[bool]) -> float:
+def share(each: list[bool]) -> float:
+    """The part that is true, to 4 decimals."""
     return round(sum(each) / len(each), 4) if each else 0.0
 
 
