@@ -28,9 +28,10 @@ from assay.app.workspace import Workspace
 from assay.search.request import SearchOptions
 from reproduce.data import indexed
 from reproduce.experiment import HERE, Experiment
+from reproduce.groups import PATIENCE
 from reproduce.outcome import Outcome
 from reproduce.questions import Question, questions
-from reproduce.trust import PATIENCE, collection, share
+from reproduce.trust import collection, share
 
 RIGHT, ABSENT, UNANSWERABLE = "right", "absent", "unanswerable"
 COLLECTION = HERE / "trust.yaml"

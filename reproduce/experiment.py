@@ -1,8 +1,9 @@
 """What does one experiment run, and which figures does it expect?
 
 A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (one or several folders
-of the data folder), and ``runs``: each a name, options of ``SearchOptions`` by their names, what
-its kind understands beside (``queries``, ``rerank_depth`` ...), and the ``expected`` values.
+of the data folder; none where the collection ships with the package), and ``runs``: each a name,
+options of ``SearchOptions`` by their names, what its kind understands beside (``queries``,
+``rerank_depth`` ...), and the ``expected`` values.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Experiment:
 
     @property
     def corpus(self) -> str:
-        """The first or only folder."""
-        return self.corpora[0]
+        """The first or only folder; nothing where there is none."""
+        return self.corpora[0] if self.corpora else ""
 
 
 def experiments(names: list[str]) -> Iterator[Experiment]:
@@ -85,4 +86,5 @@ def _text(node: Node | None) -> str:
 
 
 def _texts(node: Node | None) -> tuple[str, ...]:
-    return tuple(map(_text, node.items if isinstance(node, SequenceNode) else (node,)))
+    items = node.items if isinstance(node, SequenceNode) else (node,)
+    return tuple(filter(None, map(_text, items)))

@@ -14,7 +14,17 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from reproduce import answering, boosting, given_runs, given_vectors, searching, tables, trust
+from reproduce import (
+    answering,
+    boosting,
+    given_runs,
+    given_vectors,
+    searching,
+    shipped,
+    tables,
+    trials,
+    trust,
+)
 from reproduce.experiment import HERE, Experiment, experiments
 from reproduce.outcome import Outcome
 
@@ -25,7 +35,9 @@ KINDS: Mapping[str, Callable[[Experiment, Path], Iterator[Outcome]]] = {
     "boosts": boosting.run,
     "given-runs": given_runs.run,
     "given-vectors": given_vectors.run,
+    "shipped": shipped.run,
     "tables": tables.run,
+    "trials": trials.run,
     "trust": trust.run,
 }
 
@@ -47,7 +59,8 @@ def main() -> int:
             continue
         print(experiment.name, flush=True)
         differences += sum(
-            outcome.report() for outcome in KINDS[experiment.kind](experiment, folders[0])
+            outcome.report()
+            for outcome in KINDS[experiment.kind](experiment, options.data / experiment.corpus)
         )
     print("all figures are as expected" if not differences else f"{differences} figures differ")
     return 1 if differences else 0

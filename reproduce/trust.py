@@ -27,12 +27,13 @@ from assay.search.response import SearchResponse
 from reproduce.collection import documents
 from reproduce.data import indexed
 from reproduce.experiment import HERE, Experiment
+from reproduce.groups import PATIENCE
 from reproduce.outcome import Outcome
 from reproduce.questions import Question, questions, texts
 
 MEASURE = "nDCG@10"
 DEPTH = 50
-PATIENCE = 60_000.0  # a slow machine must not lose a component
+
 NOTHING, SEVERAL, TABLE = "nothing", "several", "table"
 
 
