@@ -3,6 +3,7 @@
 ``trust.yaml`` holds the questions and what is right. ``part`` of a run is the part that it asks.
 Figures: ``right subject first`` (share of the questions whose first result is about the subject),
 ``another subject above`` (how many have a chunk about something else above the first right one),
+``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
 dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), and ``nothing:
 said so`` (share of the questions about which there is nothing, where search says that).
@@ -61,6 +62,16 @@ class Asked:
                 found.append(hit.chunk.chunk_id)
         return found
 
+    @property
+    def lifts_others(self) -> bool:
+        """Was a chunk about something else lifted into the first ten?"""
+        return any(
+            boost.applied and boost.factor > 1
+            for hit in self.response.results[:10]
+            if not self.question.is_about(hit.chunk.doc_id)
+            for boost in hit.boosts
+        )
+
     def within(self, depth: int, section: str = "") -> bool:
         """Is a right chunk, or one of this section, in the first results?"""
         return any(
@@ -100,6 +111,7 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
     found = {
         "right subject first": share([row.first_is_right for row in there]),
         "another subject above": float(sum(bool(row.intruders) for row in there)),
+        "others lifted": float(sum(row.lifts_others for row in rows)),
         "several: each in ten": share(
             [
                 all(row.within(10, section) for section in row.question.sections)
@@ -116,7 +128,10 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
 
 
 def _says_nothing(response: SearchResponse) -> bool:
-    return not response.results
+    """Nothing was found, or search says of what it found that it is about something else."""
+    about = [getattr(hit, "about_subject", True) for hit in response.results[:10]]
+    absent = any(note.startswith("no document") for note in getattr(response, "notes", ()))
+    return absent or not any(about)
 
 
 def _gains(rows: list[Asked], pairs: list[Pair]) -> dict[str, float | None]:
