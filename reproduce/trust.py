@@ -2,7 +2,7 @@
 
 ``trust.yaml`` holds the questions and what is right. ``part`` of a run is the part that it asks.
 Figures: ``right subject first`` (share of the questions whose first result is about the subject),
-``another subject above`` (how many have a chunk about something else above the first right one),
+``another subject above`` (how many have a chunk about something else above the right section),
 ``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
 dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), and ``nothing:
@@ -53,10 +53,11 @@ class Asked:
 
     @property
     def intruders(self) -> list[str]:
-        """The chunks about something else above the first right one."""
+        """The chunks about something else above the first one of a right section."""
+        wide = replace(self.question, says="")
         found = []
         for hit in self.response.results:
-            if self.question.is_answered_by(hit.chunk):
+            if wide.is_answered_by(hit.chunk):
                 break
             if not self.question.is_about(hit.chunk.doc_id):
                 found.append(hit.chunk.chunk_id)
