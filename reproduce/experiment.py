@@ -67,6 +67,27 @@ def read(path: Path) -> Experiment:
     )
 
 
+def write(experiment: Experiment, found: Mapping[str, Mapping[str, float]]) -> None:
+    """Put what was found in the place of what was expected; counts stay whole numbers."""
+    path = HERE / f"{experiment.name}.yaml"
+    root = load_yaml(path)
+    assert isinstance(root, MappingNode), path
+    runs = root.get("runs")
+    assert isinstance(runs, MappingNode), path
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, body in runs.entries:
+        expected = body.get("expected") if isinstance(body, MappingNode) else None
+        assert isinstance(expected, MappingNode), name.text
+        for key, value in expected.entries:
+            assert isinstance(value, ScalarNode), key.text
+            digits = 4 if "." in value.text else 0
+            line = lines[value.line - 1]
+            start = line.index(value.text, line.index(key.text) + len(key.text))
+            new = f"{found[name.text][key.text]:.{digits}f}"
+            lines[value.line - 1] = line[:start] + new + line[start + len(value.text) :]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
 def _run(name: str, body: Node) -> Run:
     assert isinstance(body, MappingNode), name
     expected = body.get("expected")

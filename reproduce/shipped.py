@@ -25,4 +25,5 @@ def run(experiment: Experiment, _: Path) -> Iterator[Outcome]:
         for one in experiment.runs:
             began = time.perf_counter()
             found = values_by_group(home, asked, test_set.qrels(), one.options)
+            found = dict.fromkeys(one.expected, 0.0) | found  # a group may have no query
             yield Outcome(one, found, (time.perf_counter() - began) / len(asked) * 1000)

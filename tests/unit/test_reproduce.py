@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from assay.search.request import SearchOptions
-from reproduce.experiment import HERE, Experiment, experiments
+from reproduce import experiment as experiment_files
+from reproduce.experiment import HERE, Experiment, experiments, read, write
 from reproduce.questions import questions
 from reproduce.run import KINDS
 
@@ -57,3 +61,21 @@ def test_every_question_with_an_answer_says_which_facts_belong_to_it() -> None:
     for one in questions(HERE / "answers.yaml"):
         assert bool(one.answer) == (one.kind == "right"), one.ask
         assert bool(one.documents) == (one.kind != "absent"), one.ask
+
+
+@pytest.mark.parametrize("name", ["nfcorpus", "trust"])
+def test_what_was_found_takes_the_place_of_what_was_expected(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where several figures are on one line; the rest of the file stays as it is."""
+    path = tmp_path / f"{name}.yaml"
+    shutil.copy(HERE / path.name, path)
+    monkeypatch.setattr(experiment_files, "HERE", tmp_path)
+    before = read(path)
+    write(before, {run.name: run.expected for run in before.runs})
+    assert path.read_text("utf-8") == (HERE / path.name).read_text("utf-8")
+    found = {run.name: dict.fromkeys(run.expected, 7.0) for run in before.runs}
+    write(before, found)
+    after = read(path)
+    assert {run.name: run.expected for run in after.runs} == found
+    assert [run.options for run in after.runs] == [run.options for run in before.runs]
