@@ -24,6 +24,7 @@ def rows_of(
     start: Tensor,
     length: Tensor,
     width: int,
+    *,
     hole: Tensor | None = None,
     gap: Tensor | None = None,
 ) -> Tensor:
@@ -97,13 +98,15 @@ class Pool:
             texts.start[document],
             texts.length[document],
             width,
-            self.hole[pair],
-            self.gap[pair],
+            hole=self.hole[pair],
+            gap=self.gap[pair],
         )
 
     def frequencies(self, vocabulary: int) -> Tensor:
         """In how many documents each term occurs."""
         texts = self.documents
-        owner = torch.repeat_interleave(torch.arange(len(texts), device=texts.start.device), texts.length)
+        owner = torch.repeat_interleave(
+            torch.arange(len(texts), device=texts.start.device), texts.length
+        )
         both = torch.unique(owner * vocabulary + texts.values.long())
         return torch.bincount(both % vocabulary, minlength=vocabulary).float()

@@ -93,7 +93,7 @@ def fused(bm25: Tensor, sparse: Tensor, dense: Tensor) -> dict[str, Tensor]:
     return made
 
 
-def batches(texts: Ragged, width: int, size: int) -> Sequence[Tensor]:
+def batches(texts: Ragged, size: int) -> Sequence[Tensor]:
     """Rows of like length together."""
     return texts.length.argsort().split(size)
 
@@ -110,45 +110,35 @@ def kept_terms(weights: Tensor, count: int = TERMS) -> Tensor:
     return torch.where(weights >= border, weights, 0.0)
 
 
-Signals = list[tuple[Tensor, Tensor, Tensor]]
-
-
 @torch.no_grad()
-def scores(model: Encoder, one: Collection, size: int = 128) -> tuple[Signals, list[float]]:
-    """Per exit: dense, sparse, and sparse with suggested query terms; and terms a passage has."""
+def scores(
+    model: Encoder, one: Collection, size: int = 128
+) -> tuple[list[tuple[Tensor, Tensor]], list[float]]:
+    """Per exit: dense and sparse scores of every pair; and how many terms a passage has."""
     device = one.grades.device
     count = len(model.exits)
     dense = [torch.empty(len(one.documents), 384, device=device) for _ in range(count)]
-    asked_dense = [torch.empty(len(one.queries), 384, device=device) for _ in range(count)]
-    suggested = [torch.empty(len(one.queries), VOCABULARY, device=device) for _ in range(count)]
-    static = torch.empty(len(one.queries), VOCABULARY, device=device)
-    for which in batches(one.queries, QUERY_WIDTH, size):
+    asked = [torch.empty(len(one.queries), 384, device=device) for _ in range(count)]
+    words = torch.empty(len(one.queries), VOCABULARY, device=device)
+    for which in batches(one.queries, size):
         ids = even(one.queries.rows(which, QUERY_WIDTH))
-        static[which] = model.query_static(ids)
+        words[which] = model.query_terms(ids)
         with fast(device):
             for at, state in enumerate(model.states(ids)):
-                head = model.heads[at]
-                asked_dense[at][which] = model.dense(state, head)
-                suggested[at][which] = model.query_terms(state, head)
-    plain = [torch.empty_like(one.grades) for _ in range(count)]
-    wider = [torch.empty_like(one.grades) for _ in range(count)]
+                asked[at][which] = model.dense(state, model.heads[at])
+    sparse = [torch.empty_like(one.grades) for _ in range(count)]
     terms = [0.0] * count
-    for which in batches(one.documents, WIDTH, size):
+    for which in batches(one.documents, size):
         ids = even(one.documents.rows(which, WIDTH))
         with fast(device):
-            states = model.states(ids)
-            for at, state in enumerate(states):
-                head = model.heads[at]
-                dense[at][which] = model.dense(state, head)
-                weights = model.terms(state, ids, head)
+            for at, state in enumerate(model.states(ids)):
+                dense[at][which] = model.dense(state, model.heads[at])
+                weights = model.terms(state, ids, model.heads[at])
                 terms[at] += float((weights > 0).sum()) / len(one.documents)
-                weights = kept_terms(weights)
                 with torch.autocast("cuda", enabled=False):
-                    plain[at][:, which] = static @ weights.T
-                    wider[at][:, which] = (static + kept_terms(suggested[at], 48)) @ weights.T
+                    sparse[at][:, which] = words @ kept_terms(weights).T
     found = [
-        (asked @ passages.T, p, w)
-        for asked, passages, p, w in zip(asked_dense, dense, plain, wider, strict=True)
+        (ask @ passages.T, match) for ask, passages, match in zip(asked, dense, sparse, strict=True)
     ]
     return found, terms
 
@@ -156,18 +146,12 @@ def scores(model: Encoder, one: Collection, size: int = 128) -> tuple[Signals, l
 Line = dict[str, float]
 
 
-def measured(
-    one: Collection, part: str, dense: Tensor, sparse: Tensor, wider: Tensor | None = None
-) -> Line:
+def measured(one: Collection, part: str, dense: Tensor, sparse: Tensor) -> Line:
     """Every figure for one part of a collection's queries."""
     chosen = torch.from_numpy(np.flatnonzero(one.part == part)).to(one.grades.device)
     grades, bm25 = one.grades[chosen], one.bm25[chosen]
     dense, sparse = dense[chosen], sparse[chosen]
     ways = {"bm25": lexical(bm25), "sparse": sparse, "dense": dense, **fused(bm25, sparse, dense)}
-    if wider is not None:
-        wide = wider[chosen]
-        ways["sparse+"] = wide
-        ways |= {f"{name}+": made for name, made in fused(bm25, wide, dense).items()}
     return {name: float(ndcg(made, grades).mean()) for name, made in ways.items()}
 
 
@@ -182,9 +166,9 @@ def table(
         if not parts:
             continue
         signals, terms = scores(model, one)
-        for depth, (dense, sparse, wider), mean in zip(model.exits, signals, terms, strict=True):
+        for depth, (dense, sparse), mean in zip(model.exits, signals, terms, strict=True):
             for part in parts:
-                line = measured(one, part, dense, sparse, wider)
+                line = measured(one, part, dense, sparse)
                 lines[f"{one.name}/{part}@{depth}"] = line | {"terms": mean}
     return lines
 
@@ -194,6 +178,8 @@ def show(lines: dict[str, Line]) -> str:
     names = list(next(iter(lines.values())))
     rows = [" " * 24 + " ".join(f"{name:>11}" for name in names)]
     for key, line in lines.items():
-        figures = (f"{line[name]:11.4f}" if name != "terms" else f"{line[name]:11.0f}" for name in names)
+        figures = (
+            f"{line[name]:11.4f}" if name != "terms" else f"{line[name]:11.0f}" for name in names
+        )
         rows.append(f"{key:24}" + " ".join(figures))
     return "\n".join(rows)

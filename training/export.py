@@ -62,8 +62,6 @@ def packed(state: Arrays) -> Arrays:
     """What ships: matrices as int8, the rest in half precision."""
     arrays: Arrays = {}
     for name, array in state.items():
-        if name.startswith("heads.") and ".ask" in name:
-            continue  # suggested query terms did not help, so they do not ship
         if array.ndim == 2 and "places" not in name:
             arrays[name], arrays[f"{name}.scale"] = rows_as_int8(array)
         elif array.dtype == np.int32:
@@ -198,7 +196,9 @@ def _graph(make: _Builder, arrays: Arrays, depth: int, sparse: bool, positions: 
     ids = make.op("Reshape", "input_ids", make.constant([-1], np.int64, "flat"))
     length = make.op("Shape", ids)
     words = make.rows(ids)
-    places = make.op("Slice", make.plain("body.places.weight"), make.constant([0], np.int64), length)
+    places = make.op(
+        "Slice", make.plain("body.places.weight"), make.constant([0], np.int64), length
+    )
     state = make.norm("body.norm", make.op("Add", words, places), 1e-12)
     for at in range(depth):
         state = make.layer(at, state)
@@ -220,13 +220,11 @@ def _graph(make: _Builder, arrays: Arrays, depth: int, sparse: bool, positions: 
     )
 
 
-def _terms(
+def _terms(  # noqa: PLR0917 - the states that one graph passes on
     make: _Builder, arrays: Arrays, name: str, state: str, ids: str, words: str, positions: int
 ) -> tuple[str, str]:
     """The heaviest terms: tokens weigh themselves, and the best of them weigh others."""
-    turned = make.norm(
-        f"{name}norm", make.op("Gelu", make.linear(f"{name}turn", state)), 1e-5
-    )
+    turned = make.norm(f"{name}norm", make.op("Gelu", make.linear(f"{name}turn", state)), 1e-5)
     bias = make.plain(f"{name}bias")
     axis = make.constant([1], np.int64)
     own = make.op("ReduceSum", make.op("Mul", turned, words), axis, keepdims=0)
@@ -258,9 +256,7 @@ def _terms(
     empty = make.constant(np.full(len(table), NOTHING))
     full = make.op("ScatterElements", empty, which, scores, axis=0)
     full = make.op("ScatterElements", full, ids, own, axis=0, reduction="max")
-    top, terms = make.op(
-        "TopK", full, make.constant([TERMS], np.int64), outputs=2, axis=0
-    )
+    top, terms = make.op("TopK", full, make.constant([TERMS], np.int64), outputs=2, axis=0)
     weights = make.op("Log", make.op("Add", make.op("Relu", top), make.constant(1.0)))
     row = make.constant([0], np.int64)
     return make.op("Unsqueeze", terms, row), make.op("Unsqueeze", weights, row)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+from torch.nn import functional
 
 from training.arrays import Pool, fast, rows_of
 from training.model import PAD, SPECIAL, VOCABULARY, Body, judge, teacher
@@ -36,14 +36,16 @@ def floats(path: Path) -> dict[str, Tensor]:
 def vectors(body: Body, rows: Tensor, batch: int = 2048) -> Tensor:
     """Unit vectors of many texts, in half precision; the shortest are encoded together."""
     order = (rows != PAD).sum(1).argsort()
-    found = torch.empty(len(rows), body.words.embedding_dim, dtype=torch.float16, device=rows.device)
+    found = torch.empty(
+        len(rows), body.words.embedding_dim, dtype=torch.float16, device=rows.device
+    )
     for at in range(0, len(rows), batch):
         which = order[at : at + batch]
         part = rows[which]
         part = part[:, : _even(int((part != PAD).sum(1).max()))]
         with fast(rows.device):
             state = body(part)[0][:, 0]
-        found[which] = F.normalize(state.float(), dim=-1).half()
+        found[which] = functional.normalize(state.float(), dim=-1).half()
     return found
 
 
@@ -68,7 +70,7 @@ def term_matrix(pool: Pool, idf: Tensor, k1: float = 1.2, b: float = 0.6) -> Ten
 
 
 @torch.no_grad()
-def candidates(pool: Pool, dense: Tensor, asked: Tensor, say: object) -> tuple[Tensor, Tensor]:
+def candidates(pool: Pool, dense: Tensor, asked: Tensor) -> tuple[Tensor, Tensor]:
     """Hard wrong answers of every query, and BM25's scores of them after that of the right one."""
     device = dense.device
     counts = pool.frequencies(VOCABULARY)
@@ -133,8 +135,8 @@ def pair_rows(
         texts.start[document],
         texts.length[document],
         width,
-        torch.where(first, pool.hole[query], none),
-        torch.where(first, pool.gap[query], none),
+        hole=torch.where(first, pool.hole[query], none),
+        gap=torch.where(first, pool.gap[query], none),
     )
     return joined(pool.queries.rows(query, QUERY_WIDTH), passage, width)
 
@@ -168,7 +170,7 @@ def main(arguments: list[str]) -> None:
     passages = vectors(body, pool.passages(pairs, WIDTH))
     asked = vectors(body, pool.queries.rows(pairs, QUERY_WIDTH))
     say("passages and queries")
-    found, words = candidates(pool, documents, asked, say)
+    found, words = candidates(pool, documents, asked)
     say("candidates")
     near = torch.cat(
         [

@@ -10,7 +10,6 @@ One pass of a 12-layer BERT (384 dimensions, started from bge-small-en-v1.5) giv
   ``log(1 + relu(max))``.
 
 A query needs no model for the sparse signal: its terms have learned weights that started as IDF.
-Terms that the query's own dense vector suggests may be added (``query_terms``).
 
 The same signals leave an inner layer (``EXITS``), so that one set of weights serves two speeds.
 """
@@ -18,8 +17,8 @@ The same signals leave an inner layer (``EXITS``), so that one set of weights se
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn import functional
 
 WIDTH, HEADS, VOCABULARY, PLACES = 384, 12, 30_522, 512
 EXITS = (6, 12)
@@ -48,9 +47,9 @@ class Layer(nn.Module):
         rows, length, _ = state.shape
         joint = self.qkv(state).view(rows, length, 3, HEADS, WIDTH // HEADS)
         query, key, value = joint.permute(2, 0, 3, 1, 4)
-        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         state = self.norm(state + self.out(mixed.transpose(1, 2).reshape(rows, length, WIDTH)))
-        return self.norm2(state + self.narrow(F.gelu(self.wide(state))))
+        return self.norm2(state + self.narrow(functional.gelu(self.wide(state))))
 
 
 class Body(nn.Module):
@@ -89,13 +88,9 @@ class Head(nn.Module):
         self.turn = nn.Linear(WIDTH, WIDTH)
         self.norm = nn.LayerNorm(WIDTH)
         self.bias = nn.Parameter(torch.full((VOCABULARY,), -0.5))
-        self.ask = nn.Linear(WIDTH, WIDTH)
-        self.ask_norm = nn.LayerNorm(WIDTH)
-        self.ask_bias = nn.Parameter(torch.full((VOCABULARY,), -2.0))
-        for square in (self.dense, self.turn, self.ask):
-            nn.init.eye_(square.weight)
+        nn.init.eye_(self.dense.weight)
+        nn.init.eye_(self.turn.weight)
         nn.init.zeros_(self.turn.bias)
-        nn.init.zeros_(self.ask.bias)
 
 
 class Encoder(nn.Module):
@@ -116,41 +111,33 @@ class Encoder(nn.Module):
 
     def dense(self, state: Tensor, head: Head) -> Tensor:
         """The unit vector of a text."""
-        return F.normalize(head.dense(state[:, 0]).float(), dim=-1)
+        return functional.normalize(head.dense(state[:, 0]).float(), dim=-1)
 
     def terms(self, state: Tensor, ids: Tensor, head: Head) -> Tensor:
         """The weight of every vocabulary term for a passage."""
         table = self.body.words.weight
-        turned = head.norm(F.gelu(head.turn(state)))
+        turned = head.norm(functional.gelu(head.turn(state)))
         own = (turned.float() * self.body.words(ids)).sum(-1) + head.bias[ids]
         own = own.masked_fill(ids < SPECIAL, NOTHING)
         count = min(self.positions, ids.shape[1] - 1)
         best = own.detach()[:, 1:].topk(count, dim=1)
         chosen = torch.cat([torch.zeros_like(best.indices[:, :1]), best.indices + 1], 1)
         picked = turned.gather(1, chosen[..., None].expand(-1, -1, WIDTH))
-        scores = F.linear(picked, table[self.expansions])
+        scores = functional.linear(picked, table[self.expansions])
         # a place that only pads, or a special token, suggests nothing
         real = torch.cat([torch.ones_like(best.values[:, :1]), best.values], 1) > NOTHING / 2
         scores = scores.masked_fill(~real[..., None], NOTHING).amax(1).float()
         full = scores.new_full((ids.shape[0], VOCABULARY), NOTHING)
         full = full.index_copy(1, self.expansions, scores + head.bias[self.expansions])
         full = full.scatter_reduce(1, ids, own, "amax")
-        return torch.log1p(F.relu(full))
+        return torch.log1p(functional.relu(full))
 
-    def query_static(self, ids: Tensor) -> Tensor:
+    def query_terms(self, ids: Tensor) -> Tensor:
         """The query's own terms with their learned weights."""
         one = torch.zeros(ids.shape[0], VOCABULARY, device=ids.device)
         one.scatter_(1, ids, 1.0)
         one[:, :SPECIAL] = 0
-        return one * F.relu(self.asked)
-
-    def query_terms(self, state: Tensor, head: Head) -> Tensor:
-        """Terms that the query as a whole suggests."""
-        turned = head.ask_norm(F.gelu(head.ask(state[:, 0])))
-        scores = F.linear(turned, self.body.words.weight[self.expansions]).float()
-        weights = torch.log1p(F.relu(scores + head.ask_bias[self.expansions]))
-        full = weights.new_zeros(state.shape[0], VOCABULARY)
-        return full.index_copy(1, self.expansions, weights)
+        return one * functional.relu(self.asked)
 
 
 class Judge(nn.Module):

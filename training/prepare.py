@@ -31,8 +31,25 @@ KINDS = ("title", "mesh", "sentence", "conclusion", "question", "synonym", "clai
 EVIDENCE_PASSAGES = 42_000
 # descriptors that say who was studied rather than what was found
 TAGS = frozenset(
-    "Humans Animals Male Female Adult Aged Child Infant Adolescent Mice Rats Pregnancy".split()
-    + ["Middle Aged", "Young Adult", "Aged, 80 and over", "Child, Preschool", "Infant, Newborn"]
+    [
+        "Humans",
+        "Animals",
+        "Male",
+        "Female",
+        "Adult",
+        "Aged",
+        "Child",
+        "Infant",
+        "Adolescent",
+        "Mice",
+        "Rats",
+        "Pregnancy",
+        "Middle Aged",
+        "Young Adult",
+        "Aged, 80 and over",
+        "Child, Preschool",
+        "Infant, Newborn",
+    ]
 )
 
 
@@ -94,8 +111,8 @@ def _from_text(
     choice = [n for n, one in enumerate(text.sentences[:9]) if 40 < len(one) < 300]
     if len(choice) < 3:
         return
-    for n in chance.sample(choice, min(sentences, len(choice))):
-        asks.append(Ask(text.sentences[n], at, "sentence", sentence=n))
+    picked = chance.sample(choice, min(sentences, len(choice)))
+    asks += [Ask(text.sentences[n], at, "sentence", sentence=n) for n in picked]
     final = [n for n in text.conclusions if 40 < len(text.sentences[n]) < 300]
     if final:
         n = chance.choice(final)

