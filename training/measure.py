@@ -1,14 +1,14 @@
 """What do the quantised weights find on a CPU, through onnxruntime?
 
-    python -m training.measure MODEL.safetensors FOLDER NAME[/PART] ... [depth=6] [positions=48]
+    python -m training.measure MODEL.safetensors FOLDER NAME[/PART] ... [depth=6] [scores=FOLDER]
 
 Prints the same table as training does, so that quantised and float figures can be compared line by
-line. Texts are encoded one at a time, as the product does.
+line. Texts are encoded one at a time, as the product does. ``scores`` keeps the scores of every
+pair, so that ways to fuse can be compared without encoding again.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -61,11 +61,11 @@ def asked_terms(texts: Ragged, weights: NDArray[np.float32]) -> NDArray[np.float
     return full
 
 
-def figures(
-    arrays: export.Arrays, one: Collection, parts: list[str], depth: int, positions: int
-) -> dict[str, dict[str, float]]:
-    """Figures of one collection."""
-    passages = session(export.graph(arrays, depth, positions=positions))
+def scores(
+    arrays: export.Arrays, one: Collection, depth: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
+    """Dense and sparse scores of every pair, and how many terms a passage has."""
+    passages = session(export.graph(arrays, depth))
     questions = session(export.graph(arrays, depth, sparse=False))
     dense, found = encoded(passages, one.documents, WIDTH)
     asked, _ = encoded(questions, one.queries, QUERY_WIDTH)
@@ -75,28 +75,28 @@ def figures(
     for at, (terms, weights) in enumerate(found):
         sparse[:, at] = static[:, terms[0]] @ weights[0]
         count += int((weights > 0).sum())
-    lines = {}
-    for part in parts or sorted(set(one.part.tolist())):
-        line = measured(one, part, torch.from_numpy(asked @ dense.T), torch.from_numpy(sparse))
-        lines[f"{one.name}/{part}@{depth}"] = line | {"terms": count / len(found)}
-    return lines
+    return asked @ dense.T, sparse, count / len(found)
 
 
 def main(arguments: list[str]) -> None:
     """Print the figures of every named collection."""
     settings = dict(each.split("=") for each in arguments if "=" in each)
     model, folder, *names = (each for each in arguments if "=" not in each)
-    depth, positions = int(settings.get("depth", 12)), int(settings.get("positions", 48))
+    depth = int(settings.get("depth", 12))
     arrays = export.load(Path(model))
     torch.set_num_threads(1)
     for name in names:
-        collection, _, part = name.partition("/")
+        collection, _, wanted = name.partition("/")
         one = Collection(Path(folder) / f"{collection}.npz", "cpu")
-        lines = figures(arrays, one, part.split(",") if part else [], depth, positions)
+        dense, sparse, terms = scores(arrays, one, depth)
+        if "scores" in settings:
+            target = Path(settings["scores"]) / f"{collection}@{depth}.npz"
+            np.savez(target, dense=dense.astype(np.float32), sparse=sparse, terms=terms)
+        lines = {}
+        for part in wanted.split(",") if wanted else sorted(set(one.part.tolist())):
+            line = measured(one, part, torch.from_numpy(dense), torch.from_numpy(sparse))
+            lines[f"{collection}/{part}@{depth}"] = line | {"terms": terms}
         print(show(lines), flush=True)
-        if "json" in settings:
-            with Path(settings["json"]).open("a", encoding="utf-8") as out:
-                out.write(json.dumps({"model": model, "positions": positions} | lines) + "\n")
 
 
 if __name__ == "__main__":
