@@ -5,7 +5,7 @@ answer to every query. Dense and sparse scores are pulled towards
 
 - the right answer (``contrast``), where MeSH headings grade what else is right (``mesh``);
 - the similarities that the dense teacher sees in the batch (``likeness``);
-- the order in which three teachers together put a query's own candidates (``listwise``).
+- the order in which four teachers together put a query's own candidates (``listwise``).
 
 Vectors also stay near those of the start (``anchor``), passages that share rare headings near each
 other, and terms few (``sparsity``).
@@ -23,7 +23,7 @@ from training.arrays import Pool
 from training.recipe import Recipe
 
 MINUS = -1e4
-TEACHERS = ("dense", "judge", "bm25")
+TEACHERS = ("dense", "judge", "bm25", "splade")
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Lessons:
         recipe = self._recipe
         columns = functional.pad(which + 1, (1, 0))
         total = torch.zeros(columns.shape, device=pair.device)
-        weights = (recipe.teach_dense, recipe.teach_judge, recipe.teach_bm25)
+        weights = (recipe.teach_dense, recipe.teach_judge, recipe.teach_bm25, recipe.teach_splade)
         for name, weight in zip(TEACHERS, weights, strict=True):
             values = self._taught[name][pair].gather(1, columns).float()
             total += weight * values / self._scales[name]

@@ -1,10 +1,11 @@
 """Which wrong answers are hard, and what do the teachers think of them?
 
-    python -m training.mine POOL.npz BGE.npz JUDGE.npz OUT.pt
+    python -m training.mine POOL.npz BGE.npz JUDGE.npz SPLADE.npz OUT.pt
 
 For every query the best passages of two unlike searches together (bge-small's vectors and BM25 over
-word pieces) are found; the cross-encoder reads a few of them and the right one. What all three say
-about the same passages is kept, so that training can follow any mixture of them.
+word pieces) are found; the cross-encoder reads a few of them and the right one, and SPLADE-tiny
+weighs them. What all four say about the same passages is kept, so that training can follow any
+mixture of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from training.arrays import Pool, fast, rows_of
-from training.model import PAD, SPECIAL, VOCABULARY, Body, judge, teacher
+from training.model import PAD, SPECIAL, VOCABULARY, Body, Splade, judge, splade, teacher
 from training.weights import unpack
 
 CANDIDATES = 5
@@ -121,6 +122,43 @@ def judged(pool: Pool, found: Tensor, path: Path, width: int = 176, batch: int =
     return scores.view(total, each)
 
 
+@torch.no_grad()
+def weighed(model: Splade, rows: Tensor, count: int, batch: int = 512) -> tuple[Tensor, Tensor]:
+    """The heaviest terms of many texts, and their weights."""
+    terms = torch.empty(len(rows), count, dtype=torch.int32, device=rows.device)
+    weights = torch.empty(len(rows), count, dtype=torch.float16, device=rows.device)
+    for which in (rows != PAD).sum(1).argsort().split(batch):
+        part = rows[which]
+        part = part[:, : _even(int((part != PAD).sum(1).max()))]
+        with fast(rows.device):
+            best = model(part).topk(count, dim=1)
+        terms[which], weights[which] = best.indices.int(), best.values.half()
+    return terms, weights
+
+
+@torch.no_grad()
+def matched(pool: Pool, found: Tensor, path: Path, batch: int = 1024) -> Tensor:
+    """SPLADE-tiny's score of the right answer and of every candidate."""
+    device = found.device
+    model = splade(floats(path)).to(device).eval()
+    everyone = torch.arange(len(pool.documents), device=device)
+    pairs = torch.arange(len(pool.queries), device=device)
+    documents = weighed(model, pool.documents.rows(everyone, WIDTH), 256)
+    passages = weighed(model, pool.passages(pairs, WIDTH), 256)
+    asked = weighed(model, pool.queries.rows(pairs, QUERY_WIDTH), 64)
+    scores = torch.empty(len(pairs), 1 + found.shape[1], device=device)
+    for which in pairs.split(batch):
+        query = torch.zeros(len(which), VOCABULARY, device=device)
+        query.scatter_(1, asked[0][which].long(), asked[1][which].float())
+        other = found[which].long()
+        right = query.gather(1, passages[0][which].long()) * passages[1][which].float()
+        scores[which, 0] = right.sum(1)
+        for at in range(other.shape[1]):
+            terms, weights = documents[0][other[:, at]].long(), documents[1][other[:, at]].float()
+            scores[which, at + 1] = (query.gather(1, terms) * weights).sum(1)
+    return scores
+
+
 def pair_rows(
     pool: Pool, query: Tensor, place: Tensor, found: Tensor, width: int
 ) -> tuple[Tensor, Tensor]:
@@ -154,7 +192,7 @@ def joined(asked: Tensor, passage: Tensor, width: int) -> tuple[Tensor, Tensor]:
 
 def main(arguments: list[str]) -> None:
     """Write the candidates and what the teachers think of them."""
-    source, dense_path, judge_path, target = (Path(each) for each in arguments)
+    source, dense_path, judge_path, splade_path, target = (Path(each) for each in arguments)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     began = time.time()
 
@@ -181,7 +219,10 @@ def main(arguments: list[str]) -> None:
     )
     scores = judged(pool, found, judge_path)
     say("judged")
-    for name, values in (("bm25", words), ("dense", near), ("judge", scores)):
+    terms = matched(pool, found, splade_path)
+    say("weighed")
+    teachers = {"bm25": words, "dense": near, "judge": scores, "splade": terms}
+    for name, values in teachers.items():
         right = (values[:, :1] >= values[:, 1:].amax(1, keepdim=True)).float().mean()
         print(name, "puts the right answer first:", round(float(right), 3))
     torch.save(
@@ -190,10 +231,8 @@ def main(arguments: list[str]) -> None:
             "passages": passages,
             "queries": asked,
             "found": found,
-            "bm25": words.half(),
-            "dense": near.half(),
-            "judge": scores.half(),
-        },
+        }
+        | {name: values.half() for name, values in teachers.items()},
         target,
     )
     say("written")

@@ -33,34 +33,35 @@ NOTHING = -1e4
 class Layer(nn.Module):
     """One post-norm transformer layer."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int = WIDTH, heads: int = HEADS) -> None:
         super().__init__()
-        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
-        self.out = nn.Linear(WIDTH, WIDTH)
-        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.wide = nn.Linear(WIDTH, 4 * WIDTH)
-        self.narrow = nn.Linear(4 * WIDTH, WIDTH)
-        self.norm2 = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+        self.wide = nn.Linear(width, 4 * width)
+        self.narrow = nn.Linear(4 * width, width)
+        self.norm2 = nn.LayerNorm(width, eps=1e-12)
 
     def forward(self, state: Tensor, mask: Tensor | None) -> Tensor:
         """States after this layer; ``mask`` is true where there is a token."""
-        rows, length, _ = state.shape
-        joint = self.qkv(state).view(rows, length, 3, HEADS, WIDTH // HEADS)
+        rows, length, width = state.shape
+        joint = self.qkv(state).view(rows, length, 3, self.heads, width // self.heads)
         query, key, value = joint.permute(2, 0, 3, 1, 4)
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        state = self.norm(state + self.out(mixed.transpose(1, 2).reshape(rows, length, WIDTH)))
+        state = self.norm(state + self.out(mixed.transpose(1, 2).reshape(rows, length, width)))
         return self.norm2(state + self.narrow(functional.gelu(self.wide(state))))
 
 
 class Body(nn.Module):
     """A BERT without heads; the only token type is part of the places."""
 
-    def __init__(self, layers: int = 12) -> None:
+    def __init__(self, layers: int = 12, width: int = WIDTH, heads: int = HEADS) -> None:
         super().__init__()
-        self.words = nn.Embedding(VOCABULARY, WIDTH)
-        self.places = nn.Embedding(PLACES, WIDTH)
-        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+        self.words = nn.Embedding(VOCABULARY, width)
+        self.places = nn.Embedding(PLACES, width)
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
 
     def forward(
         self, ids: Tensor, kinds: Tensor | None = None, exits: tuple[int, ...] = (12,)
@@ -156,6 +157,26 @@ class Judge(nn.Module):
         return self.score(torch.tanh(self.pool(state[:, 0]))).squeeze(-1).float()
 
 
+class Splade(nn.Module):
+    """A small sparse encoder: every token weighs every term."""
+
+    def __init__(self, layers: int, width: int, heads: int) -> None:
+        super().__init__()
+        self.body = Body(layers, width, heads)
+        self.turn = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+        self.bias = nn.Parameter(torch.zeros(VOCABULARY))
+        self.depth = layers
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The weight of every term."""
+        (state,) = self.body(ids, exits=(self.depth,))
+        turned = self.norm(functional.gelu(self.turn(state)))
+        scores = functional.linear(turned, self.body.words.weight)
+        best = scores.masked_fill((ids == PAD)[..., None], NOTHING).amax(1).float()
+        return torch.log1p(functional.relu(best + self.bias))
+
+
 def load_body(body: Body, floats: dict[str, Tensor], *, fold_type: bool) -> None:
     """Take over weights that are named as in the transformers library."""
     take = {
@@ -200,4 +221,22 @@ def judge(floats: dict[str, Tensor]) -> Judge:
         model.pool.bias.copy_(floats["pooler.dense.bias"])
         model.score.weight.copy_(floats["classifier.weight"])
         model.score.bias.copy_(floats["classifier.bias"])
+    return model
+
+
+def splade(floats: dict[str, Tensor], heads: int = 2) -> Splade:
+    """The sparse encoder that shipped before; its head sizes are not among its weights."""
+    width = floats["embeddings.word_embeddings.weight"].shape[1]
+    layers = 1 + max(
+        int(name.split(".")[2]) for name in floats if name.startswith("encoder.layer.")
+    )
+    model = Splade(layers, width, heads)
+    load_body(model.body, floats, fold_type=True)
+    name = "cls.predictions."
+    with torch.no_grad():
+        model.turn.weight.copy_(floats[f"{name}transform.dense.weight"])
+        model.turn.bias.copy_(floats[f"{name}transform.dense.bias"])
+        model.norm.weight.copy_(floats[f"{name}transform.LayerNorm.weight"])
+        model.norm.bias.copy_(floats[f"{name}transform.LayerNorm.bias"])
+        model.bias.copy_(floats[f"{name}bias"])
     return model

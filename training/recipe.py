@@ -28,6 +28,7 @@ class Recipe:
     teach_dense: float = 0.4
     teach_judge: float = 0.3
     teach_bm25: float = 0.3
+    teach_splade: float = 0.0  # no training with it has been measured
     mesh: float = 0.3  # graded targets from shared headings
     inner: float = 0.5  # the inner exit
     sparsity: float = 0.03

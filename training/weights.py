@@ -5,6 +5,8 @@ numbers with one scale and one zero point. They are packed as they are, so that 
 the way to a GPU, and become floats where they are used.
 
     python -m training.weights MODEL.onnx PACKED.npz
+
+Weights in safetensors are taken as they are, in half precision.
 """
 
 from __future__ import annotations
@@ -41,6 +43,16 @@ def pack(path: Path) -> dict[str, NDArray[Any]]:
         owner = node.output[0].partition("/MatMul")[0].strip("/").replace("/", ".")
         _add(packed, plain(f"{owner}.weight"), stored, source, stored[node.input[1]].T)
     return packed
+
+
+def halved(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file in safetensors, in half precision."""
+    from safetensors.numpy import load_file
+
+    return {
+        plain(name).replace(".gamma", ".weight").replace(".beta", ".bias"): array.astype(np.float16)
+        for name, array in load_file(path).items()
+    }
 
 
 def plain(name: str) -> str:
@@ -81,8 +93,9 @@ def unpack(packed: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
 
 def main(arguments: list[str]) -> None:
     """Pack one export."""
-    source, target = arguments
-    np.savez_compressed(target, **pack(Path(source)))  # type: ignore[arg-type]
+    source, target = Path(arguments[0]), arguments[1]
+    packed = halved(source) if source.suffix == ".safetensors" else pack(source)
+    np.savez_compressed(target, **packed)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
