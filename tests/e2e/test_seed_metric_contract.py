@@ -9,10 +9,11 @@ import pytest
 
 import assay
 from assay.evaluation.bundle import Recipe, as_text, differences, master
-from assay.evaluation.result import ScoringOptions, result_of
-from assay.evaluation.sampling import Sampling
+from assay.evaluation.result import result_of
 from assay.model.answers import Expect
 from assay.model.runs import QueryOutcome
+from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.testsets.split import split_by_group
 from tests.unit.evaluation.stored import golden, outcome, stored, suite
@@ -28,7 +29,7 @@ def half_with_evidence() -> tuple[TestSet, list[QueryOutcome]]:
 @pytest.mark.req("M1")
 def test_positives_only_looks_at_queries_with_evidence() -> None:
     test_set, outcomes = half_with_evidence()
-    options = ScoringOptions("nDCG@10 Recall@10 MRR AP@10", protocol="positives_only")
+    options = Scoring("nDCG@10 Recall@10 MRR AP@10", protocol="positives_only")
     scores = result_of(test_set, outcomes, options).scores
     assert len(scores.queries) == 6
     assert [scores[m] for m in scores.measures] == [1.0, 1.0, 1.0, 1.0]
@@ -37,7 +38,7 @@ def test_positives_only_looks_at_queries_with_evidence() -> None:
 @pytest.mark.req("M1")
 def test_all_queries_looks_at_those_without_evidence_too() -> None:
     test_set, outcomes = half_with_evidence()
-    options = ScoringOptions("AUROC AUPRC Sensitivity Specificity", protocol="all_queries")
+    options = Scoring("AUROC AUPRC Sensitivity Specificity", protocol="all_queries")
     scores = result_of(test_set, outcomes, options).scores
     assert len(scores.queries) == 10
     assert scores["AUROC"] == 1.0
@@ -46,7 +47,7 @@ def test_all_queries_looks_at_those_without_evidence_too() -> None:
 @pytest.mark.req("M1")
 def test_one_class_only_is_undefined_with_a_reason() -> None:
     only = suite(golden("p0", "D0"))
-    options = ScoringOptions("AUROC", protocol="all_queries")
+    options = Scoring("AUROC", protocol="all_queries")
     found = result_of(only, [outcome("p0", "D0")], options).scores.aggregate("AUROC")
     assert found.mean is None
     assert found.reason

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError, ConfigError, DuplicateError, MissingFileError
-from assay.evaluation.sampling import Sampling
+from assay.model.sampling import Sampling
 from assay.search.request import RETRIEVAL_OPTIONS, FusionMethod
 from assay.settings import SETTINGS, Setting, Settings, configure, unknown_variables
 
@@ -437,6 +437,10 @@ OTHER_VALUE = {
     "query_log_rows": "3",
     "schedule": "0 3 * * * v1",
     "metrics_textfile": "assay.prom",
+    "metrics_test_set": "test_set_v1",
+    "metrics_part": "holdout",
+    "metrics_configuration": "shallow",
+    "metrics_match": "doc",
     "pushgateway": "localhost:9091",
     "server": "localhost:8321",
     "debug": "on",

@@ -15,7 +15,8 @@ from typing import Any
 from assay import limits
 from assay.evaluation.scores import rounded
 from assay.model.annotation import Grade, Item, ItemKey, Round
-from assay.stats.defaults import DEFAULT_SEED, SAME
+from assay.model.sampling import DEFAULT_SEED
+from assay.stats.defaults import SAME
 from assay.stats.interval import Interval
 from assay.stats.kappa import Kappa, Weights, cohen_kappa, kappa_by_cluster
 

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from assay.evaluation.scores import rounded
-from assay.stats.defaults import DEFAULT_ALPHA, DEFAULT_LEVEL
+from assay.model.sampling import DEFAULT_LEVEL
+from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.interval import Interval
 from assay.stats.paired import PairedT, paired_t
 from assay.stats.power import minimum_detectable_effect

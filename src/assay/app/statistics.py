@@ -6,11 +6,12 @@ where they meet the settings, for commands, HTTP, pages and Python.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from assay.options import options_of
+from assay.model.sampling import Sampling
+from assay.options import options_of, read_options
 from assay.settings import SETTINGS, Settings, overriding
 
 Measures: TypeAlias = str | Sequence[str]
@@ -45,9 +46,23 @@ class Statistics:
         given = {name: value for name, value in chosen.items() if value is not None}
         return replace(settings, **given) if given else settings
 
+    def drawn_as(self, sampling: Sampling) -> Sampling:
+        """How intervals are drawn, with what is given here instead."""
+        return Sampling(
+            self.ci_method or sampling.method,
+            sampling.level if self.confidence is None else self.confidence,
+            sampling.resamples if self.resamples is None else self.resamples,
+            sampling.seed if self.seed is None else self.seed,
+        )
+
 
 STATISTICS_OPTIONS = options_of(Statistics)
 USUAL = Statistics()
+
+
+def read_statistics(given: Mapping[str, str]) -> Statistics:
+    """The statistics that people wrote on a command line."""
+    return Statistics(**read_options(STATISTICS_OPTIONS, given))
 
 
 def as_text(measures: Measures) -> str:

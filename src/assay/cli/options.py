@@ -30,6 +30,13 @@ Matching: TypeAlias = Annotated[
     MatchName,
     typer.Option("--match", help="By the ids that were judged, by document, or by span."),
 ]
+MatchingAnew: TypeAlias = Annotated[
+    MatchName | None,
+    typer.Option(
+        "--match",
+        help="By the judged ids (exact), by document, or by span; as the run was made by default.",
+    ),
+]
 PerComponent: TypeAlias = Annotated[
     bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
 ]

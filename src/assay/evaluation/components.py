@@ -12,11 +12,14 @@ from typing import Any, TypeAlias
 
 from assay.errors import UsageError
 from assay.evaluation.match import Listed, LookUp, listed_result, places_of
-from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scores import rounded
 from assay.measures.base import Measure
+from assay.measures.parse import measures_text
 from assay.model.document import ChunkPlace
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 
 HYBRID = "hybrid"
@@ -72,7 +75,7 @@ class ComponentReport:
 def component_report(
     test_set: TestSet,
     outcomes: Sequence[QueryOutcome],
-    options: ScoringOptions | None = None,
+    options: Scoring | None = None,
     *,
     fuse_again: FuseAgain | None = None,
     hybrid: EvaluationResult | None = None,
@@ -82,7 +85,7 @@ def component_report(
 
     ``look_up`` tells where chunks stand that are in a list and not among the results.
     """
-    options = options or ScoringOptions()
+    options = options or Scoring()
     names = component_names(outcomes)
     if not names:
         raise UsageError(
@@ -94,12 +97,13 @@ def component_report(
         for name in names
     }
     whole = hybrid or result_of(test_set, outcomes, options, name=HYBRID)
-    ranking = replace(options, by_group=False, measures=tuple(whole.scores.columns))
+    ranking = replace(options, by_group=False, measures=measures_text(whole.scores.columns))
     losses: Losses = {}
     if fuse_again is not None:
         losses = _losses(_Fusing(test_set, outcomes, fuse_again, places), ranking, names)
     return ComponentReport(
-        {**results, HYBRID: whole}, _contributions(test_set, outcomes, places, losses)
+        {**results, HYBRID: whole},
+        _contributions(test_set, outcomes, places, losses, Match(options.match)),
     )
 
 
@@ -153,7 +157,7 @@ class _Fusing:
         return found
 
 
-def _losses(fusing: _Fusing, options: ScoringOptions, names: Sequence[str]) -> Losses:
+def _losses(fusing: _Fusing, options: Scoring, names: Sequence[str]) -> Losses:
     """By component and ranking measure: all fused, minus all but this one fused."""
     if len(names) < 2 or not options.measures:
         return {}
@@ -178,6 +182,7 @@ def _contributions(
     outcomes: Sequence[QueryOutcome],
     places: Mapping[str, ChunkPlace],
     losses: Losses,
+    match: Match,
 ) -> dict[str, Contribution]:
     names = component_names(outcomes)
     found, unique = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
@@ -188,7 +193,7 @@ def _contributions(
             continue
         wanted = {judgment for judgment in query.relevant_docs if judgment.grade > 0}
         relevant += len(wanted)
-        lists = {name: Listed(one.component_lists.get(name, ()), places) for name in names}
+        lists = {name: Listed(one.component_lists.get(name, ()), places, match) for name in names}
         here = {name: {j for j in wanted if lists[name].ranks(j)} for name in names}
         for name in names:
             others = set().union(*(here[other] for other in names if other != name))

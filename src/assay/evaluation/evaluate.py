@@ -10,12 +10,14 @@ from typing import Any, Literal
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
 from assay.evaluation.parts import Split, part_of
-from assay.evaluation.result import EvaluationResult, ScoringOptions, lacks_truth, result_of
-from assay.evaluation.sampling import Sampling
-from assay.evaluation.score import Protocol
+from assay.evaluation.result import EvaluationResult, lacks_truth, result_of
+from assay.evaluation.score import Protocol, choice, protocol_named
 from assay.measures.base import Measure
-from assay.model.ranking import Match, MatchName
+from assay.measures.parse import measures_text, parse_measures
+from assay.model.ranking import Match, MatchName, RankBy, RankByName
 from assay.model.runs import QueryOutcome
+from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted
 from assay.testsets.load import load_test_set
@@ -32,6 +34,7 @@ def evaluate(
     protocol: Protocol | str | None = None,
     match: Match | MatchName = Match.EXACT,
     wants: Literal["text", "query"] = "text",
+    rank_by: RankBy | RankByName | None = None,
     name: str = "run",
     max_errors: int | None = MAX_ERRORS,
     timeout_s: float = TIMEOUT_S,
@@ -42,8 +45,10 @@ def evaluate(
     """Ask the queries of a test set and score what comes back.
 
     ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
-    and returns ids, ``(id, score)`` pairs, dicts, ``Result`` or a search response; it may be a
-    coroutine function. ``test_set`` may be a name or path: then its held-out part is left out, as
+    and returns ids, ``(id, score)`` pairs, dicts, ``Result``, a data frame or a search response; it
+    may be a coroutine function. The order of what it returns is the ranking, whatever the scores
+    (they may be distances); ``rank_by="score"`` ranks by score, the highest first. ``{id: score}``
+    is ranked by score. ``test_set`` may be a name or path: then its held-out part is left out, as
     ``assay eval run`` does. Of a ``TestSet`` that is handed over every query is asked. ``part``
     chooses either way: evaluation, holdout or all. Without ``measures``, those usual for the set
     are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
@@ -64,19 +69,24 @@ def evaluate(
     )
     outcomes = []
     for outcome in execute(
-        retrieve, answerable(chosen), max_errors=max_errors, timeout_s=timeout_s
+        retrieve,
+        answerable(chosen),
+        max_errors=max_errors,
+        timeout_s=timeout_s,
+        rank_by=None if rank_by is None else choice(RankBy, rank_by, "rank_by"),
     ):
         outcomes.append(outcome)
         if progress is not None:
             progress(outcome)
-    options = ScoringOptions(
-        measures=measures,
-        protocol=protocol,
-        match=match,
+    chosen_protocol = protocol_named(protocol)
+    scoring = Scoring(
+        measures=None if measures is None else measures_text(parse_measures(measures)),
+        protocol=None if chosen_protocol is None else chosen_protocol.value,
+        match=Match(match),
         sampling=sampling or Sampling(),
         by_group=by_group,
     )
-    result = result_of(chosen, outcomes, options, name=name)
+    result = result_of(chosen, outcomes, scoring, name=name)
     for warning in result.warnings():
         log.warning("%s: %s", chosen.name, warning)
     return result

@@ -3,6 +3,9 @@
 Outcomes are committed ten at a time. A run with the same key (configuration, queries, index
 generation) that is complete answers at once, unless a query of it failed or was degraded; one that
 was cut short goes on where it stopped, and repeats one batch at most.
+
+Whoever names the new run, or wants it scored by another rule, gets a run of their own: it takes the
+outcomes of the equal one over, so nothing is searched again.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -19,10 +22,12 @@ from assay.errors import TooManyErrorsError
 from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import SetPart
-from assay.evaluation.result import EvaluationResult, ScoringOptions, result_of
+from assay.evaluation.result import EvaluationResult, result_of_run
+from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+from assay.model.scoring import Scoring
 from assay.model.system import System
 from assay.plural import counted
 
@@ -42,9 +47,10 @@ class RecordOptions:
     max_errors: int | None = MAX_ERRORS
     timeout_s: float = TIMEOUT_S
     commit_hash: str = ""
+    uploaded: bool = False
     owner: str = ""
     purpose: str = "evaluation"
-    scoring: ScoringOptions = field(default_factory=ScoringOptions)
+    scoring: Scoring = field(default_factory=Scoring)
 
 
 @dataclass(frozen=True)
@@ -81,13 +87,13 @@ def record(
                 test_set.name, test_set.version, info.run_id, options.purpose, now("seconds")
             )
         )
-    before = store.outcomes(info.run_id)  # nothing, unless the run was cut short
+    before = store.outcomes(info.run_id)  # of a run that was cut short, or taken from an equal one
     asked = _execute(_Job(system, part, store, info, options), before, progress)
     outcomes = (*before, *asked)
-    reused = len(before)
-    result = _result(info, part, outcomes, options, cached=False)
-    info = store.finish(info.run_id, result.to_dict(), finished_at=now("seconds"))
-    return Recorded(info, result, cached=False, reused=reused)
+    cached = bool(before) and not asked
+    result = _result(info, part, outcomes, options, cached=cached)
+    info = store.finish(info.run_id, stored_aggregate(info, result), finished_at=now("seconds"))
+    return Recorded(info, result, cached=cached, reused=len(before))
 
 
 def config_hash(config: Mapping[str, Any]) -> str:
@@ -113,12 +119,14 @@ def new_run_id() -> str:
 def _started(system: System, part: SetPart, store: RunStore, options: RecordOptions) -> RunInfo:
     """The run to continue: the one to resume, one with the same key, or a new one."""
     if options.resume is not None:
-        found = store.run(options.resume)
-        return found if found.status is RunStatus.COMPLETE else _claimed(store, found, options)
+        return _continued(store, store.run(options.resume), options)
     key = cache_key(system.config, part, system.generation)
-    if options.use_cache and (known := store.cached(key)) is not None:
-        return known if known.status is RunStatus.COMPLETE else _claimed(store, known, options)
+    equal = store.equal_runs(key) if options.use_cache else ()
+    for known in equal:
+        if _is_asked_for(known, options):
+            return _continued(store, known, options)
     test_set = part.test_set
+    donor = equal[0].run_id if equal else ""
     info = RunInfo(
         run_id=options.run_id or new_run_id(),
         suite=test_set.name,
@@ -137,13 +145,30 @@ def _started(system: System, part: SetPart, store: RunStore, options: RecordOpti
         models=system.models,
         seed=options.scoring.sampling.seed,
         commit_hash=options.commit_hash,
+        uploaded=options.uploaded,
         tags=options.tags,
         queries=len(answerable(test_set)),
+        scoring=options.scoring,
+        reused_from=donor,
     )
-    return store.begin(info, test_set)
+    begun = store.begin(info, test_set)
+    if donor:
+        store.append(begun.run_id, [one for one in store.outcomes(donor) if one.sound])
+    return begun
 
 
-def _claimed(store: RunStore, info: RunInfo, options: RecordOptions) -> RunInfo:
+def _is_asked_for(known: RunInfo, options: RecordOptions) -> bool:
+    """Whether an equal run is the very one: nothing else it should be called or scored by."""
+    return (
+        options.run_id in (None, known.run_id)
+        and options.name in ("", known.name)
+        and replace(known.scoring, measures=None) == replace(options.scoring, measures=None)
+    )
+
+
+def _continued(store: RunStore, info: RunInfo, options: RecordOptions) -> RunInfo:
+    if info.status is RunStatus.COMPLETE:
+        return info
     claimed = store.claim(info.run_id, options.owner)
     for tag in options.tags:
         claimed = store.tag(info.run_id, tag)
@@ -168,6 +193,7 @@ def _execute(
     store, run_id, options = job.store, job.info.run_id, job.options
     done = {one.query_id for one in before}
     every = answerable(job.part.test_set)
+    limit = None if job.system.keeps_time else options.timeout_s
     waiting = [job.part.asked(query) for query in every if query.query_id not in done]
     batch: list[QueryOutcome] = []
     seen: list[QueryOutcome] = []
@@ -178,7 +204,7 @@ def _execute(
 
     try:
         for outcome in execute(
-            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=options.timeout_s
+            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=limit
         ):
             batch.append(outcome)
             seen.append(outcome)
@@ -211,11 +237,5 @@ def _result(
     *,
     cached: bool,
 ) -> EvaluationResult:
-    return result_of(
-        part.test_set,
-        outcomes,
-        options.scoring,
-        name=info.name or info.run_id,
-        run_id=info.run_id,
-        cached=cached,
-    )
+    scoring = info.scoring.changed(measures=options.scoring.measures)
+    return result_of_run(info, part.test_set, outcomes, scoring, cached=cached)

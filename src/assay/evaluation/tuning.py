@@ -14,7 +14,6 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.match import Listed
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.significance import Contrast, compare
@@ -22,6 +21,7 @@ from assay.measures.base import Family, Measure
 from assay.measures.table import JudgedHits, build_table
 from assay.model.arrays import IntArray
 from assay.model.document import ChunkPlace
+from assay.model.sampling import Sampling
 from assay.model.testset import TestSet
 
 # settings to the rank of every candidate of each query, in the order of the candidates' ids

@@ -19,7 +19,8 @@ class Snapshot:
 
     ``chunks`` returns the chunks behind keys; one that was deleted meanwhile has no text.
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
-    the chunks of this generation with the id of a document or chunk.
+    the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
+    indexes that have the same generation.
     """
 
     generation: str
@@ -29,3 +30,4 @@ class Snapshot:
     find: Callable[[str], Sequence[KeyedChunk]]
     absent: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
+    content: str = ""

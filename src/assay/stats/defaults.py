@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-DEFAULT_SEED: Final = 42
-DEFAULT_RESAMPLES: Final = 10_000
-DEFAULT_LEVEL: Final = 0.95
 DEFAULT_ALPHA: Final = 0.05
 DEFAULT_POWER: Final = 0.8
 

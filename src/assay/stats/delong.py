@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.stats.defaults import DEFAULT_LEVEL, SAME
+from assay.model.sampling import DEFAULT_LEVEL
+from assay.stats.defaults import SAME
 from assay.stats.inputs import check_share, labels_and_scores
 from assay.stats.interval import Interval
 

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from assay.errors import UsageError
+from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.agreement import tabulate
 from assay.stats.bounds import percentile_bounds
-from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, SAME
+from assay.stats.defaults import SAME
 from assay.stats.inputs import check_sampling, check_share
 from assay.stats.interval import Interval
 from assay.stats.resample import endless_counts, rows_per_block

@@ -17,7 +17,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.stats.defaults import DEFAULT_ALPHA, DEFAULT_LEVEL
+from assay.model.sampling import DEFAULT_LEVEL
+from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.inputs import check_share
 from assay.stats.interval import Interval
 from assay.stats.pairs import read_pairs

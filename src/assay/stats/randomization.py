@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.errors import InputError
-from assay.stats.defaults import DEFAULT_RESAMPLES, DEFAULT_SEED, SAME
+from assay.model.sampling import DEFAULT_RESAMPLES, DEFAULT_SEED
+from assay.stats.defaults import SAME
 from assay.stats.inputs import (
     check_sampling,
     defined_mask,

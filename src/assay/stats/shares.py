@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from assay.stats.defaults import DEFAULT_LEVEL
+from assay.model.sampling import DEFAULT_LEVEL
 from assay.stats.inputs import check_share
 from assay.stats.interval import Interval
 

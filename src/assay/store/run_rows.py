@@ -16,10 +16,15 @@ from typing import Any, TypeAlias
 from pydantic_core import to_json
 from sqlalchemy import Row
 
+from assay.errors import InputError
 from assay.model.answers import Answer
+from assay.model.codec import decode, encode
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
+from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
+_UNANSWERED = "not answered: "
 HEAD = 20  # results of a query that are stored outside its tail
 
 # by id: component to score, and component to rank
@@ -70,6 +75,7 @@ def _happened(outcome: QueryOutcome) -> dict[str, Any]:
             "refusal_reason": answer.refusal_reason,
         },
         "known_citations": sorted(outcome.known_citations),
+        "answer_error": outcome.answer_error,
     }
 
 
@@ -135,7 +141,14 @@ def outcome(
         else Answer(**{**answer, "citations": tuple(answer["citations"])}),
         known_citations=frozenset(content.get("known_citations", ())),
         warnings=tuple(content.get("warnings", ())),
+        answer_error=content.get("answer_error") or _failed_answer(content.get("warnings", ())),
     )
+
+
+def _failed_answer(warnings: Sequence[str]) -> str | None:
+    """The error of an answerer, which older runs keep among the warnings."""
+    found = (line.removeprefix(_UNANSWERED) for line in warnings if line.startswith(_UNANSWERED))
+    return next(found, None)
 
 
 def _results(
@@ -259,6 +272,9 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
         "chunker_versions": info.chunker_versions,
         "models": dict(info.models),
         "seed": info.seed,
+        "uploaded": info.uploaded,
+        "scoring": encode(info.scoring),
+        "reused_from": info.reused_from,
     }
     return {
         "run_id": info.run_id,
@@ -291,12 +307,13 @@ def run_info(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
     """The run of a row."""
     try:
         return _read(row, tags)
-    except UNREADABLE as problem:
+    except (*UNREADABLE, InputError) as problem:
         raise damaged(f"the run {row.run_id}", problem) from None
 
 
 def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
     provenance = unsealed(row.provenance_json)
+    aggregate = unsealed(row.aggregate_json) if row.aggregate_json else {}
     return RunInfo(
         run_id=row.run_id,
         suite=row.suite,
@@ -319,5 +336,16 @@ def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         finished_at=row.finished_at,
         tags=tags.get(row.run_id, ()),
         queries=row.queries,
-        aggregate=unsealed(row.aggregate_json) if row.aggregate_json else {},
+        uploaded=provenance.get("uploaded", False),
+        scoring=_scoring(provenance, aggregate),
+        reused_from=provenance.get("reused_from", ""),
+        aggregate=aggregate,
     )
+
+
+def _scoring(provenance: Mapping[str, Any], aggregate: Mapping[str, Any]) -> Scoring:
+    """What the run is scored by; older rows only say how its intervals were drawn."""
+    if "scoring" in provenance:
+        return decode(Scoring, provenance["scoring"])
+    drawn = aggregate.get("sampling")
+    return Scoring(sampling=Sampling.from_dict(drawn)) if drawn else Scoring()

@@ -171,7 +171,9 @@ def test_a_run_is_found_by_its_name(call: Call, capsys: pytest.CaptureFixture[st
     assert run(["eval", "compare", "mine", "other"]) == 0
     capsys.readouterr()
     assert run(["eval", "run", "-t", "small", "--name", "third"]) == 0
-    assert "it keeps its name 'mine', and --tag gives it another" in capsys.readouterr().err
+    third = call("show", "third")
+    assert (third["name"], third["reused_from"]) == ("third", made["run_id"])
+    assert third["metrics"] == made["metrics"]
 
 
 def test_judged_ids_that_are_not_in_the_index_are_named(

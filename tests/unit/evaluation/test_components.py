@@ -9,11 +9,12 @@ import pytest
 from assay.errors import UsageError
 from assay.evaluation.components import component_report
 from assay.evaluation.match import places_of
-from assay.evaluation.result import ScoringOptions
 from assay.evaluation.tuning import judged
 from assay.evaluation.waterfall import Stage, waterfall
 from assay.model.document import ChunkPlace
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.search.fuse_again import fuser, lists_of
 from assay.search.request import FusionMethod, SearchOptions
@@ -46,7 +47,7 @@ OUTCOMES = [
         fused=("z", "c"),
     ),
 ]
-OPTIONS = ScoringOptions(measures="MRR Recall@10")
+OPTIONS = Scoring(measures="MRR Recall@10")
 
 
 @pytest.mark.req("E6")
@@ -141,6 +142,27 @@ def test_a_judged_document_is_found_by_its_chunks() -> None:
     assert waterfall(test_set, [outcome]).fates[0].stage is Stage.TOP
 
 
+def test_documents_are_lost_by_the_rule_of_the_run() -> None:
+    judged = (Judgment("d1:chunk_0", 1), Judgment("d2:chunk_0", 1))
+    test_set = TestSet("d", "v1", (GoldenQuery("q", "t", relevant_docs=judged),))
+    lists = {"bm25": ("d1:chunk_3",), "dense": ("d1:chunk_0",)}
+    outcome = QueryOutcome("q", (RankedResult("d1:chunk_3", "d1"),), component_lists=lists)
+    present = {"d1:chunk_0", "d2"}
+    stages = {
+        rule: [
+            fate.stage
+            for fate in waterfall(
+                test_set, [outcome], match=rule, present=lambda ids: present & set(ids)
+            ).fates
+        ]
+        for rule in (Match.EXACT, Match.DOC)
+    }
+    assert stages[Match.EXACT] == [Stage.LOST_IN_FUSION, Stage.NOT_INDEXED]
+    assert stages[Match.DOC] == [Stage.TOP, Stage.NOT_FOUND]
+    report = component_report(test_set, [outcome], Scoring(match=Match.DOC))
+    assert [report.contributions[name].found for name in lists] == [1, 1]
+
+
 def one_query(judgment: Judgment) -> TestSet:
     return TestSet("t", "v1", (GoldenQuery("q", "text", relevant_docs=(judgment,)),))
 
@@ -170,7 +192,7 @@ def test_a_component_is_judged_as_the_run_is(
     judgment: Judgment, result: RankedResult, recall: int
 ) -> None:
     test_set, outcome = one_query(judgment), listing(result, result.chunk_id)
-    report = component_report(test_set, [outcome], ScoringOptions(measures="Recall@10"))
+    report = component_report(test_set, [outcome], Scoring(measures="Recall@10"))
     assert {one["Recall@10"] for one in report.results.values()} == {recall}
     assert report.contributions["bm25"].found == recall
     fates = waterfall(test_set, [outcome])
@@ -195,7 +217,7 @@ def test_what_is_listed_only_is_looked_up(judgment: Judgment) -> None:
 
     test_set = one_query(judgment)
     outcome = listing(RankedResult("x", "x"), "D3:chunk_1", "D2:chunk_0", "uuid-1", "D2:chunk_9")
-    report = component_report(test_set, [outcome], ScoringOptions(measures="MRR"), look_up=look_up)
+    report = component_report(test_set, [outcome], Scoring(measures="MRR"), look_up=look_up)
     spanned = ["D2:chunk_0", "D2:chunk_9"] if judgment.spans else []
     assert asked == [*spanned, "uuid-1"], "ids that tell enough are not looked up"
     rank = 4 if judgment.spans else 3

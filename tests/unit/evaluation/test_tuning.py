@@ -9,10 +9,10 @@ import pytest
 
 import assay
 from assay.errors import UsageError
-from assay.evaluation.sampling import Sampling
 from assay.evaluation.tuning import Judged, Rank, judged, tune
 from assay.measures.parse import parse_measure
 from assay.model.arrays import IntArray
+from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 NDCG = parse_measure("nDCG@10")

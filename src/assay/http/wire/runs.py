@@ -74,7 +74,7 @@ class RescoreBody(Wire):
     """The measures to add to those that the run has."""
 
     measures: Measures | None = None
-    match: MatchName = "exact"
+    match: MatchName | None = None
 
 
 def query_schema() -> Json:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from assay import limits
+from assay.digests import digest_of
 from assay.errors import FormatError
 from assay.ingest.sections import INTENTS, LABELS
 from assay.search.boost.words import Phrases, words
@@ -42,6 +43,15 @@ class Lexicon:
     tables: Phrases
     phrases: Phrases
     intents: Mapping[str, Intent]
+
+    @property
+    def digest(self) -> str:
+        """The same for lexicons that boost the same."""
+        intents = [
+            [one.name, one.base, sorted(one.sections), sorted(one.hints)]
+            for one in sorted(self.intents.values(), key=lambda one: one.name)
+        ]
+        return digest_of([self.tables.rows(), self.phrases.rows(), intents])
 
 
 @dataclass

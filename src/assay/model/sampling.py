@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from assay.stats.defaults import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
+DEFAULT_SEED: Final = 42
+DEFAULT_RESAMPLES: Final = 10_000
+DEFAULT_LEVEL: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
