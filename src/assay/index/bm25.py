@@ -1,8 +1,8 @@
 """Which chunks contain the query's words?
 
-BM25 (k1 1.2, b 0.75) by tantivy over two fields: ``body`` is title and text together, ``title``
-adds a quarter. Words are lower-cased, folded to ASCII, stripped of English stop words and stemmed
-(Snowball). A query is a bag of such words; nothing in it is syntax.
+BM25 (k1 1.2, b 0.75) by tantivy over three fields: ``body`` is title and text together, ``title``
+adds a quarter, ``forms`` are names and codes written as one word (``analysis/words.py``). The words
+are cut before tantivy sees them, so that every engine has the same ones.
 
 A generation is a folder of its own. The next one starts as hard links to it (or copies, on a file
 system without links), since tantivy never changes a segment's files, and adds and deletes from
@@ -13,39 +13,29 @@ in document frequencies until the index is compacted.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from assay import limits
+from assay.analysis.query import BODY, FIELDS, FORMS, TITLE, Asked, read
+from assay.analysis.words import analyse
 from assay.durable import share_file
 from assay.errors import CorruptError
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
 
 NAME = "bm25"
-ANALYZER = "english"
-FIELDS = {"body": 1.0, "title": 0.25}  # measured: see design/006
-MAX_WORD = 60
+PRE_CUT = "words"
 HEAP_BYTES = 128 << 20
 
 
 @cache
-def analyzer() -> Any:
-    """The analyzer that turns text into words, for indexing and searching."""
-    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+def _splitter() -> Any:
+    """Texts arrive as words with blanks between."""
+    from tantivy import TextAnalyzerBuilder, Tokenizer
 
-    return (
-        TextAnalyzerBuilder(Tokenizer.simple())
-        .filter(Filter.remove_long(MAX_WORD))
-        .filter(Filter.lowercase())
-        .filter(Filter.ascii_fold())
-        .filter(Filter.stopword("english"))
-        .filter(Filter.stemmer("english"))
-        .build()
-    )
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
 
 
 @cache
@@ -56,10 +46,21 @@ def schema() -> Any:
     builder = SchemaBuilder()
     builder.add_integer_field("key", indexed=True, fast=True)
     for field in FIELDS:
-        builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="freq")
+        positions = "freq" if field == FORMS else "position"
+        builder.add_text_field(field, tokenizer_name=PRE_CUT, index_option=positions)
     for field in filter_values(Chunk("", "", "")):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     return builder.build()
+
+
+def word_fields(chunk: Chunk) -> dict[str, str]:
+    """The words of a chunk by field, with blanks between: the same for every engine."""
+    title, text = analyse(chunk.title), analyse(chunk.text)
+    return {
+        BODY: " ".join((*title.terms, *text.terms)),
+        TITLE: " ".join(title.terms),
+        FORMS: " ".join((*title.forms, *text.forms)),
+    }
 
 
 def write(
@@ -77,15 +78,14 @@ def write(
             if not path.name.endswith(".lock"):
                 share_file(path, folder / path.name)
     index = Index(schema(), path=str(folder))
-    index.register_tokenizer(ANALYZER, analyzer())
+    index.register_tokenizer(PRE_CUT, _splitter())
     writer = index.writer(HEAP_BYTES, 1)
     for key in dead:
         writer.delete_documents_by_term("key", key)
     for batch in batches:
         for row in batch:
             chunk = row.chunk
-            body = f"{chunk.title}\n{chunk.text}"
-            document = Document(body=body, title=chunk.title, **filter_values(chunk))
+            document = Document(**word_fields(chunk), **filter_values(chunk))
             document.add_integer("key", row.key)
             writer.add_document(document)
     writer.commit()
@@ -110,10 +110,10 @@ class Bm25:
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
-        words = Counter(analyzer().analyze(query[: limits.MAX_QUERY_CHARS]))
-        if not words or k < 1:
+        asked = read(query)
+        if not asked.weights or k < 1:
             return []
-        wanted = _query(words, filters or Filters())
+        wanted = _query(asked, filters or Filters())
         limit = k + 16
         while True:
             found = self._searcher.search(wanted, limit, count=False).hits
@@ -131,21 +131,21 @@ def _searcher(folder: Path) -> Any:
     from tantivy import Index
 
     index = Index.open(str(folder))
-    index.register_tokenizer(ANALYZER, analyzer())
+    index.register_tokenizer(PRE_CUT, _splitter())
     index.config_reader("manual", 1)
     index.reload()
     return index.searcher()
 
 
-def _query(words: Counter[str], filters: Filters) -> Any:
+def _query(asked: Asked, filters: Filters) -> Any:
     from tantivy import Occur, Query
 
-    every = [
-        (Occur.Should, _weighted(Query.term_query(schema(), field, word, "freq"), count * boost))
-        for word, count in words.items()
-        for field, boost in FIELDS.items()
-    ]
-    wanted = Query.boolean_query(every)
+    wanted = Query.boolean_query(
+        [
+            (Occur.Should, _weighted(Query.term_query(schema(), field, term, "freq"), weight))
+            for (field, term), weight in asked.weights.items()
+        ]
+    )
     active = filters.active()
     if not active:
         return wanted

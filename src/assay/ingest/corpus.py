@@ -87,11 +87,9 @@ def _check_size(entry: ParsedDocument) -> None:
 def _bounded(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
     """Shorten title and metadata, which are stored with every chunk, with a note."""
     known = entry.document.metadata
-    kept = {key: value for key, value in known.items() if len(value) <= limits.MAX_METADATA_CHARS}
-    for key in known.keys() - kept:
-        watch.note(f"{entry.location}: metadata.{key:.80} is too long and was dropped")
+    kept = fields.within_limits(known, entry.location, watch.note)
     title = fields.cut_title(entry.document.title, entry.location, watch)
-    if len(kept) == len(known) and title == entry.document.title:
+    if kept == known and title == entry.document.title:
         return entry
     return replace(entry, document=replace(entry.document, title=title, metadata=kept))
 

@@ -26,7 +26,7 @@ from assay.ingest.ready_made import GIVEN, chunks_of_sections
 from assay.ingest.speakers import role_of
 from assay.ingest.vtt import cues, header
 from assay.ingest.watch import Watch
-from assay.model.document import Document, IngestionMode, Section
+from assay.model.document import Document, IngestionMode, MetadataValue, Section
 from assay.plural import counted
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".vtt"})
@@ -143,7 +143,7 @@ def _about(
     )
 
 
-def _metadata(about: Row, location: FileLocation, watch: Watch) -> dict[str, str]:
+def _metadata(about: Row, location: FileLocation, watch: Watch) -> dict[str, MetadataValue]:
     known = {*INTERVIEW_NAMES, *LISTS, *SHARED_NAMES, *LEFT_OUT}
     rest = {key: value for key, value in about.items() if key not in known}
     return {

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Column, Connection, Dialect, Engine, and_, func, insert, select, update
 from sqlalchemy.engine.interfaces import DBAPICursor
@@ -24,6 +24,7 @@ from assay.model.document import (
     IngestionMode,
     KeyedChunk,
     LoggedChange,
+    MetadataValue,
     Section,
     SpeakerRole,
     StoredDocument,
@@ -397,8 +398,16 @@ def _read_chunk(row: Sequence[Any]) -> Chunk:
     values[_SPANS] = tuple((start, end) for start, end in json.loads(values[_SPANS]))
     values[_ROLE] = SpeakerRole(values[_ROLE])
     values[_MODE] = IngestionMode(values[_MODE])
-    values[_METADATA] = json.loads(values[_METADATA])
+    values[_METADATA] = _metadata(values[_METADATA])
     return Chunk(*values)
+
+
+def _metadata(text: str) -> dict[str, MetadataValue]:
+    """Metadata from JSON; lists become tuples, as everywhere in values."""
+    found = json.loads(text)
+    if "[" not in text:  # most of it
+        return cast("dict[str, MetadataValue]", found)
+    return {key: tuple(one) if isinstance(one, list) else one for key, one in found.items()}
 
 
 def _chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> list[Sequence[Any]]:

@@ -97,8 +97,10 @@ def test_ids_and_metadata(study: Path) -> None:
     assert (document.doc_id, document.title) == ("NCT00000001", "Drug A for itch")
     assert (document.profile, document.source) == ("registry", "ctgov")
     assert document.metadata == {
-        "status": "COMPLETED", "start": "2019-01", "phase": "PHASE2",
-        "study_type": "INTERVENTIONAL", "conditions": "Itch; Rash",
+        "nct_id": "NCT00000001", "status": "COMPLETED", "phase": ("PHASE2",),
+        "study_type": "INTERVENTIONAL", "conditions": ("Itch", "Rash"),
+        "interventions": ("Drug A",), "enrollment": 20, "year": 2019, "start_date": "2019-01",
+        "names": ("Itch", "Rash", "Drug A", "NCT00000001"), "identifiers": ("NCT00000001",),
     }  # fmt: skip
 
 

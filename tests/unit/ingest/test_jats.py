@@ -49,8 +49,9 @@ def test_ids_and_metadata(article: Path) -> None:
         "PMC77", "Drug A for itch", "jats", "imrad",
     )  # fmt: skip
     assert document.metadata == {
-        "article_type": "research-article", "pmid": "5", "journal": "Made-up Letters",
-        "year": "2020", "keywords": "itch",
+        "pmcid": "PMC77", "pmid": "5", "article_type": "research-article",
+        "journal": "Made-up Letters", "year": 2020, "published_date": "2020",
+        "keywords": ("itch",), "names": ("itch", "PMC77", "5"), "identifiers": ("PMC77", "5"),
     }  # fmt: skip
 
 

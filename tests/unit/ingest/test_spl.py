@@ -29,7 +29,7 @@ def test_sections_take_labels_from_codes_and_parents(label: Path) -> None:
 
 def test_intents_follow(label: Path) -> None:
     document = only("spl", label)
-    assert [section.intent_hint for section in document.sections] == ["dose", "dose", "ae"]
+    assert [section.intent_hint for section in document.sections] == ["dose", "dose", ""]
     assert [section.is_table for section in document.sections] == [False, True, False]
 
 
@@ -38,9 +38,15 @@ def test_ids_and_metadata(label: Path) -> None:
     assert document.doc_id == "11111111-2222-3333-4444-555555555555"
     assert document.title == "Itchex Forte (drugamab)"
     assert document.metadata == {
-        "label_id": "v-1", "version": "7", "effective": "20200101",
+        "set_id": "11111111-2222-3333-4444-555555555555", "label_id": "v-1", "version": 7,
+        "effective_date": "2020-01-01", "year": 2020,
         "kind": "HUMAN PRESCRIPTION DRUG LABEL", "manufacturer": "Maker",
-        "products": "Itchex Forte",
+        "brands": ("Itchex Forte",), "generics": ("drugamab",),
+        "drugs": ("Itchex Forte", "drugamab"),
+        "names": (
+            "Itchex Forte", "drugamab", "11111111-2222-3333-4444-555555555555", "v-1",
+        ),
+        "identifiers": ("11111111-2222-3333-4444-555555555555", "v-1"),
     }  # fmt: skip
     assert (document.profile, document.source) == ("label", "spl")
 
