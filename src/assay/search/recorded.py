@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from assay import limits
 from assay.errors import AssayError
+from assay.analysis.numbers import check_numbers
 from assay.model.answers import Answerer
 from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole
@@ -93,7 +94,8 @@ class Recorder:
         assert self.answerer is not None
         started = time.perf_counter()
         try:
-            answer = self.answerer.answer(query.query_text, response.passages())
+            passages = response.passages()
+            answer = self.answerer.answer(query.query_text, passages)
         except AssayError as problem:
             return replace(outcome, answer_error=problem.message)
         took = round(1000 * (time.perf_counter() - started), 3)
@@ -101,6 +103,7 @@ class Recorder:
             outcome,
             answer=answer,
             known_citations=self.places.present(answer.citations),
+            numbers=check_numbers(answer, passages),
             timings_ms={**outcome.timings_ms, "answer": took},
         )
 
