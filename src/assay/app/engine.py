@@ -227,6 +227,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
+        frequency=opened.frequency,
     )
 
 

@@ -126,6 +126,13 @@ class Bm25:
         hits = (Hit(key, ids[key], score) for (score, _), key in zip(found, keys, strict=True))
         return best_hits(hits, k)
 
+    def frequency(self, word: str) -> int:
+        """The number of chunks that have this word, deleted ones included; all for a stop word."""
+        found = analyzer().analyze(word)
+        if not found:
+            return int(self._searcher.num_docs)
+        return min(int(self._searcher.doc_freq("body", one)) for one in found)
+
 
 def _searcher(folder: Path) -> Any:
     from tantivy import Index

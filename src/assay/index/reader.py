@@ -77,6 +77,10 @@ class Generation:
         """The component that matches words."""
         return self._bm25 or Nothing("bm25")
 
+    def frequency(self, word: str) -> int:
+        """The number of chunks that have this word."""
+        return 0 if self._bm25 is None else self._bm25.frequency(word)
+
     def splade(self, encoder: SparseEncoder) -> Component:
         """The component that matches weighted terms."""
         self._check_model("splade", encoder.model_id)

@@ -129,11 +129,12 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLabels:
-    """What a chunk is about, without its text."""
+    """What a chunk is about, without its text; ``names`` are its document's (``names.py``)."""
 
     section_label: str
     intent_hint: str
     is_table: bool
+    names: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
-from assay.search.ranking import Ranking
+from assay.search.ranking import Facts, Ranking
 from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
@@ -395,8 +395,11 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            chunks=lambda keys: self._chunks.all_of(keys, snapshot.chunks),
-            labels=snapshot.labels,
+            index=Facts(
+                lambda keys: self._chunks.all_of(keys, snapshot.chunks),
+                snapshot.labels,
+                snapshot.rarity if snapshot.frequency else None,
+            ),
             warnings=self._warnings(snapshot),
         )
 
@@ -412,7 +415,7 @@ class Searcher:
             return ranking, None
         top = ranking.page(0, depth(options, self._rerankers.profile(options.reranker)))
         keys = [candidate.key for candidate in top]
-        chunks = await asyncio.to_thread(prepared.chunks, keys)
+        chunks = await asyncio.to_thread(prepared.index.chunks, keys)
         passages = [_passage(chunks[key]) for key in keys]
         reranked = await rerank(
             prepared.question.written, passages, options, self._rerankers, self._rerank_lane

@@ -6,6 +6,7 @@ keys. A response comes from exactly one snapshot.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,7 +21,8 @@ class Snapshot:
     ``chunks`` returns the chunks behind keys; one that was deleted meanwhile has no text.
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
-    indexes that have the same generation.
+    indexes that have the same generation. ``frequency`` is the number of chunks that have a word,
+    where the index knows it.
     """
 
     generation: str
@@ -31,3 +33,9 @@ class Snapshot:
     absent: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
     content: str = ""
+    frequency: Callable[[str], int] | None = None
+
+    def rarity(self, word: str) -> float:
+        """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""
+        assert self.frequency is not None
+        return math.log((1 + self.size) / (1 + self.frequency(word)))

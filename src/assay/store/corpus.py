@@ -29,6 +29,7 @@ from assay.model.document import (
     SpeakerRole,
     StoredDocument,
 )
+from assay.model.names import names_of
 from assay.store.database import BUSY_SECONDS, open_database, shown, writing
 from assay.store.database_errors import translated_error
 from assay.store.inventory import ChunkInventory, refuse_foreign
@@ -47,7 +48,10 @@ _SEALED_OF_CHUNK = (
     *("table_html", "spans", "chunker_version", "speaker_role", "ingestion_mode", "interview_id"),
     *("start_time", "end_time", "source", "metadata", "added"),
 )
-_LABELS = chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.is_table
+_LABELS = (
+    *(chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.is_table),
+    *(chunks.c.doc_id, chunks.c.title, chunks.c.metadata),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,10 @@ class CorpusStore:
     def labels_by_key(self, keys: Sequence[int]) -> dict[int, ChunkLabels]:
         """The labels of the chunks with these keys; much faster than reading the chunks."""
         rows = _chunk_rows(self._engine, keys, *_LABELS)
-        return {key: ChunkLabels(section, hint, bool(table)) for key, section, hint, table in rows}
+        return {
+            key: ChunkLabels(section, hint, bool(table), names_of(doc_id, title, json.loads(more)))
+            for key, section, hint, table, doc_id, title, more in rows
+        }
 
     def find(self, name: str) -> list[KeyedChunk]:
         """The current chunks of the document, or the chunk, with this id, in order."""
