@@ -128,10 +128,10 @@ class Bm25:
 
     def frequency(self, word: str) -> int:
         """The number of chunks that have this word, deleted ones included; all for a stop word."""
-        found = analyzer().analyze(word)
+        found = analyse(word).terms
         if not found:
             return int(self._searcher.num_docs)
-        return min(int(self._searcher.doc_freq("body", one)) for one in found)
+        return min(int(self._searcher.doc_freq(BODY, one)) for one in found)
 
 
 def _searcher(folder: Path) -> Any:
