@@ -1,8 +1,8 @@
 """What does one experiment run, and which figures does it expect?
 
-A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (a folder of the data
-folder), and ``runs``: each a name, options of ``SearchOptions`` by their names, what its kind
-understands beside (``queries``, ``rerank_depth`` ...), and the ``expected`` values.
+A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (one or several folders
+of the data folder), and ``runs``: each a name, options of ``SearchOptions`` by their names, what
+its kind understands beside (``queries``, ``rerank_depth`` ...), and the ``expected`` values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.app.configurations import option_text
 from assay.search.request import SEARCH_OPTIONS, SearchOptions, changed, read_changes
-from assay.strict_yaml import MappingNode, Node, ScalarNode, load_yaml
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 HERE = Path(__file__).resolve().parent
 
@@ -34,9 +34,14 @@ class Experiment:
 
     name: str
     kind: str
-    corpus: str
+    corpora: tuple[str, ...]
     split: str
     runs: tuple[Run, ...]
+
+    @property
+    def corpus(self) -> str:
+        """The first or only folder."""
+        return self.corpora[0]
 
 
 def experiments(names: list[str]) -> Iterator[Experiment]:
@@ -55,7 +60,7 @@ def read(path: Path) -> Experiment:
     return Experiment(
         name=path.stem,
         kind=_text(root.get("kind")) or "search",
-        corpus=_text(root.get("corpus")),
+        corpora=_texts(root.get("corpus")),
         split=_text(root.get("split")),
         runs=tuple(_run(name.text, body) for name, body in runs.entries),
     )
@@ -77,3 +82,7 @@ def _run(name: str, body: Node) -> Run:
 
 def _text(node: Node | None) -> str:
     return node.text if isinstance(node, ScalarNode) else ""
+
+
+def _texts(node: Node | None) -> tuple[str, ...]:
+    return tuple(map(_text, node.items if isinstance(node, SequenceNode) else (node,)))

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from reproduce import boosting, given_runs, given_vectors, searching, tables
+from reproduce import boosting, given_runs, given_vectors, searching, tables, trust
 from reproduce.experiment import HERE, Experiment, experiments
 from reproduce.outcome import Outcome
 
@@ -25,6 +25,7 @@ KINDS: Mapping[str, Callable[[Experiment, Path], Iterator[Outcome]]] = {
     "given-runs": given_runs.run,
     "given-vectors": given_vectors.run,
     "tables": tables.run,
+    "trust": trust.run,
 }
 
 
@@ -38,13 +39,14 @@ def main() -> int:
     options = parser.parse_args()
     differences = 0
     for experiment in experiments(options.names):
-        folder = options.data / experiment.corpus
-        if not folder.is_dir():
-            print(f"{experiment.name}: skipped, no collection at {folder}")
+        folders = [options.data / corpus for corpus in experiment.corpora]
+        absent = [str(folder) for folder in folders if not folder.is_dir()]
+        if absent:
+            print(f"{experiment.name}: skipped, no collection at {', '.join(absent)}")
             continue
         print(experiment.name, flush=True)
         differences += sum(
-            outcome.report() for outcome in KINDS[experiment.kind](experiment, folder)
+            outcome.report() for outcome in KINDS[experiment.kind](experiment, folders[0])
         )
     print("all figures are as expected" if not differences else f"{differences} figures differ")
     return 1 if differences else 0
