@@ -1,0 +1,254 @@
+"""Do these passages answer the question at all, and which of them are about what it names?
+
+**About.** A question that names a drug, record or trial (``asked.py``) is answered by documents of
+that name. The label of another drug, and a trial of other treatments, answer nothing even where
+they mention it. Any other document may, but only with a sentence that has the name. Of several
+names each must be met, by one passage or by all of them together.
+
+**Confidence.** Three signals between 0 and 1 are combined by a logistic model: how close the nearest
+passage is in meaning (``closeness``, the cosine of the dense component), and what share of the
+question's key words is in the best passage (``covered``) and in all of them (``known``). Weights
+come from ``bench/answer_gate.py`` (design/036). Cosines are not comparable across models, so each
+dense model has its own weights; without any, only the words count.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from assay.analysis.asked import Kind, Name, names_asked, words_in
+from assay.analysis.words import analyse
+from assay.model.answers import Passage
+from assay.model.document import Chunk, SpeakerRole
+
+ENOUGH = 0.5  # confidence from which a question is answered
+LOOKED_AT = 8  # passages that are read
+_TREATMENTS = ("drugs", "brands", "generics", "interventions")
+_CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
+_NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"})
+_STOP_TEXT = """
+a about after an and any are as at be been before being between both but by can could did do does
+during for from get give given had happen happens has have her his how i if in into is it its
+itself long many may me might more most much must my no nor not of off often on once one or other
+our out over patient patients people per said say says should so some someone such take taken tell
+than that the their them then there these they this those through to told under until up was we
+were what when where which while who whom why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_TEXT.split())
+_WORD = re.compile(r"[^\W_]+")
+_DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
+_TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
+_DENIALS = ("non", "not", "no", "without")
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The evidence for an answer; ``closeness`` is None without a dense component."""
+
+    closeness: float | None
+    covered: float
+    known: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One logistic model."""
+
+    closeness: float
+    covered: float
+    known: float
+    bias: float
+
+
+BY_WORDS = Weights(0.0, 4.46, 1.63, -3.74)
+BY_MODEL: Mapping[str, Weights] = {
+    "bge-small-en-v1.5": Weights(10.20, 3.37, 0.84, -9.94),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A passage that is about what was asked; a quoted sentence must have each of ``must_say``."""
+
+    passage: Passage
+    must_say: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The passages that are about the question's names, and the names that none is about."""
+
+    names: tuple[Name, ...]
+    about: tuple[Support, ...]
+    missing: tuple[Name, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why there is nothing to answer with; "" where there is something."""
+        if not self.missing:
+            return ""
+        listed = " and ".join(name.text for name in self.missing)
+        return f"nothing that was found is about {listed}"
+
+
+def gather(question: str, passages: Sequence[Passage]) -> Evidence:
+    """Which passages may answer a question, and which of its names none of them is about."""
+    called = (name for passage in passages for name in _called(passage.chunk))
+    names = names_asked(question, called)
+    held = [_held(names, passage) for passage in passages]
+    strict = [name for name in names if name.kind is not Kind.PEOPLE]
+    treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
+    kept: list[tuple[Passage, _Held]] = [
+        (passage, one)
+        for passage, one in zip(passages, held, strict=True)
+        if _admissible(one, passage.chunk, strict, treatments)
+        and not _says_the_opposite(question, passage.chunk)
+    ]
+    met = frozenset[Name]().union(*(one.met for _, one in kept))
+    missing = tuple(name for name in names if name not in met)
+    if missing:
+        return Evidence(names, (), missing)
+    whole = [(passage, one) for passage, one in kept if one.met.issuperset(names)]
+    return Evidence(
+        names,
+        tuple(Support(passage, _must_say(passage, one, strict)) for passage, one in whole or kept),
+        (),
+    )
+
+
+def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:
+    """The names that a quoted sentence must have: none within a document of one of the names.
+
+    What somebody says in a conversation is taken as one sentence.
+    """
+    spoken = passage.chunk.speaker_role is not SpeakerRole.UNKNOWN
+    return () if spoken or not held.by_name.isdisjoint(strict) else tuple(strict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The names that a passage meets, and those by which its document is called."""
+
+    met: frozenset[Name]
+    by_name: frozenset[Name]
+
+
+def _held(names: Sequence[Name], passage: Passage) -> _Held:
+    chunk = passage.chunk
+    called = _document_names(chunk)
+    by_name = frozenset(name for name in names if name.is_in(called))
+    text = f"{chunk.title}\n{chunk.text}"
+    return _Held(by_name | frozenset(name for name in names if name.is_in(text)), by_name)
+
+
+def _admissible(
+    held: _Held, chunk: Chunk, strict: Sequence[Name], treatments: frozenset[Name]
+) -> bool:
+    if not strict:
+        return True
+    if held.met.isdisjoint(strict):
+        return False
+    return not (treatments and held.by_name.isdisjoint(strict) and _is_of_another(chunk))
+
+
+def _is_of_another(chunk: Chunk) -> bool:
+    """Whether a document is about certain treatments; asked only where none of them is meant."""
+    given = [text for key in _TREATMENTS for text in _texts(chunk.metadata.get(key))]
+    return any(text.casefold() not in _NO_TREATMENT for text in given)
+
+
+def _called(chunk: Chunk) -> Iterator[str]:
+    """The one-word names of treatments and trials that a document is filed under."""
+    for key in _CALLED:
+        for text in _texts(chunk.metadata.get(key)):
+            if " " not in text and text.casefold() not in _NO_TREATMENT:
+                yield text
+
+
+def _texts(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        return (value,)
+    return map(str, value) if isinstance(value, tuple | list) else ()
+
+
+@lru_cache(maxsize=4_096)
+def _names_text(doc_id: str, title: str, given: tuple[str, ...]) -> str:
+    return "\n".join((doc_id, title, *given))
+
+
+def _document_names(chunk: Chunk) -> str:
+    given = tuple(text for key in ("names", *_CALLED) for text in _texts(chunk.metadata.get(key)))
+    return _names_text(chunk.doc_id, chunk.title, given)
+
+
+def _says_the_opposite(question: str, chunk: Chunk) -> bool:
+    """Whether a passage is about "non-small cell" only, where "small cell" was asked for."""
+    text = _plain(f"{chunk.title}\n{chunk.text}")
+    if " non" not in text:
+        return False
+    asked = _plain(question)
+    return any(
+        f" {denied} " in asked
+        and not any(f" {no} {denied} " in asked for no in _DENIALS)
+        and f" non{denied} " not in asked
+        and text.count(f" {denied} ") == text.count(f" non {denied} ")
+        for match in _DENIED.finditer(text)
+        for denied in _denied(match)
+    )
+
+
+def _denied(match: re.Match[str]) -> Iterator[str]:
+    """The word after "non" with the next one; alone where it is long enough to be a term."""
+    yield f"{match[1]} {match[2]}"
+    if len(match[1]) >= _TERM:
+        yield match[1]
+
+
+@lru_cache(maxsize=4_096)
+def _plain(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def key_words(question: str) -> tuple[str, ...]:
+    """The meaningful stems of a question, in order, each once; all of them if none is."""
+    kept = " ".join(
+        word for word in question.split() if word.casefold().strip("?.,;:!()") not in STOP_WORDS
+    )
+    return tuple(dict.fromkeys(analyse(kept).terms or analyse(question).terms))
+
+
+def signals(question: str, passages: Sequence[Passage]) -> Signals:
+    """Compute the signals of one question."""
+    wanted = key_words(question)
+    texts = [words_in(f"{one.chunk.title}\n{one.chunk.text}") for one in passages]
+    everything = frozenset[str]().union(*texts)
+    near = [passage.component_scores.get("dense") for passage in passages]
+    found = [score for score in near if score is not None]
+    return Signals(
+        max(found, default=None),
+        max((_share(wanted, text) for text in texts), default=0.0),
+        _share(wanted, everything),
+    )
+
+
+def confidence(read: Signals, dense_model: str = "") -> float:
+    """How likely the passages are to answer, between 0 and 1."""
+    weights = BY_MODEL.get(dense_model)
+    closeness = read.closeness
+    if weights is None or closeness is None:
+        weights, closeness = BY_WORDS, 0.0
+    total = (
+        weights.bias
+        + weights.closeness * closeness
+        + weights.covered * read.covered
+        + weights.known * read.known
+    )
+    return 1 / (1 + math.exp(-total))
+
+
+def _share(wanted: Sequence[str], there: frozenset[str]) -> float:
+    return sum(word in there for word in wanted) / len(wanted) if wanted else 0.0
