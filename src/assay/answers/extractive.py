@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.asked import words_in
@@ -27,10 +27,10 @@ from assay.analysis.evidence import (
 from assay.answers.sentences import Sentence, sentences
 from assay.model.answers import Answer, Passage
 
-SENTENCES = 5
-_CONTEXT = 0.5  # the value of a word in the heading, relative to one in the sentence
+SENTENCES = 3
+_CONTEXT = 0.25  # the value of a word in the heading, relative to one in the sentence
 _RANK = 0.1
-_REPEATED = 0.5
+_REPEATED = 0.3  # what a word loses that the answer already has
 _RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and)\s*(\d+(?:\.\d+)?)(?![\d.])")
 
 
@@ -40,6 +40,7 @@ class _Candidate:
     rank: int
     held: frozenset[str]
     base: float
+    following: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class ExtractiveAnswerer:
         if not chosen:
             return _refused("the results have no sentence that says it")
         ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
-        marked = [f"{one.text} [{ranks.index(one.rank) + 1}]" for one in chosen]
+        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(chosen)]
         return Answer(" ".join(marked), tuple(best[at].passage.chunk.chunk_id for at in ranks))
 
 
@@ -100,7 +101,7 @@ def _chosen(question: str, supports: Sequence[Support], most: int) -> list[_Cand
         direct = math.fsum(rarity[word] for word in held)
         nearby = math.fsum(rarity[word] for word in around - held)
         base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
-        candidates.setdefault(one.text, _Candidate(one.shown, rank, held, base))
+        candidates.setdefault(one.text, _Candidate(one.shown, rank, held, base, one.following))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
 
@@ -143,6 +144,16 @@ def _greedy(
         candidates.remove(best)
         said |= best.held
     return chosen
+
+
+def _read_on(chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
+    """The chosen sentences with their ranks, each with the one that follows it."""
+    said = {one.text for one in chosen}
+    for one in chosen:
+        yield one.text, one.rank
+        if one.following and one.following not in said:
+            said.add(one.following)
+            yield one.following, one.rank
 
 
 def _rarity(there: int, of: int) -> float:

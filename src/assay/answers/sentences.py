@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from assay.model.document import Chunk, SpeakerRole
 
@@ -27,16 +28,19 @@ _CUT = 80  # characters of a last line that was cut off
 _SAYS_SOMETHING = 5  # words of a line that stands alone
 _TITLE_CASE = 0.6
 _ENDED = (".", "!", "?", ";", "%", ")")
-_CELL = " | "
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence; ``context`` is its title and heading, ``columns`` the header of its table."""
+    """One sentence; ``context`` is its title and heading, ``columns`` the header of its table.
+
+    ``following`` is the sentence after it in the same paragraph.
+    """
 
     text: str
     context: str
     columns: str = ""
+    following: str = ""
 
     @property
     def shown(self) -> str:
@@ -62,7 +66,11 @@ def sentences(chunk: Chunk) -> list[Sentence]:
         elif not spoken and _is_heading(line) and not (alone and _says_something(line)):
             context, columns = f"{chunk.title} {line}", ""
         else:
-            found += [Sentence(text, context) for text in _whole(line, chunk, lines, at)]
+            parts = _whole(line, chunk, lines, at)
+            found += [
+                Sentence(text, context, following=after)
+                for text, after in zip_longest(parts, parts[1:], fillvalue="")
+            ]
     return found
 
 
