@@ -1,29 +1,34 @@
 """What does a query look for, and which parts of it are more than words?
 
-``"a phrase"`` must be there, ``-word`` must not, of ``this OR that`` one must be, and ``title:word``
-must be in the title. Everything else is a bag of words. What looks like syntax and is none is read
-as words, and said. A query may have further lines: words that synonyms added, which count less.
+``"a phrase"`` must be there, ``-word`` must not, of ``this OR that`` one must be, ``title:word``
+must be in the title, and ``drug:word`` in the names of the document. Everything else is a bag of
+words. What looks like syntax and is none is read as words, and said; so is a phrase that no
+document has. A query may have further lines: words that synonyms added, which count less.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from assay import limits
-from assay.analysis.spelling import STOP_WORDS
+from assay.analysis.identifiers import mentions
 from assay.analysis.words import Words, analyse, joined, names
 
-BODY, TITLE, FORMS = "body", "title", "forms"
-FIELDS = (BODY, TITLE, FORMS)
+Weights: TypeAlias = defaultdict[tuple[str, str], float]
+"""How much each term counts in each field."""
+BODY, TITLE, FORMS, NAMES, IDS = "body", "title", "forms", "names", "ids"
+FIELDS = (BODY, TITLE, FORMS, NAMES, IDS)
 TERM_WEIGHTS = {BODY: 1.0, TITLE: 0.25}
 FORM_WEIGHT = 0.5  # a code in any spelling
 LOOSE_WEIGHT = 0.3  # a word that stands in the text as two, or the other way round
 ADDED_WEIGHT = 0.5  # a synonym
+ID_WEIGHT = 1.0  # the id of a document
+SHORT_QUERY = 5  # words; in longer ones people put single words in quotes to smile about them
 MAX_JOINED_WORDS = 16
 MAX_SEVERAL = 20  # phrases and exclusions
 
@@ -32,17 +37,21 @@ _ITEM = re.compile(
     r"""(?:"(?P<phrase>[^"]*)"(?P<rest>\S*)|(?P<word>\S+))"""
 )
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
-_WILD = re.compile(r"\w[*?~^]+\d*(?!\S)|(?<!\S)[*?]\w")
-_TITLE_NAMES = frozenset({"title", "name", "drug", "condition", "trial", "study"})
+_WILD = re.compile(r"\w(?:\*|[~^]\d*)(?!\S)|(?<!\S)\*\w")
+_PREFIXES = {
+    "title": TITLE,
+    **dict.fromkeys(("name", "drug", "condition", "disease", "trial", "study"), NAMES),
+}
+_IDENTIFYING = ("doi", "pmid", "pmcid", "http", "https")
 
 
 class Clause(NamedTuple):
-    """Words that stand together, in the text or in the title; or one of their forms."""
+    """Words that stand together in a field; in a text also one of their forms."""
 
     terms: tuple[str, ...]
     forms: tuple[str, ...]
-    title: bool
     text: str
+    field: str = BODY
 
 
 class Asked(NamedTuple):
@@ -67,30 +76,37 @@ class _Item(NamedTuple):
     required: bool
 
 
+def most_exact(chunks: int) -> int:
+    """How many chunks may share a code that is still exact: one of a hundred."""
+    return min(200, max(10, chunks // 100))
+
+
 @lru_cache(maxsize=1024)
 def read(query: str) -> Asked:
     """What a query looks for."""
     written, *added = query[: limits.MAX_QUERY_CHARS].split("\n")
     plain, must, must_not, notes = _syntax(written)
-    weights: Counter[tuple[str, str]] = Counter()
+    weights: Weights = defaultdict(float)
     words = analyse(plain)
     _weigh(weights, words, 1.0)
     for form in _neighbours(plain):
         for field in (FORMS, BODY):
             weights[field, form] = max(weights[field, form], LOOSE_WEIGHT)
+    for mention in mentions(plain):
+        weights[IDS, mention.code] = ID_WEIGHT
     for one in added:
         for place, weight in _weighed(analyse(one)).items():
             weights[place] = max(weights[place], weight * ADDED_WEIGHT)
     return Asked(plain, dict(weights), must, must_not, tuple(_codes(plain)), notes)
 
 
-def _weighed(words: Words) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
+def _weighed(words: Words) -> Weights:
+    found: Weights = defaultdict(float)
     _weigh(found, words, 1.0)
     return found
 
 
-def _weigh(weights: Counter[tuple[str, str]], words: Words, factor: float) -> None:
+def _weigh(weights: Weights, words: Words, factor: float) -> None:
     """Add the words: exact ones in body and title, loose ones among forms."""
     for term, count in Counter(words.terms).items():
         for field, weight in TERM_WEIGHTS.items():
@@ -113,7 +129,7 @@ def _neighbours(plain: str) -> Iterator[str]:
 def _codes(plain: str) -> Iterator[Clause]:
     """The codes and exact numbers of a query: I21.4, L858R, 0.82, 50000 IU."""
     for text, forms, terms in names(plain):
-        yield Clause(terms, forms, False, text)
+        yield Clause(terms, forms, text)
 
 
 def _syntax(
@@ -128,7 +144,8 @@ def _syntax(
         at = text.rindex('"')
         text = f"{text[:at]} {text[at + 1 :]}"
     if _WILD.search(text):
-        notes["* ? ~ ^ mean nothing here: every spelling of a word is found anyway"] = None
+        notes["* ~ ^ mean nothing here: every spelling of a word is found anyway"] = None
+    short = len(text.split()) <= SHORT_QUERY
     plain: list[str] = []
     groups: list[list[_Item]] = []
     joins = False
@@ -136,7 +153,7 @@ def _syntax(
         if match["word"] == "OR" and groups and not match["field"]:
             joins = True
             continue
-        item = _item(match, notes)
+        item = _item(match, notes, short=short)
         if item is None:
             plain.append(match[0])
             groups.append([])
@@ -166,23 +183,23 @@ def _special(text: str) -> bool:
     return '"' in text or ":" in text or " OR " in text or "-" in text or bool(_WILD.search(text))
 
 
-def _item(match: re.Match[str], notes: dict[str, None]) -> _Item | None:
+def _item(match: re.Match[str], notes: dict[str, None], *, short: bool) -> _Item | None:
     """One word or phrase; None where it is not to be looked for."""
-    field, phrase, word = match["field"], match["phrase"], match["word"]
-    title = False
-    if field is not None:
-        title = field.lower() in _TITLE_NAMES
-        if not title:
-            if (word or "").startswith("//") or field.lower() in ("doi", "pmid", "pmcid"):
-                return None
-            known = ", ".join(sorted(_TITLE_NAMES))
-            notes[f"{field}: is not a field, so it is read as a word; known: {known}"] = None
+    prefix, phrase, word = match["field"], match["phrase"], match["word"]
+    field = BODY
+    if prefix is not None:
+        if prefix.lower() not in _PREFIXES:
+            if not ((word or "").startswith("//") or prefix.lower() in _IDENTIFYING):
+                known = ", ".join(_PREFIXES)
+                notes[f"{prefix}: is not a field and is read as a word; known: {known}"] = None
             return None
+        field = _PREFIXES[prefix.lower()]
     text = phrase if phrase is not None else word
     words = analyse(text)
     if not words.terms:
         return None
     forms = () if phrase is not None and " " in phrase.strip() else tuple(words.forms[-1:])
-    clause = Clause(tuple(words.terms), forms, title, text)
-    required = phrase is not None or title
-    return _Item(clause, match["minus"] is not None, required and match["minus"] is None)
+    clause = Clause(tuple(words.terms), forms, text, field)
+    excluded = match["minus"] is not None
+    quoted = phrase is not None and (" " in phrase.strip() or short)
+    return _Item(clause, excluded, not excluded and (quoted or field != BODY))

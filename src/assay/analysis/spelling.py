@@ -12,9 +12,14 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-STOP_WORDS = frozenset(
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STOP_WORDS = _set(
     "a an and are as at be but by for if in into is it no not of on or such that the their then"
-    " there these they this to was will with".split()
+    " there these they this to was will with"
 )
 GREEK = {
     "α": "alpha",
@@ -44,9 +49,9 @@ GREEK = {
 }
 SHORT_GREEK = {"alpha": "a", "beta": "b", "gamma": "g", "delta": "d", "kappa": "k"}
 """Greek letters that people also write as a Latin one: TNFa, NFkB."""
-UNITS = frozenset(
+UNITS = _set(
     "mg g kg mcg ug ng pg ml l dl ul mmol mol umol nmol pmol iu miu mu meq mmhg cm mm um nm m2 kcal"
-    " kj hz khz gy cgy mci mbq mw ppm bpm".split()
+    " kj hz khz gy cgy mci mbq mw ppm bpm"
 )
 UNIT_NAMES = {
     "ug": "mcg",

@@ -49,25 +49,19 @@ _PART = re.compile(
     rf"|(?P<greek>[{_GREEK}]+)"
     rf"|[^\W_{_CJK}{_GREEK}]+"
 )
-_AMINO_ACIDS = dict(
-    zip(
-        "ala arg asn asp cys gln glu gly his ile leu lys met phe pro ser thr trp tyr val ter".split(),
-        "arndcqeghilkmfpstwyv*",
-        strict=True,
-    )
+_CODES = (
+    "ala a arg r asn n asp d cys c gln q glu e gly g his h ile i leu l lys k met m phe f pro p"
+    " ser s thr t trp w tyr y val v ter x"
 )
+_AMINO_ACIDS = dict(zip(*[iter(_CODES.split())] * 2, strict=True))
 _ACID = "|".join(_AMINO_ACIDS)
 _VARIANT = re.compile(rf"({_ACID})(\d+)({_ACID})")
 _BLANK = "[ \u00a0\u2009\u202f]"
 _NAMES = "|".join(
     f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in GREEK.values() if len(name) > 3
 )
-_MEASURE = re.compile(
-    rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])"
-)
-_NUMBERED = re.compile(
-    rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|{_NAMES})(?![^\W_]|[.,]\d)"
-)
+_MEASURE = re.compile(rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])")
+_NUMBERED = re.compile(rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|{_NAMES})(?![^\W_]|[.,]\d)")
 _NAME_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_]{2,6}$")
 LONGEST_NAME = 6
 
@@ -127,6 +121,12 @@ def analyse(text: str) -> Words:
     return Words(terms, forms)
 
 
+def written_words(text: str) -> list[str]:
+    """The words of a text as they are written, names and numbers as a whole."""
+    found: list[str] = (_ASCII_RAW if text.isascii() else _RAW).findall(text)
+    return found
+
+
 def tokens(text: str) -> Iterator[Token]:
     """The words of a text with their places; a name in several parts is also one whole token."""
     raw = _ASCII_RAW if text.isascii() else _RAW
@@ -169,7 +169,7 @@ def joined(first: str, second: str) -> tuple[str, ...]:
     left, right = _known[first], _known[second]
     if len(left.parts) != 1 or len(right.parts) != 1 or not (left.terms and right.terms):
         return ()
-    return _forms((folded(first), folded(second)))
+    return tuple(_forms((folded(first), folded(second))))
 
 
 def _cut(raw: str) -> Cut:

@@ -48,7 +48,8 @@ class CompareRequest:
 class AbRequest:
     """Two runs of one test set, and how sure one wants to be which is better.
 
-    ``by_group`` draws queries of one group (a post, an interview) together.
+    ``by_group`` draws queries of one group (a post, an interview) together, as do runs that were
+    made so. How intervals are drawn is as run b has it, unless it is given.
     """
 
     a: str
@@ -122,8 +123,8 @@ def ab(
         measures,
         alpha=settings.alpha,
         margin=settings.margin,
-        sampling=settings.sampling,
-        clustered=request.by_group,
+        sampling=request.statistics.drawn_as(b.info.scoring.sampling),
+        clustered=request.by_group or a.info.scoring.by_group or b.info.scoring.by_group,
         archive=assay.archived,
         strict_chunker_version=request.strict_chunker_version,
         timings=_timings(assay, (a, b), sides, latency_repeats, settings.seed),

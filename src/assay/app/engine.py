@@ -149,10 +149,15 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
+    from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
+    from assay.index.writer import cut_words_anew, outdated
 
     workspace.require()
+    found = load(workspace.layout.index)
+    if outdated(found) and not is_foreign(found.applied, found.card, workspace.store):
+        cut_words_anew(workspace.layout.index, workspace.store)
     opened = open_generation(workspace.layout.index)
     if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
@@ -228,6 +233,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
         frequency=opened.frequency,
+        words=opened.words,
     )
 
 
@@ -261,6 +267,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
+        words=cluster.words(current),
         content=current.content,
     )
 

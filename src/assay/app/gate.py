@@ -31,7 +31,7 @@ class GateRequest:
 
     ``limits`` such as ``Recall@10=5%`` stand beside or instead of the usual one. With
     ``non_inferiority`` the interval of the change decides instead of the means. Of the statistics,
-    a gate uses alpha, resamples, seed and ci_method.
+    a gate uses alpha, resamples, seed and ci_method; what is not given is as the run has it.
     """
 
     baseline: str | Path
@@ -66,7 +66,7 @@ def gate(assay: Assay, request: GateRequest) -> GateReport:
         limits,
         non_inferiority=request.non_inferiority,
         alpha=settings.alpha,
-        sampling=settings.sampling,
+        sampling=request.statistics.drawn_as(run.info.scoring.sampling),
         warnings=["the run is its own baseline"] if before.name == now.name else [],
     )
 

@@ -580,6 +580,7 @@ def ab_test(
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.app import comparison
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 
@@ -587,7 +588,14 @@ def ab_test(
         a, b = (_side(assay, text, testset, holdout) for text in (config_a, config_b))
         test = comparison.ab(
             assay,
-            comparison.AbRequest(a.run_id, b.run_id, tuple(measures or ()), strict, by_group),
+            comparison.AbRequest(
+                a.run_id,
+                b.run_id,
+                tuple(measures or ()),
+                strict,
+                by_group,
+                read_statistics(statistics),
+            ),
             sides=(a, b),
             latency_repeats=latency_repeats,
         )
@@ -650,6 +658,7 @@ def gate_command(
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
     from assay.app.gate import GateRequest, gate, run_or_file
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.gate import gate_tables
 
@@ -661,6 +670,7 @@ def gate_command(
                 current=current,
                 limits=tuple(limit or ()),
                 non_inferiority=non_inferiority,
+                statistics=read_statistics(statistics),
             ),
         )
     _write_gate(ruling, report=report, junit=junit, step_summary=step_summary)

@@ -28,7 +28,7 @@ from assay.evaluation.chunker_match import (
     matching,
     no_archive,
 )
-from assay.evaluation.outcomes import query_field, score_run
+from assay.evaluation.outcomes import groups_of, query_field, score_run
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.ranking import Match
@@ -77,6 +77,8 @@ class Baseline:
     test_set: SetVersion | None = None
     chunkers: Chunkers | None = None  # None: it does not matter, or nobody knows
     match: Match | None = None  # the rule that the run is scored by; None: nobody knows
+    protocol: str | None = None
+    groups: Mapping[str, str] | None = None  # of queries that are resampled together
     run_id: str = ""
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
@@ -129,6 +131,8 @@ def side_of_run(
             else None
         ),
         match=own,
+        protocol=run.info.scoring.protocol,
+        groups=groups_of(run.queries) if run.info.scoring.by_group else None,
         run_id=info.run_id,
         warnings=(
             (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
@@ -177,6 +181,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         test_set=_named(content.get("test_set")),
         chunkers=_chunkers(content),
         match=_match(content.get("scoring")),
+        protocol=_protocol(content.get("scoring")),
         run_id=str(content.get("run_id") or ""),
     )
 
@@ -239,6 +244,11 @@ def _named(entry: object) -> SetVersion | None:
     if not isinstance(entry, Mapping) or "name" not in entry or "version" not in entry:
         return None
     return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
+
+
+def _protocol(entry: object) -> str | None:
+    named = entry.get("protocol") if isinstance(entry, Mapping) else None
+    return named if isinstance(named, str) else None
 
 
 def _match(entry: object) -> Match | None:

@@ -269,6 +269,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
             f"{baseline.name} is scored {MATCHED_BY[before]}, {current.name} {MATCHED_BY[after]}: "
             "make both with the same --match"
         )
+    if before is not None and after is not None and baseline.protocol != current.protocol:
+        found.append(
+            f"the protocols differ ({baseline.protocol or 'none'} and "
+            f"{current.protocol or 'none'}): make both with the same --protocol"
+        )
     if chunkers_differ(baseline, current):
         found.append(
             "the chunkers differ, and a file has no results to match by their characters: "
@@ -331,8 +336,10 @@ def _by_interval(
     a = np.array([one[q] for q in common], dtype=np.float64)
     b = np.array([other[q] for q in common], dtype=np.float64)
     good = b - a if limit.higher_is_better else a - b
+    groups = after.groups
     interval = bootstrap_mean(
         good,
+        clusters=None if groups is None else [groups[query] for query in common],
         method=sampling.method,
         level=1 - 2 * alpha,
         resamples=sampling.resamples,

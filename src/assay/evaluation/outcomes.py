@@ -64,9 +64,7 @@ def score_outcomes(
     if not ranking and not decisions:
         raise UsageError("there is no ranking measure to compute", hint="such as nDCG@10")
     by_query = {outcome.query_id: outcome for outcome in outcomes}
-    clusters = None
-    if by_group:
-        clusters = {q.query_id: q.group or f"({q.query_id})" for q in test_set.queries}
+    clusters = groups_of(test_set.queries) if by_group else None
 
     def over(queries: tuple[GoldenQuery, ...], chosen: list[Measure]) -> Scores:
         if not queries:
@@ -118,6 +116,11 @@ def score_run(
         sampling=scoring.sampling,
         by_group=scoring.by_group,
     )
+
+
+def groups_of(queries: Iterable[GoldenQuery]) -> dict[str, str]:
+    """The group of each query, by its id; one without a group is a group of its own."""
+    return {query.query_id: query.group or f"({query.query_id})" for query in queries}
 
 
 def ranking_only(measures: str | Iterable[str | Measure]) -> tuple[Measure, ...]:

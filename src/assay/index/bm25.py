@@ -13,12 +13,25 @@ in document frequencies until the index is compacted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.query import BODY, FIELDS, FORMS, TITLE, Asked, read
+from assay.analysis.identifiers import codes_of
+from assay.analysis.misspelt import nearest
+from assay.analysis.query import (
+    BODY,
+    FIELDS,
+    FORMS,
+    IDS,
+    NAMES,
+    TITLE,
+    Asked,
+    Clause,
+    most_exact,
+    read,
+)
 from assay.analysis.words import analyse
 from assay.durable import share_file
 from assay.errors import CorruptError
@@ -26,6 +39,7 @@ from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
 
 NAME = "bm25"
+WORDS = 2  # how words are cut and stored; 1 was tantivy's own way
 PRE_CUT = "words"
 HEAP_BYTES = 128 << 20
 
@@ -46,8 +60,8 @@ def schema() -> Any:
     builder = SchemaBuilder()
     builder.add_integer_field("key", indexed=True, fast=True)
     for field in FIELDS:
-        positions = "freq" if field == FORMS else "position"
-        builder.add_text_field(field, tokenizer_name=PRE_CUT, index_option=positions)
+        kept = "freq" if field in (FORMS, IDS) else "position"
+        builder.add_text_field(field, tokenizer_name=PRE_CUT, index_option=kept)
     for field in filter_values(Chunk("", "", "")):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     return builder.build()
@@ -56,10 +70,15 @@ def schema() -> Any:
 def word_fields(chunk: Chunk) -> dict[str, str]:
     """The words of a chunk by field, with blanks between: the same for every engine."""
     title, text = analyse(chunk.title), analyse(chunk.text)
+    named = chunk.metadata.get("names", ())
+    names = analyse("\n".join(map(str, named)) if isinstance(named, tuple) else str(named))
+    codes = codes_of(chunk.doc_id, chunk.chunk_id, chunk.title, chunk.metadata)
     return {
         BODY: " ".join((*title.terms, *text.terms)),
         TITLE: " ".join(title.terms),
         FORMS: " ".join((*title.forms, *text.forms)),
+        NAMES: " ".join((*title.terms, *names.terms)),
+        IDS: " ".join(codes),
     }
 
 
@@ -110,7 +129,7 @@ class Bm25:
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
-        asked = read(query)
+        asked = self._asked(query)
         if not asked.weights or k < 1:
             return []
         wanted = _query(asked, filters or Filters())
@@ -121,17 +140,84 @@ class Bm25:
             if settled or limit >= self._searcher.num_docs:
                 break
             limit *= 4
-        keys = self._searcher.fast_field_values("key", [address for _, address in found])
+        keys = self._keys(found)
         ids = self._chunk_ids
         hits = (Hit(key, ids[key], score) for (score, _), key in zip(found, keys, strict=True))
         return best_hits(hits, k)
 
+    def nowhere(self, query: str) -> tuple[str, ...]:
+        """What the query says must be there and no chunk has; it is not insisted on."""
+        return tuple(
+            clause.text
+            for group in read(query).must
+            if not self._somewhere(group)
+            for clause in group
+        )
+
+    def holding(self, query: str, keys: Sequence[int]) -> set[int]:
+        """Those of the chunks that have what the query says must be there."""
+        from tantivy import Occur, Query
+
+        among = Query.term_set_query(schema(), "key", [*keys])
+        wanted = Query.boolean_query([(Occur.Must, among), *_conditions(self._asked(query))])
+        return {*self._keys(self._searcher.search(wanted, max(1, len(keys)), count=False).hits)}
+
+    def exact(self, query: str) -> list[int]:
+        """The chunks with every code and number of the query; none where too many have them."""
+        from tantivy import Occur, Query
+
+        codes = read(query).codes
+        if not codes:
+            return []
+        wanted = Query.boolean_query([(Occur.Must, _clause(one)) for one in codes])
+        most = most_exact(self._searcher.num_docs)
+        found = self._searcher.search(wanted, most + 1, count=False).hits
+        return [] if len(found) > most else self._keys(found)
+
+    def identified(self, code: str, k: int) -> list[int]:
+        """The first k chunks that this identifier stands for."""
+        from tantivy import Query
+
+        wanted = Query.term_query(schema(), IDS, code, "freq")
+        return sorted(self._keys(self._searcher.search(wanted, k, count=False).hits))
+
+    def counts(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each term, also as a part of a name; deleted ones included."""
+        count = self._searcher.doc_freq
+        return {
+            term: max(count(BODY, term), count(FORMS, term), count(IDS, term)) for term in terms
+        }
+
+    def similar(self, term: str) -> tuple[str, int] | None:
+        """The term that is most like one that no chunk has, and a chunk that has it."""
+        from tantivy import Query
+
+        count = partial(self._searcher.doc_freq, BODY)
+        best = nearest(term, count, lambda start: self._searcher.terms_with_prefix(BODY, start))
+        if best is None:
+            return None
+        wanted = Query.term_query(schema(), BODY, best, "freq")
+        keys = self._keys(self._searcher.search(wanted, 1, count=False).hits)
+        return (best, keys[0]) if keys else None
+
+    def _asked(self, query: str) -> Asked:
+        """The query without conditions that nothing meets."""
+        asked = read(query)
+        if not asked.must:
+            return asked
+        return asked._replace(must=tuple(filter(self._somewhere, asked.must)))
+
+    def _somewhere(self, group: Sequence[Clause]) -> bool:
+        return bool(self._searcher.search(_any_of(group), 1, count=False).hits)
+
+    def _keys(self, found: Sequence[tuple[float, Any]]) -> list[int]:
+        keys: list[int] = self._searcher.fast_field_values("key", [where for _, where in found])
+        return keys
+
     def frequency(self, word: str) -> int:
         """The number of chunks that have this word, deleted ones included; all for a stop word."""
         found = analyse(word).terms
-        if not found:
-            return int(self._searcher.num_docs)
-        return min(int(self._searcher.doc_freq(BODY, one)) for one in found)
+        return min(self.counts(found).values()) if found else int(self._searcher.num_docs)
 
 
 def _searcher(folder: Path) -> Any:
@@ -153,17 +239,49 @@ def _query(asked: Asked, filters: Filters) -> Any:
             for (field, term), weight in asked.weights.items()
         ]
     )
-    active = filters.active()
-    if not active:
-        return wanted
-    musts = [
+    limits = [*_conditions(asked)]
+    limits += [
         (
             Occur.Must,
             Query.const_score_query(Query.term_set_query(schema(), field, list(values)), 0.0),
         )
-        for field, values in active.items()
+        for field, values in filters.active().items()
     ]
-    return Query.boolean_query([(Occur.Must, wanted), *musts])
+    return Query.boolean_query([(Occur.Must, wanted), *limits]) if limits else wanted
+
+
+def _conditions(asked: Asked) -> Iterator[tuple[Any, Any]]:
+    """What a chunk must have, and must not."""
+    from tantivy import Occur, Query
+
+    for group in asked.must:
+        yield Occur.Must, Query.const_score_query(_any_of(group), 0.0)
+    for clause in asked.must_not:
+        yield Occur.MustNot, _clause(clause)
+
+
+def _any_of(group: Sequence[Clause]) -> Any:
+    from tantivy import Occur, Query
+
+    return Query.boolean_query([(Occur.Should, _clause(clause)) for clause in group])
+
+
+def _clause(clause: Clause) -> Any:
+    """Words that stand together, or a form that they have."""
+    from tantivy import Occur, Query
+
+    if len(clause.terms) == 1:
+        found = Query.term_query(schema(), clause.field, clause.terms[0], "freq")
+    else:
+        found = Query.phrase_query(schema(), clause.field, [*clause.terms])
+    if not clause.forms or clause.field != BODY:
+        return found
+    forms = [
+        (Occur.Should, Query.term_query(schema(), field, form, "freq"))
+        for form in clause.forms
+        for field in (FORMS, BODY)
+    ]
+    return Query.boolean_query([(Occur.Should, found), *forms])
 
 
 def _weighted(query: Any, weight: float) -> Any:

@@ -8,10 +8,10 @@ so that ``contains(" heart failure ")`` is one comparison of text: `` pv 10 | he
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 
 from assay import limits
+from assay.analysis.spelling import american, folded
 from assay.model.document import Chunk, ChunkLabels
 
 NAMING = ("names", "products", "conditions", "keywords")  # the last three are of older stores
@@ -22,9 +22,9 @@ _KEPT = ("ss", "us", "is")  # basis, virus, illness are no plurals
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, folded for comparison: NFKC, case, plural endings."""
-    plain = unicodedata.normalize("NFKC", text[: limits.MAX_QUERY_CHARS]).casefold()
-    return tuple(_singular(word) for word in _WORD.findall(plain.replace(_SOFT_HYPHEN, "")))
+    """The words of a text, folded for comparison: case, accents, American spelling, plurals."""
+    plain = folded(text[: limits.MAX_QUERY_CHARS]).replace(_SOFT_HYPHEN, "")
+    return tuple(_singular(american(word)) for word in _WORD.findall(plain))
 
 
 def names_of(doc_id: str, title: str, metadata: Mapping[str, object]) -> str:

@@ -17,6 +17,7 @@ from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
 from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import SearchResponse
@@ -32,6 +33,7 @@ class Prepared:
     generation: str
     lexicon: Lexicon
     index: Facts
+    reading: Reading = NOTHING
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:
@@ -46,7 +48,7 @@ class Prepared:
         }
         if not lists:
             raise all_failed(self.answers)
-        return rank(self.question, lists, options, self.lexicon, self.index)
+        return rank(self.question, lists, options, self.lexicon, self.index, reading=self.reading)
 
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
@@ -126,6 +128,8 @@ def respond(
         synonyms=prepared.question.synonyms,
         subject=ranking.scope.terms,
         subject_by=ranking.scope.by.value,
+        notes=prepared.reading.notes,
+        did_you_mean=prepared.reading.did_you_mean,
     )
 
 

@@ -15,12 +15,14 @@ from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
+from assay.search.exact import lift_exact
 from assay.search.fusion import FusedPool, fuse
 from assay.search.query_type import classify
 from assay.search.question import Question
+from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
 from assay.search.response import RERANKER, SearchHit
-from assay.search.subject import Pool, Scope, pool_rarity, scope_of, subject_of
+from assay.search.subject import Pool, Scope, Subject, pool_rarity, scope_of, subject_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,30 +99,36 @@ def rank(
     options: SearchOptions,
     lexicon: Lexicon,
     index: Facts,
+    *,
+    reading: Reading = NOTHING,
 ) -> Ranking:
     """Fuse and boost; labels are fetched only where boosts may apply."""
     started = time.perf_counter()
-    query_type = options.query_type or classify(question.written)
+    query_type = options.query_type or classify(question.plain)
     fused = fuse(lists, options, query_type)
     between = time.perf_counter()
     if not options.boosts:
         boosted = apply_boosts(fused, _no_traits, (), lexicon)
         return Ranking(boosted, (), query_type, {"fusion": between - started, "boosts": 0.0})
-    detected = detect(question.written, lexicon, options.query_intent)
+    detected = detect(question.plain, lexicon, options.query_intent)
     traits = index.labels(fused.keys)
-    scope = _scope(question, fused, traits, options, lexicon, index)
+    filters = reading.filters(options.filters)
+    named = bool(filters.doc_id or filters.interview_id)
+    scope = _scope(subject_of(question.plain, lexicon), fused, traits, index, filtered=named)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
+    if len(lists) > 1:
+        boosted = lift_exact(boosted, reading.lifted)
     seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
     return Ranking(boosted, detected, query_type, seconds, scope)
 
 
 def _scope(
-    question: Question,
+    subject: Subject,
     fused: FusedPool,
     traits: Mapping[int, ChunkLabels],
-    options: SearchOptions,
-    lexicon: Lexicon,
     index: Facts,
+    *,
+    filtered: bool,
 ) -> Scope:
     """What the candidates are held against so that boosts keep to the subject."""
     keys = fused.keys
@@ -131,8 +139,7 @@ def _scope(
         return {at: chunks[keys[at]].text for at in places}
 
     pool = Pool(names, texts, index.rarity or pool_rarity(names))
-    filtered = bool(options.filters.doc_id or options.filters.interview_id)
-    return scope_of(subject_of(question.written, lexicon), pool, filtered=filtered)
+    return scope_of(subject, pool, filtered=filtered)
 
 
 def _no_traits(key: int) -> ChunkLabels:

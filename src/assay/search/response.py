@@ -74,7 +74,8 @@ class SearchResponse:
 
     ``subject`` is what the query names beside its intent; ``subject_by`` how results were held
     against it (``search/subject.py``): by ``names``, by ``text``, ``filters``, ``title``, or
-    ``nothing`` where the query names none.
+    ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
+    identifier stands for, what must be there, what no document has.
     """
 
     query: str
@@ -98,6 +99,8 @@ class SearchResponse:
     cached: bool = False
     subject: tuple[str, ...] = ()
     subject_by: str = ""
+    notes: tuple[str, ...] = ()
+    did_you_mean: str = ""
 
     def passages(self) -> list[Passage]:
         """The results as an answerer sees them."""

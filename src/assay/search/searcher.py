@@ -40,6 +40,14 @@ from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
 from assay.search.ranking import Facts, Ranking
+from assay.search.reading import (
+    NOTHING,
+    Chunks,
+    Reading,
+    admitted,
+    read_query,
+    with_unknown_words,
+)
 from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
@@ -341,28 +349,46 @@ class Searcher:
 
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        known, unknown = self._looked_up(search)
+        reading = self._read(search)
+        known, unknown = self._looked_up(search, reading)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = gather(unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s)
-        return self._prepared(search, known, unknown, answers)
+        return self._prepared(search, reading, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
-        known, unknown = self._looked_up(search)
+        # words are looked up in files or on a cluster, and an event loop must not wait for either
+        reading = await asyncio.to_thread(self._read, search)
+        known, unknown = self._looked_up(search, reading)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(
             unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
         )
-        return self._prepared(search, known, unknown, answers)
+        return await asyncio.to_thread(self._prepared, search, reading, known, unknown, answers)
+
+    def _read(self, search: SearchInProgress) -> Reading:
+        """What the query means to this index; its words alone where that cannot be told."""
+        words = search.snapshot.words
+        if words is None:
+            return NOTHING
+        try:
+            return read_query(search.question, words, self._chunks_of(search.snapshot))
+        except (AssayError, OSError) as problem:
+            log.warning("a query is read as words only: %s", problem)
+            return NOTHING
+
+    def _chunks_of(self, snapshot: Snapshot) -> Chunks:
+        return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
     def _looked_up(
-        self, search: SearchInProgress
+        self, search: SearchInProgress, reading: Reading
     ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
+        filters = reading.filters(search.options.filters)
         for name in search.options.components:
             text = search.question.for_component(name)
-            request = ComponentRequest(text, search.options.depth, search.options.filters)
+            request = ComponentRequest(text, search.options.depth, filters)
             packed = None
             if search.from_memory:
                 packed = self._lists.get((search.snapshot.generation, name, request))
@@ -375,6 +401,7 @@ class Searcher:
     def _prepared(
         self,
         search: SearchInProgress,
+        reading: Reading,
         known: Mapping[str, tuple[Hit, ...]],
         unknown: Mapping[str, ComponentRequest],
         answers: Answers,
@@ -388,6 +415,7 @@ class Searcher:
         lists = {**known, **answers.lists}
         if not lists:
             raise all_failed(answers)
+        reading, lists = self._checked(search, reading, lists)
         in_order = {name: lists[name] for name in options.components if name in lists}
         return Prepared(
             question=search.question,
@@ -396,12 +424,29 @@ class Searcher:
             generation=snapshot.generation,
             lexicon=self._lexicon,
             index=Facts(
-                lambda keys: self._chunks.all_of(keys, snapshot.chunks),
+                self._chunks_of(snapshot),
                 snapshot.labels,
                 snapshot.rarity if snapshot.frequency else None,
             ),
+            reading=reading,
             warnings=self._warnings(snapshot),
         )
+
+    def _checked(
+        self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
+    ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
+        """The lists without what the query keeps out, and what the documents lack of its words."""
+        words = search.snapshot.words
+        if words is None or not search.snapshot.size:
+            return reading, lists
+        try:
+            kept = admitted(search.question, reading, words, lists)
+            chunks = self._chunks_of(search.snapshot)
+            return with_unknown_words(search.question, reading, words, chunks), kept
+        except (AssayError, OSError) as problem:
+            note = "phrases and exclusions could not be checked for every component"
+            log.warning("%s: %s", note, problem)
+            return replace(reading, notes=(*reading.notes, note)), lists
 
     def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
         return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
@@ -418,7 +463,7 @@ class Searcher:
         chunks = await asyncio.to_thread(prepared.index.chunks, keys)
         passages = [_passage(chunks[key]) for key in keys]
         reranked = await rerank(
-            prepared.question.written, passages, options, self._rerankers, self._rerank_lane
+            prepared.question.plain, passages, options, self._rerankers, self._rerank_lane
         )
         if reranked.scores is None:
             return ranking, reranked

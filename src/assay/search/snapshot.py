@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.query import Component
+from assay.model.query import Component, WordIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Snapshot:
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``frequency`` is the number of chunks that have a word,
-    where the index knows it.
+    where the index knows it; ``words`` tells more of them.
     """
 
     generation: str
@@ -34,6 +34,7 @@ class Snapshot:
     size: int = 0
     content: str = ""
     frequency: Callable[[str], int] | None = None
+    words: WordIndex | None = None
 
     def rarity(self, word: str) -> float:
         """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from assay.app import runs
+from assay.app import comparison, runs
 from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.gate import GateRequest, gate
 from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, ConflictError
@@ -156,3 +157,24 @@ def test_a_pushed_run_may_not_ask_for_endless_work(workspace: Workspace, made: A
             runs.unpack(content)
     content = runs.pack(replace(whole, info=replace(whole.info, scoring=Scoring(match=Match.DOC))))
     assert runs.unpack(content).info.scoring.match is Match.DOC
+
+
+def test_two_runs_are_tested_as_they_were_scored(workspace: Workspace, made: Any) -> None:
+    a = made(match="doc", by_group=True, resamples=500, seed=3).info.run_id
+    b = made(match="doc", by_group=True, resamples=500, seed=3, name="b").info.run_id
+    tested = comparison.ab(workspace, comparison.AbRequest(a, b)).result
+    assert tested.b.sampling == Sampling(resamples=500, seed=3)
+    assert tested.a["Recall@10"] == 0.75
+    assert tested.a.clusters is not None
+    ruling = gate(workspace, GateRequest(baseline=a, current=b, non_inferiority=True))
+    (check,) = ruling.checks
+    assert check.interval is not None
+    assert (check.interval.resamples, check.interval.seed) == (500, 3)
+
+
+def test_runs_of_different_protocols_are_not_gated(workspace: Workspace, made: Any) -> None:
+    a = made().info.run_id
+    b = made(protocol="positives_only").info.run_id
+    ruling = gate(workspace, GateRequest(baseline=a, current=b))
+    assert ruling.outcome.exit_code == 4
+    assert "the protocols differ" in ruling.blockers[0]

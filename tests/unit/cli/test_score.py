@@ -141,7 +141,7 @@ def test_many_runs_are_rows_of_one_table(files: Path, capsys: pytest.CaptureFixt
     code, out, _ = call(capsys, "qrels", "one.run", "two.run", "-m", "MAP P@1")
     assert code == 0
     rows = [line.split() for line in out.splitlines() if ".run" in line]
-    assert rows == [["one.run", "1.0000", "0.6667"], ["two.run", "0.1250", "0.0000"]]
+    assert rows == [["one.run", "1.0000", "1.0000"], ["two.run", "0.1250", "0.0000"]]
     assert "verdict" not in out
 
 
