@@ -3,7 +3,7 @@
 A name is a drug (``drugs.py``, or what documents at hand are about), the number of a record, a
 trial's acronym, a word that is written as a name (Zyntarex), or a group of people to which the dose
 for an adult does not apply. Everything else in a question may be put in other words, and is left
-to the measure of confidence (``evidence.py``).
+to the measure of confidence (``evidence/confidence.py``).
 """
 
 from __future__ import annotations
@@ -15,15 +15,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assay.analysis.drugs import is_drug, other_names
+from assay.analysis.identifiers import mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
 from assay.analysis.words import analyse
 
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
-_RECORD = re.compile(
-    r"(?<![^\W_])(?:NCT\d{8}|PMC\d{3,9}|PMID:?\s?\d{3,9}|10\.\d{4,9}/\S+"
-    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![^\W_])",
-    re.IGNORECASE,
-)
+_NOT_ALNUM = re.compile(r"[\W_]+")
 _TRIAL = re.compile(r"[A-Z]{3,}[-\u2010\u2011][A-Za-z0-9]+")
 _CALLED = re.compile(r"(?<![^\W_])([A-Z][A-Z0-9-]{3,})\s+(?:trial|study)\b")
 _WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
@@ -71,6 +68,8 @@ class Name(NamedTuple):
         """Whether a text has it, whatever the spelling."""
         if self.kind is Kind.PEOPLE:
             return _SPEAKS_OF[self.text].search(text) is not None
+        if self.kind is Kind.RECORD:
+            return self.forms[0] in _letters_and_digits(text)
         return not words_in(text).isdisjoint(self.forms)
 
 
@@ -83,15 +82,19 @@ def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:
 
 
 def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
-    for match in _RECORD.finditer(question):
-        yield Name(Kind.RECORD, match[0], _forms(match[0]))
-    rest = _RECORD.sub(" ", question)
+    rest = question
+    for record in mentions(question):
+        if record.kind:
+            yield Name(Kind.RECORD, record.text, (record.code,))
+            rest = rest.replace(record.text, " ")
     trials = {*_TRIAL.findall(rest), *_CALLED.findall(rest)}
     words = [*_WORD.finditer(rest)]
     titled = sum(word[0][0].isupper() for word in words) > _TITLE_CASE * len(words)
     for at, match in enumerate(words):
         word = match[0]
-        if word.lower() in STOP_WORDS or any(pattern.search(word) for pattern in _ASKS_FOR.values()):
+        if word.lower() in STOP_WORDS or any(
+            pattern.search(word) for pattern in _ASKS_FOR.values()
+        ):
             continue
         plain = folded(word)
         if is_drug(word) or plain in known:
@@ -115,6 +118,11 @@ def _forms(name: str) -> tuple[str, ...]:
     """One word that stands for a name: its joined spelling, or its stem."""
     found = analyse(name)
     return tuple(found.forms[-1:]) or (base(name),)
+
+
+@lru_cache(maxsize=4_096)
+def _letters_and_digits(text: str) -> str:
+    return _NOT_ALNUM.sub("", folded(text))
 
 
 @lru_cache(maxsize=4_096)

@@ -28,8 +28,10 @@ _STEMS = (
     "|tropium|uracil|vaptan|vastatin|vir|vudine|xaban|zafone|zolamide|zomib|zosin"
 )
 _STEM = re.compile(rf"[a-z]{{2,}}(?:{_STEMS})")
-_OTHERS = re.compile(r"(?:chole|ergo|lano|phyto|sito|stigma)sterol|somatostatin|benzidine|pyridine"
-                     r"|histidine|guanidine|.*(?:poly|oligo|neuro|di|tri)peptide|elixir|devoir")  # fmt: skip
+_OTHERS = re.compile(
+    r"(?:chole|ergo|lano|phyto|sito|stigma)sterol|somatostatin|benzidine|pyridine|histidine"
+    r"|guanidine|cytidine|uridine|adenosine|aldosterone|ghrelin"
+)
 _SHORTEST = 6
 
 

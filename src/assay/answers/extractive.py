@@ -4,7 +4,7 @@ A sentence scores by the key words of the question that it contains, rare ones m
 its heading or title contains them, and a little by the rank of its passage. A number of the
 question is also met by a range around it. Sentences are picked one after the other; words that the
 answer already contains count half. No model runs and nothing is random: the same passages give the
-same answer. ``analysis/evidence.py`` decides which passages may be quoted, and whether to answer.
+same answer. ``evidence/gather.py`` decides which passages may be quoted, and whether to answer.
 """
 
 from __future__ import annotations
@@ -15,16 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.asked import words_in
-from assay.analysis.evidence import (
-    ENOUGH,
-    LOOKED_AT,
-    Support,
-    confidence,
-    gather,
-    key_words,
-    signals,
-)
 from assay.answers.sentences import Sentence, sentences
+from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
+from assay.evidence.gather import Support, gather
 from assay.model.answers import Answer, Passage
 
 SENTENCES = 3
@@ -120,7 +113,9 @@ def _held(one: Sentence, wanted: frozenset[str], numbers: frozenset[str]) -> fro
     held = words_in(f"{one.text} {one.columns}") & wanted
     if numbers:
         ranges = [(float(low), float(high)) for low, high in _RANGE.findall(one.text)]
-        held |= {word for word in numbers if any(low <= float(word) <= high for low, high in ranges)}
+        held |= {
+            word for word in numbers if any(low <= float(word) <= high for low, high in ranges)
+        }
     return held
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.numbers import check_numbers
+from assay.evidence.numbers import check_numbers
 from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
 from assay.search.response import SearchResponse

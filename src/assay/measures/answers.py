@@ -8,7 +8,7 @@ so.
 - ``Groundedness``: answers whose text holds every ``must_contain`` and no ``forbidden`` string;
   queries that configure neither, and those that should be refused, are left out.
 - ``NumberSupport``: answers that state numbers, each of which stands in a cited passage
-  (``analysis/numbers.py`` says when two numbers are the same).
+  (``evidence/numbers.py`` says when two numbers are the same).
 - ``RefusalCorrectness``: queries that should be refused whose answer says ``grounded = false``.
 - ``EmptyResultRate``: queries for which nothing came back.
 

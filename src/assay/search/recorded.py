@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from assay import limits
 from assay.errors import AssayError
-from assay.analysis.numbers import check_numbers
+from assay.evidence.numbers import check_numbers
 from assay.model.answers import Answerer
 from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole

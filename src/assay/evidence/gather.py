@@ -1,73 +1,29 @@
-"""Do these passages answer the question at all, and which of them are about what it names?
+"""Which passages are about what the question names?
 
-**About.** A question that names a drug, record or trial (``asked.py``) is answered by documents of
+A question that names a drug, record or trial (``asked.py``) is answered by documents of
 that name. The label of another drug, and a trial of other treatments, answer nothing even where
 they mention it. Any other document may, but only with a sentence that has the name. Of several
 names each must be met, by one passage or by all of them together.
-
-**Confidence.** Three signals between 0 and 1 are combined by a logistic model: how close the nearest
-passage is in meaning (``closeness``, the cosine of the dense component), and what share of the
-question's key words is in the best passage (``covered``) and in all of them (``known``). Weights
-come from ``bench/answer_gate.py`` (design/036). Cosines are not comparable across models, so each
-dense model has its own weights; without any, only the words count.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assay.analysis.asked import Kind, Name, names_asked, words_in
-from assay.analysis.words import analyse
+from assay.analysis.asked import Kind, Name, names_asked
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 
-ENOUGH = 0.5  # confidence from which a question is answered
-LOOKED_AT = 8  # passages that are read
 _TREATMENTS = ("drugs", "brands", "generics", "interventions")
 _CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
 _NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"})
-_STOP_TEXT = """
-a about after an and any are as at be been before being between both but by can could did do does
-during for from get give given had happen happens has have her his how i if in into is it its
-itself long many may me might more most much must my no nor not of off often on once one or other
-our out over patient patients people per said say says should so some someone such take taken tell
-than that the their them then there these they this those through to told under until up was we
-were what when where which while who whom why will with would you your
-"""
-STOP_WORDS = frozenset(_STOP_TEXT.split())
 _WORD = re.compile(r"[^\W_]+")
 _DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
 _TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
 _DENIALS = ("non", "not", "no", "without")
-
-
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """The evidence for an answer; ``closeness`` is None without a dense component."""
-
-    closeness: float | None
-    covered: float
-    known: float
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """One logistic model."""
-
-    closeness: float
-    covered: float
-    known: float
-    bias: float
-
-
-BY_WORDS = Weights(0.0, 4.46, 1.63, -3.74)
-BY_MODEL: Mapping[str, Weights] = {
-    "bge-small-en-v1.5": Weights(10.20, 3.37, 0.84, -9.94),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,44 +167,3 @@ def _denied(match: re.Match[str]) -> Iterator[str]:
 @lru_cache(maxsize=4_096)
 def _plain(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
-
-
-def key_words(question: str) -> tuple[str, ...]:
-    """The meaningful stems of a question, in order, each once; all of them if none is."""
-    kept = " ".join(
-        word for word in question.split() if word.casefold().strip("?.,;:!()") not in STOP_WORDS
-    )
-    return tuple(dict.fromkeys(analyse(kept).terms or analyse(question).terms))
-
-
-def signals(question: str, passages: Sequence[Passage]) -> Signals:
-    """Compute the signals of one question."""
-    wanted = key_words(question)
-    texts = [words_in(f"{one.chunk.title}\n{one.chunk.text}") for one in passages]
-    everything = frozenset[str]().union(*texts)
-    near = [passage.component_scores.get("dense") for passage in passages]
-    found = [score for score in near if score is not None]
-    return Signals(
-        max(found, default=None),
-        max((_share(wanted, text) for text in texts), default=0.0),
-        _share(wanted, everything),
-    )
-
-
-def confidence(read: Signals, dense_model: str = "") -> float:
-    """How likely the passages are to answer, between 0 and 1."""
-    weights = BY_MODEL.get(dense_model)
-    closeness = read.closeness
-    if weights is None or closeness is None:
-        weights, closeness = BY_WORDS, 0.0
-    total = (
-        weights.bias
-        + weights.closeness * closeness
-        + weights.covered * read.covered
-        + weights.known * read.known
-    )
-    return 1 / (1 + math.exp(-total))
-
-
-def _share(wanted: Sequence[str], there: frozenset[str]) -> float:
-    return sum(word in there for word in wanted) / len(wanted) if wanted else 0.0

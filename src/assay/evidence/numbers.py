@@ -35,18 +35,16 @@ _RANGE = re.compile(r"\s*(?:-|to|and|or|/)\s*$", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_]$")
 _NAME_OR_HYPHEN = re.compile(r"[^\W\d_]-?$")
 _BLANK = re.compile(r"[ \u00a0\u2009\u202f]")
-_SPELLED = {
+_UNITS_AND_TEENS = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen twenty
+"""
+_SPELLED = {word: Decimal(at) for at, word in enumerate(_UNITS_AND_TEENS.split())} | {
     word: Decimal(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        " fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {
-    word: Decimal(value)
-    for word, value in (
-        ("once", 1), ("twice", 2), ("thirty", 30), ("forty", 40), ("fifty", 50),
-        ("sixty", 60), ("seventy", 70), ("eighty", 80), ("ninety", 90), ("hundred", 100),
-    )
+    for word, value in {
+        "once": 1, "twice": 2, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+        "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+    }.items()
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -104,8 +102,7 @@ def check_numbers(answer: Answer, passages: Iterable[Passage]) -> NumberCheck | 
     lacking = [
         one.text
         for one in said
-        if not has(one.value, one.unit)
-        and not all(has(part, unit) for part, unit in _apart(one))
+        if not has(one.value, one.unit) and not all(has(part, unit) for part, unit in _apart(one))
     ]
     return NumberCheck(len(said), tuple(dict.fromkeys(lacking))[:SHOWN])
 

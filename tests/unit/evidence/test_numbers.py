@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.analysis.numbers import check_numbers, numbers
+from assay.evidence.numbers import check_numbers, numbers
 from assay.model.answers import Answer, NumberCheck, Passage
 from assay.model.document import Chunk
 

@@ -1,0 +1,96 @@
+"""How likely are these passages to answer the question?
+
+Three signals between 0 and 1 are combined by a logistic model: how close the nearest passage is in
+meaning (``closeness``, the cosine of the dense component), and what share of the question's key
+words is in the best passage (``covered``) and in all of them (``known``). Weights come from
+``bench/answer_gate.py`` (design/036). Cosines are not comparable across models, so each dense model
+has its own weights; without any, only the words count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.analysis.asked import words_in
+from assay.analysis.words import analyse
+from assay.model.answers import Passage
+
+ENOUGH = 0.5  # confidence from which a question is answered
+LOOKED_AT = 8  # passages that are read
+_STOP_TEXT = """
+a about after an and any are as at be been before being between both but by can could did do does
+during for from get give given had happen happens has have her his how i if in into is it its
+itself long many may me might more most much must my no nor not of off often on once one or other
+our out over patient patients people per said say says should so some someone such take taken tell
+than that the their them then there these they this those through to told under until up was we
+were what when where which while who whom why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_TEXT.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The evidence for an answer; ``closeness`` is None without a dense component."""
+
+    closeness: float | None
+    covered: float
+    known: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One logistic model."""
+
+    closeness: float
+    covered: float
+    known: float
+    bias: float
+
+
+BY_WORDS = Weights(0.0, 4.46, 1.63, -3.74)
+BY_MODEL: Mapping[str, Weights] = {
+    "bge-small-en-v1.5": Weights(10.20, 3.37, 0.84, -9.94),
+}
+
+
+def key_words(question: str) -> tuple[str, ...]:
+    """The meaningful stems of a question, in order, each once; all of them if none is."""
+    kept = " ".join(
+        word for word in question.split() if word.casefold().strip("?.,;:!()") not in STOP_WORDS
+    )
+    return tuple(dict.fromkeys(analyse(kept).terms or analyse(question).terms))
+
+
+def signals(question: str, passages: Sequence[Passage]) -> Signals:
+    """Compute the signals of one question."""
+    wanted = key_words(question)
+    texts = [words_in(f"{one.chunk.title}\n{one.chunk.text}") for one in passages]
+    everything = frozenset[str]().union(*texts)
+    near = [passage.component_scores.get("dense") for passage in passages]
+    found = [score for score in near if score is not None]
+    return Signals(
+        max(found, default=None),
+        max((_share(wanted, text) for text in texts), default=0.0),
+        _share(wanted, everything),
+    )
+
+
+def confidence(read: Signals, dense_model: str = "") -> float:
+    """How likely the passages are to answer, between 0 and 1."""
+    weights = BY_MODEL.get(dense_model)
+    closeness = read.closeness
+    if weights is None or closeness is None:
+        weights, closeness = BY_WORDS, 0.0
+    total = (
+        weights.bias
+        + weights.closeness * closeness
+        + weights.covered * read.covered
+        + weights.known * read.known
+    )
+    return 1 / (1 + math.exp(-total))
+
+
+def _share(wanted: Sequence[str], there: frozenset[str]) -> float:
+    return sum(word in there for word in wanted) / len(wanted) if wanted else 0.0
