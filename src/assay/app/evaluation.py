@@ -399,17 +399,11 @@ def scored_run(
 ) -> Recorded:
     """A stored run as ``evaluate`` gives it, without what components found, scored as asked."""
     from assay.evaluation.record import Recorded
-    from assay.evaluation.result import result_of
+    from assay.evaluation.result import result_of_run
 
     run = assay.stored_run(ref)
-    result = result_of(
-        run.test_set,
-        run.outcomes,
-        run.info.scoring.changed(measures=request.measures),
-        name=run.info.name or run.info.run_id,
-        run_id=run.info.run_id,
-        cached=cached,
-    )
+    scoring = run.info.scoring.changed(measures=request.measures)
+    result = result_of_run(run.info, run.test_set, run.outcomes, scoring, cached=cached)
     return Recorded(run.info, result, cached=cached, reused=len(run.outcomes) if cached else 0)
 
 

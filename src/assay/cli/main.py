@@ -35,7 +35,11 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.demo",
         "Show what assay does, on examples that ship with it.",
     ),
-    Entry("score", "assay.cli.score", "Score runs against judgments, side by side or against the first."),
+    Entry(
+        "score",
+        "assay.cli.score",
+        "Score runs against judgments, side by side or against the first.",
+    ),
     Entry("classify", "assay.cli.classify", "Measure yes/no decisions from labels and scores."),
     Entry("measures", "assay.cli.measures", "List every measure and its parameters."),
     Entry(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,7 @@ from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.codec import encode
-from assay.model.runs import QueryOutcome
+from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import share_of
@@ -43,6 +43,7 @@ class EvaluationResult:
     scoring: Scoring = field(default_factory=Scoring)
     run_id: str | None = None
     cached: bool = False
+    chunker_versions: tuple[str, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -161,6 +162,7 @@ class EvaluationResult:
             "summary": plain["summary"],
             "sampling": plain["sampling"],
             "scoring": encode(self.scoring),
+            "chunker_versions": list(self.chunker_versions),
             "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
@@ -214,6 +216,26 @@ def result_of(
         run_id=run_id,
         cached=cached,
     )
+
+
+def result_of_run(
+    info: RunInfo,
+    test_set: TestSet,
+    outcomes: Sequence[QueryOutcome],
+    scoring: Scoring,
+    *,
+    cached: bool = False,
+) -> EvaluationResult:
+    """The same of a stored run, under its name."""
+    result = result_of(
+        test_set,
+        outcomes,
+        scoring,
+        name=info.name or info.run_id,
+        run_id=info.run_id,
+        cached=cached,
+    )
+    return replace(result, chunker_versions=info.chunker_versions)
 
 
 def expects_nothing(test_set: TestSet) -> bool:

@@ -47,7 +47,7 @@ READING = ElementRules(
     bullets=frozenset({"list-item"}),
     led={"term": ": ", "label": " "},
 )  # fmt: skip
-CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
+CELL = replace(READING, bullets=frozenset(), parted=frozenset({"list-item", "p"}))
 SECTIONS = frozenset({"sec", "app"})
 # What a section holds besides its running text.
 NOT_TEXT = READING.skip | SECTIONS | {"title", "label", "sec-meta", "ref-list", "permissions"}
@@ -59,15 +59,22 @@ BACK_PARTS = ("sec", "app-group", "app", "notes", "ack", "glossary", "fn-group",
 def read_jats(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The articles of an XML file, or of every XML file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        root = read_xml(file, watch)
-        articles = [root] if root.tag == "article" else list(root.iter("article"))
-        if not articles:
-            raise FileLocation(str(file)).format_error(
-                f"a JATS article is expected, but the root is <{root.tag!s:.40}>"
-            )
-        for article in articles:
-            location = FileLocation(str(file), local_line(article))
-            yield ParsedDocument(_article(article, location, id_of(file, path, watch)), location)
+        with watch.passing():
+            for article in _articles(file, watch):
+                with watch.passing():
+                    location = FileLocation(str(file), local_line(article))
+                    document = _article(article, location, id_of(file, path, watch))
+                    yield ParsedDocument(document, location)
+
+
+def _articles(file: Path, watch: Watch) -> list[Element]:
+    root = read_xml(file, watch)
+    articles = [root] if root.tag == "article" else list(root.iter("article"))
+    if not articles:
+        raise FileLocation(str(file)).format_error(
+            f"a JATS article is expected, but the root is <{root.tag!s:.40}>"
+        )
+    return articles
 
 
 def _article(article: Element, location: FileLocation, fallback: str) -> Document:
@@ -136,7 +143,8 @@ def _floats(
     """Tables and figures of this section, but not of the subsections in ``apart``."""
     for element in (found for child in children_but(part, apart) for found in child.iter(*FLOATS)):
         if element.tag == "table-wrap":
-            _table(element, label, composer, location)
+            if element.find(".//table") is None or not is_within_table(element):
+                _table(element, label, composer, location)  # else it is a part of that table
         else:
             name = _number(element) or ("Table" if "table" in element.tag else "Figure")
             composer.add(_caption(element), label, name=name)

@@ -26,8 +26,10 @@ Element = etree._Element
 # Markers in text while it is gathered; XML cannot contain them.
 BREAK = "\x01"  # a line break
 GLUE = "\x02"  # no line break, whatever follows
+PART = "\x03"  # between things that stand below each other in a cell
 _SPACE = re.compile(r"\s+")
 _GLUED = re.compile(rf"{GLUE}[ {BREAK}{GLUE}]*")
+_PARTS = re.compile(rf"([.,;:?!]?)[ {BREAK}]*{PART}[ {BREAK}]*")
 _BREAKS = re.compile(rf"[ {BREAK}]*{BREAK}[ {BREAK}]*")
 _BETWEEN = re.compile(r"[\s,;–-]*")  # citations in a row
 LOOK_BACK = 80  # characters before raised text that tell what it is
@@ -38,13 +40,15 @@ class ElementRules:
     """How the elements of one format become text.
 
     ``skip`` are left out, ``blocks`` get their own lines, ``bullets`` begin with a dash, and
-    ``led`` are followed on the same line by what they label, after the given separator.
+    ``led`` are followed on the same line by what they label, after the given separator. In a row
+    of ``parted`` there is a semicolon between two.
     """
 
     skip: frozenset[str] = frozenset()
     blocks: frozenset[str] = frozenset()
     bullets: frozenset[str] = frozenset()
     led: Mapping[str, str] = field(default_factory=dict)
+    parted: frozenset[str] = frozenset()
 
 
 def read_xml(path: Path, watch: Watch) -> Element:
@@ -118,6 +122,8 @@ def plain(element: Element | None, reading: ElementRules) -> str:
     parts: list[str] = []
     _gather(element, reading, parts)
     text = _GLUED.sub("", _SPACE.sub(" ", "".join(parts)))
+    if reading.parted:
+        text = _PARTS.sub(lambda found: f"{found[1] or ';'} ", text)
     return _BREAKS.sub("\n", text).strip(" \n" + BREAK)
 
 
@@ -144,11 +150,18 @@ def _gather(element: Element, reading: ElementRules, parts: list[str]) -> None:
                 tail = ""
         else:
             mark = BREAK if tag in reading.blocks else ""
+            if tag in reading.parted and _has_like_before(child):
+                parts.append(PART)
             parts.append(f"{mark}- {GLUE}" if tag in reading.bullets else mark)
             _gather(child, reading, parts)
             parts.append(reading.led[tag] + GLUE if tag in reading.led else mark)
         if tail:
             parts.append(tail)
+
+
+def _has_like_before(element: Element) -> bool:
+    before = element.getprevious()
+    return before is not None and before.tag == element.tag and not (before.tail or "").strip()
 
 
 def _entity(node: Element) -> str:

@@ -44,13 +44,11 @@ def _provenance(sets: Sequence[TestSet]) -> dict[str, Any]:
     parts = list(dict.fromkeys(one.part or ALL for one in sets))
     if parts != [ALL]:
         found["part"] = MARK.join(parts)
-    shared = [
-        sentence
-        for a, b in combinations(sets, 2)
-        for sentence in overlap(a.queries, b.queries, (a.name, b.name)).sentences(
-            documents=a.part != b.part
-        )
-    ]
+    shared: list[str] = []
+    for a, b in combinations(sets, 2):
+        apart = a.part != b.part  # sets of one part are run as one: nobody tuned on either
+        common = overlap(a.queries, b.queries, (a.name, b.name))
+        shared += common.sentences(groups=apart, documents=apart)
     if shared:
         found[OVERLAP] = shared
     return found

@@ -50,13 +50,13 @@ class Overlap:
             "documents": list(self.documents),
         }
 
-    def sentences(self, *, documents: bool = True) -> list[str]:
+    def sentences(self, *, groups: bool = True, documents: bool = True) -> list[str]:
         """What a reader must know; texts are named by the ids of their queries."""
         pairs = [one if one == other else f"{one} = {other}" for one, other in self.texts]
         found = [
             (self.query_ids, "query id", "in both"),
             (pairs, "query text", "in both"),
-            (self.groups, "group", "in both"),
+            (self.groups if groups else (), "group", "in both"),
             (self.documents if documents else (), "document", "relevant in both"),
         ]
         return [
