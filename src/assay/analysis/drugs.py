@@ -23,7 +23,7 @@ _STEMS = (
     "|mantine|micin|morphone|mustine|mycin|nidazole|nercept|olol|olone|onide|oquine|orphan|oxacin"
     "|oxetine|oxicam|parib|parin|penem|peridol|peridone|piprazole|pitant|plase|platin|poetin"
     "|pramine|prazole|pril|prilat|profen|prost|quidar|racetam|rafenib|relin|relix|renone|rubicin"
-    "|sartan|semide|setron|solone|sidomine|statin|steride|stigmine|tacept|tadine|taxel|tecan|tegravir"
+    "|sartan|semide|setron|solone|sidomine|statin|steride|stigmine|tacept|tadine|taxel|tecan|tectedin|tomidine|tegravir"
     "|terol|terone|thiazide|tiapine|tidine|tinib|nib|tirizine|trexate|trexed|triptan|triptyline"
     "|tropium|uracil|vaptan|vastatin|vir|vudine|xaban|zafone|zolamide|zomib|zosin"
 )

@@ -29,11 +29,10 @@ _RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and)\s*(\d+(?:\
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    text: str
+    sentence: Sentence
     rank: int
     held: frozenset[str]
     base: float
-    following: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def _chosen(question: str, supports: Sequence[Support], most: int) -> list[_Cand
         direct = math.fsum(rarity[word] for word in held)
         nearby = math.fsum(rarity[word] for word in around - held)
         base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
-        candidates.setdefault(one.text, _Candidate(one.shown, rank, held, base, one.following))
+        candidates.setdefault(one.text, _Candidate(one, rank, held, base))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
 
@@ -142,13 +141,14 @@ def _greedy(
 
 
 def _read_on(chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
-    """The chosen sentences with their ranks, each with the one that follows it."""
-    said = {one.text for one in chosen}
+    """What is quoted, with ranks: a row after the names of its columns, a sentence and the next."""
+    said: set[tuple[str, int]] = set()
     for one in chosen:
-        yield one.text, one.rank
-        if one.following and one.following not in said:
-            said.add(one.following)
-            yield one.following, one.rank
+        sentence = one.sentence
+        for text in (sentence.columns, sentence.text, sentence.following):
+            if text and (text, one.rank) not in said:
+                said.add((text, one.rank))
+                yield text, one.rank
 
 
 def _rarity(there: int, of: int) -> float:

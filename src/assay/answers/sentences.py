@@ -42,11 +42,6 @@ class Sentence:
     columns: str = ""
     following: str = ""
 
-    @property
-    def shown(self) -> str:
-        """The sentence as an answer quotes it; a row with the names of its columns."""
-        return f"{self.text} ({self.columns})" if self.columns else self.text
-
 
 def sentences(chunk: Chunk) -> list[Sentence]:
     """The sentences of a chunk; none if it has nothing but headings."""

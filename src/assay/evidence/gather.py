@@ -13,7 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assay.analysis.asked import Kind, Name, names_asked
+from assay.analysis.asked import Kind, Name, names_asked, words_in
+from assay.analysis.drugs import is_drug
+from assay.analysis.spelling import base, folded
+from assay.analysis.words import analyse
+from assay.evidence.confidence import LIGHT
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 
@@ -21,6 +25,15 @@ _TREATMENTS = ("drugs", "brands", "generics", "interventions")
 _CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
 _NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"})
 _WORD = re.compile(r"[^\W_]+")
+_TRIAL = re.compile(r"NCT\d{8}", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:for|in)\s+((?:(?!\b(?:and|or|with|without|who|that|when|if|after|before|than|from|on|by|at)\b)"
+    r"[^,;:?.(])+)",
+    re.IGNORECASE,
+)
+_NO_WORD = 2  # letters: Crohn's
+_LONG_WORD = 6
+_BEGINNING = 7  # letters in which two forms of one word agree: albuminuric, albuminuria
 _DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
 _TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
 _DENIALS = ("non", "not", "no", "without")
@@ -36,25 +49,28 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The passages that are about the question's names, and the names that none is about."""
+    """The passages that are about the question's names, and what none of them speaks of."""
 
     names: tuple[Name, ...]
     about: tuple[Support, ...]
-    missing: tuple[Name, ...]
+    missing: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
         """Why there is nothing to answer with; "" where there is something."""
-        if not self.missing:
+        if self.about:
             return ""
-        listed = " and ".join(name.text for name in self.missing)
+        listed = " and ".join(self.missing) or "this"
+        if self.names and not {name.text for name in self.names} & {*self.missing}:
+            listed += f" with {' and '.join(name.text for name in self.names)}"
         return f"nothing that was found is about {listed}"
 
 
 def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     """Which passages may answer a question, and which of its names none of them is about."""
     called = (name for passage in passages for name in _called(passage.chunk))
-    names = names_asked(question, called)
+    asked = names_asked(question, called)
+    names = (*asked, *_specific(question, asked, passages))
     held = [_held(names, passage) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
@@ -65,15 +81,60 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
         and not _says_the_opposite(question, passage.chunk)
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
-    missing = tuple(name for name in names if name not in met)
-    if missing:
-        return Evidence(names, (), missing)
-    whole = [(passage, one) for passage, one in kept if one.met.issuperset(names)]
-    return Evidence(
-        names,
-        tuple(Support(passage, _must_say(passage, one, strict)) for passage, one in whole or kept),
-        (),
-    )
+    missing = tuple(name.text for name in names if name not in met)
+    whole = [(passage, one) for passage, one in kept if one.met.issuperset(asked)]
+    about = [Support(passage, _must_say(passage, one, strict)) for passage, one in whole or kept]
+    if not missing and strict:
+        missing = unsaid(question, names, [one.passage.chunk for one in about])
+    return Evidence(names, () if missing else tuple(about), missing)
+
+
+def unsaid(question: str, names: Sequence[Name], chunks: Sequence[Chunk]) -> tuple[str, ...]:
+    """What a question asks of its names that none of these chunks has a word for.
+
+    That is the condition for which a drug is given or a word of it, or all that is asked.
+    """
+    said = frozenset[str]().union(*(words_in(f"{one.title}\n{one.text}") for one in chunks))
+    beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
+    forms = {form for name in names for form in name.forms}
+
+    def content(text: str) -> dict[str, bool]:
+        return {
+            word: not said.isdisjoint(terms) or any(t[:_BEGINNING] in beginnings for t in terms)
+            for word in _WORD.findall(text)
+            if len(word) > _NO_WORD
+            and folded(word) not in LIGHT
+            and (terms := analyse(word).terms)
+            and forms.isdisjoint(words_in(word))
+            and not word.isdigit()
+        }
+
+    for match in _CONDITION.finditer(question):
+        lacking = [word for word, known in content(match[1]).items() if not known]
+        if lacking:
+            return (match[1].strip(),)
+    asked = content(question)
+    return () if not asked or any(asked.values()) else tuple(asked)
+
+
+def _specific(
+    question: str, names: Sequence[Name], passages: Sequence[Passage]
+) -> tuple[Name, ...]:
+    """Words that only documents of that name have at all, among those that were found."""
+    known = {form for name in names for form in name.forms}
+    found: list[Name] = []
+    for word in dict.fromkeys(_WORD.findall(question)):
+        if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known:
+            continue
+        name = Name(Kind.NAME, word, (base(word),))
+        called = [name.is_in(_document_names(passage.chunk)) for passage in passages]
+        if any(called) and not any(
+            name.is_in(passage.chunk.text)
+            for passage, named in zip(passages, called, strict=True)
+            if not named
+        ):
+            found.append(name)
+    return tuple(found)
 
 
 def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:
@@ -113,6 +174,8 @@ def _admissible(
 
 def _is_of_another(chunk: Chunk) -> bool:
     """Whether a document is about certain treatments; asked only where none of them is meant."""
+    if _TRIAL.match(chunk.doc_id) or any(map(is_drug, _WORD.findall(chunk.title))):
+        return True
     given = [text for key in _TREATMENTS for text in _texts(chunk.metadata.get(key))]
     return any(text.casefold() not in _NO_TREATMENT for text in given)
 
