@@ -14,23 +14,28 @@ from importlib.resources import files
 
 from assay.analysis.spelling import folded
 
-_STEMS = (
-    "afil|ampicillin|anserin|antel|apine|arabine|asone|azepam|azolam|azole|barbital|bactam|bercept"
-    "|bendan|capone|caine|cavir|ceptin|ciclib|ciclovir|cillin|citabine|clast|codone|conazole|coxib"
-    "|curium|curonium|cycline|degib|denoson|dipine|dopa|dronate|ercept|farin|fenac|fenacin"
-    "|fentanil|fibrate|floxacin|formin|fovir|fungin|gatran|gepant|gestrel|giline|gliflozin|gliptin"
-    "|glitazone|glutide|grastim|grel|grelor|idone|imibe|kacin|kinra|lutamide|lisib|limus|lukast|mab"
-    "|mantine|micin|morphone|mustine|mycin|nidazole|nercept|olol|olone|onide|oquine|orphan|oxacin"
-    "|oxetine|oxicam|parib|parin|penem|peridol|peridone|piprazole|pitant|plase|platin|poetin"
-    "|pramine|prazole|pril|prilat|profen|prost|quidar|racetam|rafenib|relin|relix|renone|rubicin"
-    "|sartan|semide|setron|solone|sidomine|statin|steride|stigmine|tacept|tadine|taxel|tecan|tectedin|tomidine|tegravir"
-    "|terol|terone|thiazide|tiapine|tidine|tinib|nib|tirizine|trexate|trexed|triptan|triptyline"
-    "|tropium|uracil|vaptan|vastatin|vir|vudine|xaban|zafone|zolamide|zomib|zosin"
-)
-_STEM = re.compile(rf"[a-z]{{2,}}(?:{_STEMS})")
+_STEMS = """
+adol afil alol ampicillin anserin antel apine arabine asone asvir azepam azocine azolam
+azole azoline bactam bamate bapentin barbital begron bendan bercept buvir caftor caine
+calcet capone cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
+conazole coxib curium curonium cycline darone degib denoson dipine domide dopa dronate entan
+ercept farin faxine fenac fenacin fenadine fentanil fibrate floxacin formin fosfamide fovir
+fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide glipizide
+gliptin glitazone glutide grastim grel grelor idone ilide imibe kacin kinra leucel limus
+lisib lukast lutamide mab mantine micin morphone mustine mycin natide nercept nib nidazole
+olol olone onide oquine orphan orphine oxacin oxetine oxicam paratide parib parin patide
+penem peridol peridone phosphamide phylline piprazole pitant plase platin poetin pramine
+prazan prazole previr pril prilat profen prost quidar racetam rafenib relin relix renone
+reotide rinone nersen rubicin sartan semide serin sertib setron sidomine siran solone stat
+statin steride stigmine sulfan tacept tadine tapide taxel tecan tectedin tegravir terol
+terone thiazide thyroxine tiapine tidine tinib tirizine tomidine trexate trexed triptan
+triptyline tropin tropium uracil vaptan vastatin vir vudine xaban zafone zepine zodone
+zolamide zomib zosin
+"""
+_STEM = re.compile(rf"[a-z]{{2,}}(?:{'|'.join(_STEMS.split())})")
 _OTHERS = re.compile(
     r"(?:chole|ergo|lano|phyto|sito|stigma)sterol|somatostatin|benzidine|pyridine|histidine"
-    r"|guanidine|cytidine|uridine|adenosine|aldosterone|ghrelin"
+    r"|guanidine|thermostat|homeostat|rheostat|cryostat|cytidine|uridine|adenosine|aldosterone|ghrelin"
 )
 _SHORTEST = 6
 

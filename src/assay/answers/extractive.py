@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import words_in
+from assay.analysis.asked import Name, words_in
 from assay.answers.sentences import Sentence, sentences
 from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
 from assay.evidence.gather import Support, gather
@@ -24,6 +24,14 @@ SENTENCES = 3
 _CONTEXT = 0.25  # the value of a word in the heading, relative to one in the sentence
 _RANK = 0.1
 _REPEATED = 0.3  # what a word loses that the answer already has
+_NAMED = 0.5  # the value of the question's own subject, which its documents repeat
+_SAYS_HOW_MUCH = 0.2
+_AMOUNT = re.compile(
+    r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
+    r"|incidence|frequency|number|duration|median|mean|survival|temperature)\b",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
 _RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and)\s*(\d+(?:\.\d+)?)(?![\d.])")
 
 
@@ -63,7 +71,7 @@ class ExtractiveAnswerer:
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
-        chosen = _chosen(question, best, self.most)
+        chosen = _chosen(question, evidence.names, best, self.most)
         if not chosen:
             return _refused("the results have no sentence that says it")
         ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
@@ -75,8 +83,12 @@ def _refused(reason: str) -> Answer:
     return Answer("", grounded=False, refusal_reason=reason)
 
 
-def _chosen(question: str, supports: Sequence[Support], most: int) -> list[_Candidate]:
+def _chosen(
+    question: str, names: Sequence[Name], supports: Sequence[Support], most: int
+) -> list[_Candidate]:
     wanted = frozenset(key_words(question))
+    named = {form for name in names for form in name.forms}
+    asks_how_much = _AMOUNT.search(question) is not None
     numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
     rows = [
         (one, rank, _held(one, wanted, numbers), words_in(one.context) & wanted)
@@ -85,7 +97,9 @@ def _chosen(question: str, supports: Sequence[Support], most: int) -> list[_Cand
         if _may_be_quoted(one, support, wanted)
     ]
     rarity = {
-        word: _rarity(sum(word in held for *_, held, _ in rows), len(rows)) for word in wanted
+        word: _rarity(sum(word in held for *_, held, _ in rows), len(rows))
+        * (_NAMED if word in named else 1.0)
+        for word in wanted
     }
     whole = sum(rarity.values()) or 1.0
     candidates: dict[str, _Candidate] = {}
@@ -93,6 +107,8 @@ def _chosen(question: str, supports: Sequence[Support], most: int) -> list[_Cand
         direct = math.fsum(rarity[word] for word in held)
         nearby = math.fsum(rarity[word] for word in around - held)
         base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
+        if asks_how_much and _DIGIT.search(one.text):
+            base += _SAYS_HOW_MUCH
         candidates.setdefault(one.text, _Candidate(one, rank, held, base))
     return _greedy(list(candidates.values()), rarity, whole, most)
 

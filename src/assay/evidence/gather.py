@@ -120,7 +120,10 @@ def unsaid(question: str, names: Sequence[Name], chunks: Sequence[Chunk]) -> tup
 def _specific(
     question: str, names: Sequence[Name], passages: Sequence[Passage]
 ) -> tuple[Name, ...]:
-    """Words that only documents of that name have at all, among those that were found."""
+    """Words that only documents of that name have at all, among those that were found.
+
+    Where the first document has such a name, others do not count.
+    """
     known = {form for name in names for form in name.forms}
     found: list[Name] = []
     for word in dict.fromkeys(_WORD.findall(question)):
@@ -134,7 +137,8 @@ def _specific(
             if not named
         ):
             found.append(name)
-    return tuple(found)
+    first = [name for name in found if name.is_in(_document_names(passages[0].chunk))]
+    return tuple(first or found)
 
 
 def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:
