@@ -110,6 +110,11 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             yield Name(Kind.PEOPLE, people, (people,))
 
 
+def names_people(word: str) -> bool:
+    """Whether a word names a group of people."""
+    return any(asks.search(word) for asks in _ASKS_FOR.values())
+
+
 def _is_young(question: str) -> bool:
     return any(int(match[1]) < _GROWN_UP for match in _AGE.finditer(question))
 

@@ -58,7 +58,7 @@ def sentences(chunk: Chunk) -> list[Sentence]:
                 found.append(Sentence(line, context, columns))
         elif not line:
             continue
-        elif not spoken and _is_heading(line) and not (alone and _says_something(line)):
+        elif not spoken and _is_heading(line, alone=alone):
             context, columns = f"{chunk.title} {line}", ""
         else:
             parts = _whole(line, chunk, lines, at)
@@ -103,7 +103,8 @@ def _has_digit(text: str) -> bool:
     return any(char.isdigit() for char in text)
 
 
-def _is_heading(line: str) -> bool:
+def _is_heading(line: str, *, alone: bool) -> bool:
+    """Whether a line only says what follows; one that is all of a chunk may be a short sentence."""
     if _CAPTION.match(line):
         return True
     if _BULLET.match(line) or line.endswith(_ENDED):
@@ -113,17 +114,15 @@ def _is_heading(line: str) -> bool:
     if line.endswith(":"):
         return True
     _, _, rest = line.partition(" ")  # "5.1 Hyperkalemia" is one; "5 of 12 fell" is not
-    return ": " not in line and not _has_digit(rest)
+    if ": " in line or _has_digit(rest):
+        return False
+    return not (alone and len(line.split()) >= _SAYS_SOMETHING and not _is_titled(line))
 
 
 def _is_titled(line: str) -> bool:
     words = [word for word in line.split() if len(word) > 3]
     capital = sum(word[0].isupper() for word in words)
     return ". " not in line and ": " not in line and capital > _TITLE_CASE * len(words)
-
-
-def _says_something(line: str) -> bool:
-    return len(line.split()) >= _SAYS_SOMETHING and not line.endswith(":")
 
 
 def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:

@@ -67,7 +67,10 @@ def answer_from(workspace: Workspace, question: str, response: SearchResponse) -
     """The same from a search that was made already."""
     answerer = workspace.answerer
     passages = response.passages()
-    answered = answerer.answer(question, passages)
+    if response.withheld:
+        answered = Answer("", grounded=False, refusal_reason=response.nothing_about)
+    else:
+        answered = answerer.answer(question, passages)
     checked = check_numbers(answered, passages)
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(

@@ -234,6 +234,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         content=opened.manifest.content,
         frequency=opened.frequency,
         words=opened.words,
+        dense_model=workspace.settings.dense_model or "",
     )
 
 

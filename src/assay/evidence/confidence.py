@@ -94,9 +94,14 @@ def confidence(read: Signals, dense_model: str = "") -> float:
     closeness = read.closeness
     if weights is None or closeness is None:
         weights, closeness = BY_WORDS, 0.0
+    return logistic(weights, Signals(closeness, read.covered, read.known))
+
+
+def logistic(weights: Weights, read: Signals) -> float:
+    """The value of a model, between 0 and 1."""
     total = (
         weights.bias
-        + weights.closeness * closeness
+        + weights.closeness * (read.closeness or 0.0)
         + weights.covered * read.covered
         + weights.known * read.known
     )

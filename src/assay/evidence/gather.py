@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assay.analysis.asked import Kind, Name, names_asked, words_in
+from assay.analysis.asked import Kind, Name, names_asked, names_people, words_in
 from assay.analysis.drugs import is_drug
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse
@@ -68,7 +68,7 @@ class Evidence:
 
 def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     """Which passages may answer a question, and which of its names none of them is about."""
-    called = (name for passage in passages for name in _called(passage.chunk))
+    called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
     names = (*asked, *_specific(question, asked, passages))
     held = [_held(names, passage) for passage in passages]
@@ -107,6 +107,7 @@ def unsaid(question: str, names: Sequence[Name], chunks: Sequence[Chunk]) -> tup
             and (terms := analyse(word).terms)
             and forms.isdisjoint(words_in(word))
             and not word.isdigit()
+            and not names_people(word)
         }
 
     for match in _CONDITION.finditer(question):
@@ -130,14 +131,14 @@ def _specific(
         if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known:
             continue
         name = Name(Kind.NAME, word, (base(word),))
-        called = [name.is_in(_document_names(passage.chunk)) for passage in passages]
+        called = [name.is_in(names_of_document(passage.chunk)) for passage in passages]
         if any(called) and not any(
             name.is_in(passage.chunk.text)
             for passage, named in zip(passages, called, strict=True)
             if not named
         ):
             found.append(name)
-    first = [name for name in found if name.is_in(_document_names(passages[0].chunk))]
+    first = [name for name in found if name.is_in(names_of_document(passages[0].chunk))]
     return tuple(first or found)
 
 
@@ -160,7 +161,7 @@ class _Held:
 
 def _held(names: Sequence[Name], passage: Passage) -> _Held:
     chunk = passage.chunk
-    called = _document_names(chunk)
+    called = names_of_document(chunk)
     by_name = frozenset(name for name in names if name.is_in(called))
     text = f"{chunk.title}\n{chunk.text}"
     return _Held(by_name | frozenset(name for name in names if name.is_in(text)), by_name)
@@ -184,7 +185,7 @@ def _is_of_another(chunk: Chunk) -> bool:
     return any(text.casefold() not in _NO_TREATMENT for text in given)
 
 
-def _called(chunk: Chunk) -> Iterator[str]:
+def called_in(chunk: Chunk) -> Iterator[str]:
     """The one-word names of treatments and trials that a document is filed under."""
     for key in _CALLED:
         for text in _texts(chunk.metadata.get(key)):
@@ -203,7 +204,8 @@ def _names_text(doc_id: str, title: str, given: tuple[str, ...]) -> str:
     return "\n".join((doc_id, title, *given))
 
 
-def _document_names(chunk: Chunk) -> str:
+def names_of_document(chunk: Chunk) -> str:
+    """What the document of a chunk is called: its id, title, and the names it is filed under."""
     given = tuple(text for key in ("names", *_CALLED) for text in _texts(chunk.metadata.get(key)))
     return _names_text(chunk.doc_id, chunk.title, given)
 

@@ -14,8 +14,8 @@ so.
 
 An answerer that fails must not look better than one that answers badly. So a query that failed,
 in searching or in answering, counts in all but the last as an answer that is not covered, not
-grounded, not supported and no refusal, wherever the system was to answer at all. ``EmptyResultRate`` leaves out
-queries whose search failed; ``failed_queries`` counts them.
+grounded, not supported and no refusal, wherever the system was to answer at all.
+``EmptyResultRate`` leaves out queries whose search failed; ``failed_queries`` counts them.
 """
 
 from __future__ import annotations

@@ -8,10 +8,13 @@ pool and accounts for every score on it.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
+from assay.evidence.floor import Judged, judge
+from assay.plural import counted
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
@@ -20,7 +23,9 @@ from assay.search.ranking import Facts, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import SearchResponse
+from assay.search.response import SearchHit, SearchResponse
+
+UNJUDGED = Judged(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ class Prepared:
     lexicon: Lexicon
     index: Facts
     reading: Reading = NOTHING
+    dense_model: str = ""
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:
@@ -99,6 +105,8 @@ def respond(
         if chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
+    judged = _judged(prepared, options, hits)
+    withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
     answers = prepared.answers
     errors = tuple(
@@ -109,7 +117,7 @@ def respond(
     used = tuple(name for name in options.components if name in answers.lists)
     return SearchResponse(
         query=prepared.question.written,
-        results=hits,
+        results=() if withheld else hits,
         fusion_metadata=_metadata(options, ranking, used, reranked),
         components_used=used,
         component_errors=errors,
@@ -119,7 +127,7 @@ def respond(
         total_candidates=len(ranking),
         generation=prepared.generation,
         timings_ms=_timings(answers, ranking, reranked, started),
-        warnings=_warnings(prepared, options, reranked, gone),
+        warnings=_warnings(prepared, options, reranked, _below(judged, withheld), _gone(gone)),
         offset=options.offset,
         next_offset=following if following < len(ranking) else None,
         reranked=reranked is not None and reranked.scores is not None,
@@ -130,7 +138,30 @@ def respond(
         subject_by=ranking.scope.by.value,
         notes=prepared.reading.notes,
         did_you_mean=prepared.reading.did_you_mean,
+        confidence=None if judged.confidence is None else round(judged.confidence, 4),
+        nothing_about=judged.nothing,
+        withheld=withheld,
     )
+
+
+def _judged(prepared: Prepared, options: SearchOptions, hits: Sequence[SearchHit]) -> Judged:
+    """Whether anything is about the query; who names documents, or turns a page, is not asked."""
+    filters = prepared.reading.filters(options.filters)
+    if options.offset or filters.doc_id or filters.interview_id:
+        return UNJUDGED
+    passages = [hit.passage() for hit in hits]
+    judged = judge(prepared.question.plain, passages, prepared.dense_model)
+    misspelt = judged.missing and prepared.reading.did_you_mean
+    return Judged(judged.confidence) if misspelt else judged
+
+
+def _below(judged: Judged, withheld: int) -> str:
+    hidden = f"; {counted(withheld, 'result')} withheld (floor: off shows them)"
+    return judged.nothing + (hidden if withheld else "")
+
+
+def _gone(number: int) -> str:
+    return f"left out, since deleted after this generation was indexed: {number}" if number else ""
 
 
 def _metadata(
@@ -160,13 +191,11 @@ def _timings(
 
 
 def _warnings(
-    prepared: Prepared, options: SearchOptions, reranked: Reranked | None, gone: int
+    prepared: Prepared, options: SearchOptions, reranked: Reranked | None, *more: str
 ) -> tuple[str, ...]:
     answers = prepared.answers
-    found = [*prepared.warnings]
+    found = [*prepared.warnings, *filter(None, more)]
     found += [answers.reasons[name] for name in answers.failures if name in options.components]
     if reranked is not None and reranked.error is not None:
         found.append(f"not reranked: {reranked.reason}")
-    if gone:
-        found.append(f"left out, since deleted after this generation was indexed: {gone}")
     return tuple(found)

@@ -111,6 +111,11 @@ class SearchOptions:
     boosts: bool = option(
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
     )
+    floor: bool = option(
+        Switch(),
+        True,
+        "Say that nothing is about the query instead of showing results about something else.",
+    )
     synonyms: bool = option(
         Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
     )

@@ -429,6 +429,7 @@ class Searcher:
                 snapshot.rarity if snapshot.frequency else None,
             ),
             reading=reading,
+            dense_model=snapshot.dense_model,
             warnings=self._warnings(snapshot),
         )
 

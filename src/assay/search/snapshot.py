@@ -22,7 +22,8 @@ class Snapshot:
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``frequency`` is the number of chunks that have a word,
-    where the index knows it; ``words`` tells more of them.
+    where the index knows it; ``words`` tells more of them. ``dense_model`` names the model behind
+    dense scores.
     """
 
     generation: str
@@ -35,6 +36,7 @@ class Snapshot:
     content: str = ""
     frequency: Callable[[str], int] | None = None
     words: WordIndex | None = None
+    dense_model: str = ""
 
     def rarity(self, word: str) -> float:
         """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""

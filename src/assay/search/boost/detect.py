@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.errors import UsageError
+from assay.model.names import words
 from assay.search.boost.lexicon import Lexicon
 from assay.search.boost.words import COUNTS
-from assay.model.names import words
 
 TABULAR = "tabular"
 NO_INTENT = "none"

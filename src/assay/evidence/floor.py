@@ -1,0 +1,69 @@
+"""Is anything that was found about the query, or is it better to say that nothing is?
+
+Every index has a nearest passage to every query, and ten of them look like ten answers. Nothing is
+about a query if none of the passages has the drug or record that it names, or if the best of them
+are below the floor: a logistic model of the signals in ``confidence.py``, fitted to tell queries
+that a collection can serve from those on other subjects. ``bench/floor.py`` fits it and prints how
+well it does (design/036). A dense model without weights has no floor but names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.analysis.asked import Kind, Name, names_asked
+from assay.evidence.confidence import ENOUGH, LOOKED_AT, Signals, Weights, logistic, signals
+from assay.evidence.gather import called_in, names_of_document
+from assay.model.answers import Passage
+
+FLOOR = 0.05
+TOPIC_BY_WORDS = Weights(0.0, 8.98, 1.80, -6.51)
+TOPIC_BY_MODEL: Mapping[str, Weights] = {
+    "bge-small-en-v1.5": Weights(26.00, 5.67, 0.0, -21.25),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How sure it is that something is about a query; ``nothing`` says in words that nothing is.
+
+    ``missing`` are the names in the query that nothing found has.
+    """
+
+    confidence: float | None
+    nothing: str = ""
+    missing: tuple[str, ...] = ()
+
+
+def judge(query: str, passages: Sequence[Passage], dense_model: str = "") -> Judged:
+    """Whether the best passages are about a query."""
+    best = passages[:LOOKED_AT]
+    if not best:
+        return Judged(None)
+    sure = topic(signals(query, best), dense_model)
+    called = (name for passage in best for name in called_in(passage.chunk))
+    names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
+    if any(_is_met(name, passages) for name in names):
+        return Judged(sure)
+    certain = [name for name in names if name.kind is not Kind.NAME]
+    if certain or (names and sure is not None and sure < ENOUGH):
+        missing = tuple(name.text for name in certain or names)
+        return Judged(sure, f"nothing here is about {' or '.join(missing)}", missing)
+    if sure is not None and sure < FLOOR:
+        return Judged(sure, "nothing here seems to be about this")
+    return Judged(sure)
+
+
+def topic(read: Signals, dense_model: str = "") -> float | None:
+    """How likely it is that passages with these signals are about the query."""
+    if read.closeness is None:
+        return logistic(TOPIC_BY_WORDS, read)
+    weights = TOPIC_BY_MODEL.get(dense_model)
+    return None if weights is None else logistic(weights, read)
+
+
+def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
+    return any(
+        name.is_in(one.chunk.text) or name.is_in(names_of_document(one.chunk)) for one in passages
+    )
