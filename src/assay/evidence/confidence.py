@@ -68,23 +68,29 @@ BY_MODEL: Mapping[str, Weights] = {
 
 def key_words(question: str) -> tuple[str, ...]:
     """The meaningful stems of a question, in order, each once; all of them if none is."""
-    kept = " ".join(
-        word for word in question.split() if word.casefold().strip("?.,;:!()") not in STOP_WORDS
-    )
-    return tuple(dict.fromkeys(analyse(kept).terms or analyse(question).terms))
+    return tuple(dict.fromkeys(analyse(_meaningful(question)).terms or analyse(question).terms))
+
+
+def _meaningful(question: str) -> str:
+    words = question.split()
+    return " ".join(word for word in words if word.casefold().strip("?.,;:!()") not in STOP_WORDS)
 
 
 def signals(question: str, passages: Sequence[Passage]) -> Signals:
     """Compute the signals of one question."""
-    wanted = key_words(question)
+    wanted, codes = key_words(question), tuple(analyse(_meaningful(question)).forms)
     texts = [words_in(f"{one.chunk.title}\n{one.chunk.text}") for one in passages]
-    everything = frozenset[str]().union(*texts)
+
+    def share(there: frozenset[str]) -> float:
+        """The share of the words, or of the codes however they are spelled."""
+        return max(_share(wanted, there), _share(codes, there))
+
     near = [passage.component_scores.get("dense") for passage in passages]
     found = [score for score in near if score is not None]
     return Signals(
         max(found, default=None),
-        max((_share(wanted, text) for text in texts), default=0.0),
-        _share(wanted, everything),
+        max(map(share, texts), default=0.0),
+        share(frozenset[str]().union(*texts)),
     )
 
 

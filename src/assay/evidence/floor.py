@@ -18,9 +18,10 @@ from assay.evidence.gather import called_in, names_of_document
 from assay.model.answers import Passage
 
 FLOOR = 0.05
-TOPIC_BY_WORDS = Weights(0.0, 8.98, 1.80, -6.51)
+HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
+TOPIC_BY_WORDS = Weights(0.0, 7.01, 3.63, -6.52)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
-    "bge-small-en-v1.5": Weights(26.00, 5.67, 0.0, -21.25),
+    "bge-small-en-v1.5": Weights(26.46, 4.45, 0.0, -21.08),
 }
 
 
@@ -41,7 +42,8 @@ def judge(query: str, passages: Sequence[Passage], dense_model: str = "") -> Jud
     best = passages[:LOOKED_AT]
     if not best:
         return Judged(None)
-    sure = topic(signals(query, best), dense_model)
+    read = signals(query, best)
+    sure = topic(read, dense_model)
     called = (name for passage in best for name in called_in(passage.chunk))
     names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
     if any(_is_met(name, passages) for name in names):
@@ -50,7 +52,7 @@ def judge(query: str, passages: Sequence[Passage], dense_model: str = "") -> Jud
     if certain or (names and sure is not None and sure < ENOUGH):
         missing = tuple(name.text for name in certain or names)
         return Judged(sure, f"nothing here is about {' or '.join(missing)}", missing)
-    if sure is not None and sure < FLOOR:
+    if sure is not None and sure < FLOOR and read.covered < HALF:
         return Judged(sure, "nothing here seems to be about this")
     return Judged(sure)
 
