@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.evidence.numbers import check_numbers
+from assay.evidence.guard import guarded
 from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
 from assay.search.response import SearchResponse
@@ -66,12 +66,9 @@ def answer(
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
     """The same from a search that was made already."""
     answerer = workspace.answerer
-    passages = response.passages()
-    if response.withheld:
-        answered = Answer("", grounded=False, refusal_reason=response.nothing_about)
-    else:
-        answered = answerer.answer(question, passages)
-    checked = check_numbers(answered, passages)
+    nothing = response.nothing_about if response.withheld else ""
+    found = guarded(answerer, question, response.passages(), nothing)
+    answered, checked = found.answer, found.numbers
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(
         AnswerSource(name, chunk.doc_id, chunk.title, chunk.text)
