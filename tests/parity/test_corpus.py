@@ -181,7 +181,11 @@ def test_a_file_is_read_as_a_request_is(settings: Settings, tmp_path: Path, near
 def test_broken_documents_are_passed_over_on_request(
     here: Assay, there: Assay, http: Shown, near: Shown, tmp_path: Path
 ) -> None:
-    rows = [{"doc_id": "k1", "text": "rizatriptan"}, {"text": "no id"}, {"doc_id": "k2", "text": 5}]
+    rows: list[dict[str, Any]] = [
+        {"doc_id": "k1", "text": "rizatriptan"},
+        {"text": "no id"},
+        {"doc_id": "k2", "text": 5},
+    ]
     problems = [
         "upload.jsonl:2: no doc_id (give the document a doc_id, _id or id)",
         "upload.jsonl:3: text is int, but text is expected",

@@ -126,7 +126,8 @@ def ingest(
     )
     before = workspace.store.last_change()
     try:
-        written = store_documents(workspace, documents, progress)
+        refused = problems.append if keep_going else None
+        written = store_documents(workspace, documents, progress, refused)
         made = (
             _indexed(workspace, written, progress)
             if index
@@ -177,14 +178,28 @@ def store_documents(
     workspace: Workspace,
     documents: Iterable[tuple[Document, tuple[Chunk, ...]]],
     progress: Progress = silent,
+    refused: Callable[[str], None] | None = None,
 ) -> Written:
-    """Store documents in batches; each batch is durable when the next one begins."""
+    """Store documents in batches; each batch is durable when the next one begins.
+
+    What the store does not take (a chunk's id may belong to another document) is an error or, with
+    ``refused``, told there and passed over.
+    """
     from assay.store.corpus import Written
 
     total = Written()
     seen = 0
     for batch in _batches(documents, BATCH_DOCUMENTS):
-        total += workspace.store.put(batch)
+        try:
+            total += workspace.store.put(batch)
+        except InputError:
+            if refused is None:
+                raise
+            for one in batch:
+                try:
+                    total += workspace.store.put([one])
+                except InputError as problem:
+                    refused(f"the document {one[0].doc_id}: {problem}")
         seen += len(batch)
         progress("read", seen, 0)
     return total

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.opensearch.cluster import Cluster
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
+    from assay.search.synonyms import Synonyms
     from assay.settings import Settings
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -191,7 +192,6 @@ def open_searcher(workspace: Workspace) -> Searcher:
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
-    from assay.search.synonyms import read_synonyms
 
     workspace.require()
     settings = workspace.settings
@@ -200,8 +200,18 @@ def open_searcher(workspace: Workspace) -> Searcher:
         Rerankers(partial(_reranker, settings), requires_gpu),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
-        synonyms=None if settings.synonyms is None else read_synonyms(settings.synonyms),
+        synonyms=_synonyms(settings),
     )
+
+
+def _synonyms(settings: Settings) -> Synonyms | None:
+    """The synonyms that the settings name: assay's own, those of a file, or none."""
+    from assay.search.synonyms import BUILT_IN, built_in, read_synonyms
+
+    path = settings.synonyms
+    if path is None:
+        return None
+    return built_in() if path.name == BUILT_IN and not path.exists() else read_synonyms(path)
 
 
 def components(workspace: Workspace, opened: Generation) -> dict[str, Component]:

@@ -429,10 +429,7 @@ def joined_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet
 
 
 def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
-    """The test set of a request as a service takes it: files are sent, other names are its own.
-
-    Queries that were skipped here for want of ground truth are sent too, and skipped there.
-    """
+    """The test set of a request as a service takes it: files are sent, other names are its own."""
     from assay.testsets.write import as_plain
 
     test_set, names = request.test_set, request.test_sets
@@ -447,9 +444,7 @@ def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
                 hint="name one test set, or files",
             )
         test_set = joined_test_set([os.path.abspath(name) for name in names])
-    body = as_plain(test_set)
-    body["queries"] += [{"query_id": name, "query_text": "?"} for name in test_set.skipped]
-    return body
+    return as_plain(test_set)
 
 
 def commit_hash() -> str:

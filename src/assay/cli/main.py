@@ -41,7 +41,11 @@ COMMANDS: tuple[Entry, ...] = (
         "Score runs against judgments, side by side or against the first.",
     ),
     Entry("classify", "assay.cli.classify", "Measure yes/no decisions from labels and scores."),
-    Entry("measures", "assay.cli.measures", "List every measure and its parameters."),
+    Entry(
+        "measures",
+        "assay.cli.measures",
+        "List every measure, and which figure of other tools it equals.",
+    ),
     Entry(
         "ingest", "assay.cli.ingest", "Read documents into the workspace and make them searchable."
     ),

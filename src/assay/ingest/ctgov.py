@@ -23,6 +23,7 @@ from assay.ingest.watch import Watch
 from assay.model.document import Document, MetadataValue
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+OLD_BREAKS = re.compile(r"^~|~~|:~")
 ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes Markdown syntax
 
 
@@ -219,7 +220,12 @@ def _mesh(derived: Record) -> tuple[str, ...]:
 
 
 def prose(text: str) -> str:
-    """Text as people read it: without Markdown's backslashes, in tidy lines."""
+    """Text as people read it: without Markdown's backslashes, in tidy lines.
+
+    Older records have ``~`` for a line break.
+    """
+    if "\n" not in text and OLD_BREAKS.search(text):
+        text = text.replace("~", "\n")
     return tidy(ESCAPED.sub(r"\1", text))
 
 

@@ -52,7 +52,7 @@ from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
-from assay.search.synonyms import Synonyms
+from assay.search.synonyms import Synonyms, rules_of
 from assay.search.why import Why, explain_absence
 
 log = logging.getLogger("assay.search")
@@ -156,14 +156,20 @@ class Searcher:
         A reranker that cannot be opened has no entry; a search then says so.
         """
         found: dict[str, str] = {}
-        if options.synonyms and self._synonyms is not None:
-            found["synonyms"] = self._synonyms.digest
+        if (synonyms := self._synonyms_of(options)) is not None:
+            found["synonyms"] = synonyms.digest
         if options.boosts:
             found["lexicon"] = self._lexicon.digest
         if options.rerank:
             with contextlib.suppress(AssayError):
                 found["reranker_model"] = self._rerankers.get(options.reranker).model_id
         return found
+
+    def _synonyms_of(self, options: SearchOptions) -> Synonyms | None:
+        """Those of the request, else those of the settings."""
+        if options.synonym_rule:
+            return rules_of(options.synonym_rule)
+        return self._synonyms if options.synonyms else None
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
         """How a query is worded and what it asks for; nothing is searched."""
@@ -207,7 +213,7 @@ class Searcher:
         search.
         """
         started = time.perf_counter()
-        question = ask(query, self._synonyms if options.synonyms else None)
+        question = ask(query, self._synonyms_of(options))
         identity = options.identity()
         return self._loop.run(
             self._trace(
@@ -280,7 +286,7 @@ class Searcher:
         started = time.perf_counter()
         wanted = changed(self.defaults if options is None else options, **changes)
         self.check(wanted)
-        question = ask(query, self._synonyms if wanted.synonyms else None)
+        question = ask(query, self._synonyms_of(wanted))
         self.refresh_aside()
         return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())
 

@@ -54,6 +54,19 @@ def _provenance(sets: Sequence[TestSet]) -> dict[str, Any]:
     return found
 
 
+def joined_version(test_set: TestSet, name: str) -> str | None:
+    """The version of a set that this one was joined of; None where it is not among them."""
+    listed = test_set.provenance.get("joined")
+    rows = listed if isinstance(listed, (list, tuple)) else ()
+    return next((str(row[1]) for row in rows if len(row) > 1 and row[0] == name), None)
+
+
+def may_join(suite: str, name: str) -> bool:
+    """Whether a suite of this name may be joined of several sets, one of them called ``name``."""
+    first, *others = suite.split(MARK)
+    return bool(others) and name in {first, *others, *(f"{first}_{one}" for one in others)}
+
+
 def _shortly(name: str, first: str) -> str:
     return name.removeprefix(f"{first}_")
 

@@ -96,9 +96,7 @@ def asked(query: GoldenQuery) -> str:
 
 def _documents(query: GoldenQuery) -> set[str]:
     return {
-        judged.doc_id or document_id(judged.id)
-        for judged in query.relevant_docs
-        if judged.grade > 0
+        judged.owner or document_id(judged.id) for judged in query.relevant_docs if judged.grade > 0
     }
 
 

@@ -110,3 +110,18 @@ def test_nothing_broken_is_no_failure(capsys: pytest.CaptureFixture[str]) -> Non
     path = written([{"id": "a", "text": "words"}])
     code, shown, _ = said(capsys, "ingest", "--keep-going", path)
     assert (code, shown) == (0, "1 added, 0 replaced, 0 unchanged; 1 chunk written\n")
+
+
+def test_a_document_that_the_store_refuses_does_not_stop_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def chunk(chunk_id: str, doc_id: str) -> dict[str, str]:
+        return {"chunk_id": chunk_id, "doc_id": doc_id, "text": f"words of {doc_id}"}
+
+    assert said(capsys, "ingest", written([chunk("c1", "a")]))[0] == 0
+    path = written([chunk("c1", "b"), chunk("c2", "c")])
+    code, shown, problem = said(capsys, "ingest", path)
+    assert (code, shown) == (2, "")
+    code, shown, problem = said(capsys, "ingest", "--keep-going", path)
+    assert (code, shown) == (4, "1 added, 0 replaced, 0 unchanged; 1 chunk written; 1 failed\n")
+    assert "failed: the document b: the chunk c1 belongs to the document a" in problem

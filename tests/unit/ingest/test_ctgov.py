@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import FormatError
+from assay.ingest.ctgov import prose
 from tests.unit.ingest.samples import STUDY, entries, only, parts, write_lines
 
 
@@ -173,3 +174,16 @@ def test_what_can_hardly_be_meant_is_noted_and_kept(
     assert any("Rash: 12 affected of 10 at risk, kept as given" in note for note in notes)
     assert any("adverse events: a group without a name is shown as 'EG7'" in note for note in notes)
     assert any("shown as 'EG0'" in note for note in notes) is (name == "EG0")
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("~Key Inclusion:~LVEF under 40 %~~Key Exclusion:~Hypotension",
+         "Key Inclusion:\nLVEF under 40 %\nKey Exclusion:\nHypotension"),
+        ("About ~40 patients", "About ~40 patients"),
+        ("Old \\>= 18\n~5 mg", "Old >= 18\n~5 mg"),
+    ],
+)  # fmt: skip
+def test_line_breaks_of_older_records(given: str, text: str) -> None:
+    assert prose(given) == text
