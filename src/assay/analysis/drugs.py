@@ -1,8 +1,8 @@
 """Is a word the name of a drug, and which other names has the substance?
 
 Nonproprietary names end in a stem that says what kind of drug it is (WHO, "Stem book"): apixaban,
-rosuvastatin, nivolumab. ``data/drugs.txt`` has names without such an ending, and names that mean
-the same substance. A drug that is in neither is known by the documents about it.
+rosuvastatin, nivolumab. ``data/synonyms/drugs.txt`` has trade and foreign names, each with the
+usual one. A drug that is in neither is known by the documents about it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,43 @@ _OTHERS = re.compile(
     r"|guanidine|thermostat|homeostat|rheostat|cryostat|cytidine|uridine|adenosine|aldosterone|ghrelin"
 )
 _SHORTEST = 6
+_FURTHER = """
+acetylsalicylic acid => aspirin
+adrenaline => epinephrine
+caffeine
+digitoxin
+dobutamine
+dopamine
+entresto => sacubitril
+ergotamine
+erythropoietin
+glivec => imatinib
+heparin
+hyoscine => scopolamine
+imigran => sumatriptan
+imitrex => sumatriptan
+insulin
+interferon
+ketamine
+melatonin
+mesalazine => mesalamine
+mifepristone
+mounjaro => tirzepatide
+noradrenaline => norepinephrine
+paxlovid => nirmatrelvir
+propofol
+streptokinase
+synthroid => levothyroxine
+thyroxine => levothyroxine
+valproic acid => valproate
+vasopressin
+zepbound => tirzepatide
+"""
+_MEASURED = """
+calcium chloride estrogen fluoride folate glucose iron magnesium oxygen phosphate potassium sodium
+urea water zinc
+"""
+_NO_DRUGS = frozenset(_MEASURED.split())  # in most questions
 
 
 def is_drug(word: str) -> bool:
@@ -60,6 +97,16 @@ def other_names(word: str) -> tuple[str, ...]:
 
 @cache
 def _aliases() -> Mapping[str, tuple[str, ...]]:
-    text = files("assay").joinpath("data/drugs.txt").read_text(encoding="utf-8")
-    lines = [tuple(line.split()) for line in text.splitlines() if line and line[0] != "#"]
-    return {name: line for line in lines for name in line}
+    """Every name to all names of its substance, the usual one first."""
+    text = files("assay").joinpath("data/synonyms/drugs.txt").read_text(encoding="utf-8")
+    groups: dict[str, list[str]] = {}
+    for line in (*text.splitlines(), *_FURTHER.split("\n")):
+        if line and line[0] != "#":
+            name, _, usual = (part.strip() for part in line.partition("=>"))
+            groups.setdefault(usual or name, [usual or name]).append(name)
+    return {
+        name: tuple(dict.fromkeys(each))
+        for each in groups.values()
+        for name in each
+        if name not in _NO_DRUGS
+    }

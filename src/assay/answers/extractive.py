@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from assay.analysis.asked import Name, words_in
 from assay.answers.sentences import Sentence, sentences
 from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
-from assay.evidence.gather import Support, gather
+from assay.evidence.gather import Support, gather, unsaid
 from assay.model.answers import Answer, Passage
 
 SENTENCES = 3
@@ -66,6 +66,9 @@ class ExtractiveAnswerer:
         evidence = gather(question, passages)
         if evidence.reason:
             return _refused(evidence.reason)
+        if lacking := unsaid(question, evidence):
+            about = " and ".join(name.text for name in evidence.names)
+            return _refused(f"what was found about {about} says nothing of {lacking}")
         best = evidence.about[:LOOKED_AT]
         sure = confidence(signals(question, [one.passage for one in best]), self.dense_model)
         if sure < self.gate:

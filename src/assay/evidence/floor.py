@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import Kind, Name, names_asked
+from assay.analysis.asked import Kind, Name, names_asked, words_in
+from assay.analysis.words import analyse
 from assay.evidence.confidence import ENOUGH, LOOKED_AT, Signals, Weights, logistic, signals
 from assay.evidence.gather import called_in, names_of_document
 from assay.model.answers import Passage
 
 FLOOR = 0.05
+FLOOR_OF_WORDS = 0.02  # words alone tell less
 HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
 TOPIC_BY_WORDS = Weights(0.0, 7.01, 3.63, -6.52)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
@@ -37,8 +39,10 @@ class Judged:
     missing: tuple[str, ...] = ()
 
 
-def judge(query: str, passages: Sequence[Passage], dense_model: str = "") -> Judged:
-    """Whether the best passages are about a query."""
+def judge(
+    query: str, passages: Sequence[Passage], dense_model: str = "", synonyms: Sequence[str] = ()
+) -> Judged:
+    """Whether the best passages are about a query; what ``synonyms`` added to it counts as well."""
     best = passages[:LOOKED_AT]
     if not best:
         return Judged(None)
@@ -46,13 +50,14 @@ def judge(query: str, passages: Sequence[Passage], dense_model: str = "") -> Jud
     sure = topic(read, dense_model)
     called = (name for passage in best for name in called_in(passage.chunk))
     names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
-    if any(_is_met(name, passages) for name in names):
+    if any(_is_met(name, passages) for name in names) or _has_any(synonyms, best):
         return Judged(sure)
     certain = [name for name in names if name.kind is not Kind.NAME]
     if certain or (names and sure is not None and sure < ENOUGH):
         missing = tuple(name.text for name in certain or names)
         return Judged(sure, f"nothing here is about {' or '.join(missing)}", missing)
-    if sure is not None and sure < FLOOR and read.covered < HALF:
+    floor = FLOOR_OF_WORDS if read.closeness is None else FLOOR
+    if sure is not None and sure < floor and read.covered < HALF:
         return Judged(sure, "nothing here seems to be about this")
     return Judged(sure)
 
@@ -68,4 +73,13 @@ def topic(read: Signals, dense_model: str = "") -> float | None:
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
     return any(
         name.is_in(one.chunk.text) or name.is_in(names_of_document(one.chunk)) for one in passages
+    )
+
+
+def _has_any(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
+    wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
+    return any(
+        words <= words_in(f"{one.chunk.title}\n{one.chunk.text}")
+        for words in wanted
+        for one in passages
     )

@@ -60,10 +60,7 @@ class Evidence:
         """Why there is nothing to answer with; "" where there is something."""
         if self.about:
             return ""
-        listed = " and ".join(self.missing) or "this"
-        if self.names and not {name.text for name in self.names} & {*self.missing}:
-            listed += f" with {' and '.join(name.text for name in self.names)}"
-        return f"nothing that was found is about {listed}"
+        return f"nothing that was found is about {' and '.join(self.missing) or 'this'}"
 
 
 def gather(question: str, passages: Sequence[Passage]) -> Evidence:
@@ -84,16 +81,18 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     missing = tuple(name.text for name in names if name not in met)
     whole = [(passage, one) for passage, one in kept if one.met.issuperset(asked)]
     about = [Support(passage, _must_say(passage, one, strict)) for passage, one in whole or kept]
-    if not missing and strict:
-        missing = unsaid(question, names, [one.passage.chunk for one in about])
     return Evidence(names, () if missing else tuple(about), missing)
 
 
-def unsaid(question: str, names: Sequence[Name], chunks: Sequence[Chunk]) -> tuple[str, ...]:
-    """What a question asks of its names that none of these chunks has a word for.
+def unsaid(question: str, evidence: Evidence) -> str:
+    """What a question asks of its names that no passage about them has a word for, if anything.
 
     That is the condition for which a drug is given or a word of it, or all that is asked.
     """
+    names = [name for name in evidence.names if name.kind is not Kind.PEOPLE]
+    if not names:
+        return ""
+    chunks = [one.passage.chunk for one in evidence.about]
     said = frozenset[str]().union(*(words_in(f"{one.title}\n{one.text}") for one in chunks))
     beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
     forms = {form for name in names for form in name.forms}
@@ -113,9 +112,9 @@ def unsaid(question: str, names: Sequence[Name], chunks: Sequence[Chunk]) -> tup
     for match in _CONDITION.finditer(question):
         lacking = [word for word, known in content(match[1]).items() if not known]
         if lacking:
-            return (match[1].strip(),)
+            return match[1].strip()
     asked = content(question)
-    return () if not asked or any(asked.values()) else tuple(asked)
+    return "" if any(asked.values()) else " and ".join(asked)
 
 
 def _specific(

@@ -8,11 +8,11 @@ pool and accounts for every score on it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
+from assay.evidence.confidence import LOOKED_AT
 from assay.evidence.floor import Judged, judge
 from assay.plural import counted
 from assay.search.boost import Lexicon
@@ -23,7 +23,7 @@ from assay.search.ranking import Facts, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import SearchHit, SearchResponse
+from assay.search.response import SearchResponse
 
 UNJUDGED = Judged(None)
 
@@ -105,7 +105,7 @@ def respond(
         if chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
-    judged = _judged(prepared, options, hits)
+    judged = _judged(prepared, options, ranking)
     withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
     answers = prepared.answers
@@ -144,13 +144,19 @@ def respond(
     )
 
 
-def _judged(prepared: Prepared, options: SearchOptions, hits: Sequence[SearchHit]) -> Judged:
+def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:
     """Whether anything is about the query; who names documents, or turns a page, is not asked."""
     filters = prepared.reading.filters(options.filters)
     if options.offset or filters.doc_id or filters.interview_id:
         return UNJUDGED
-    passages = [hit.passage() for hit in hits]
-    judged = judge(prepared.question.plain, passages, prepared.dense_model)
+    best = ranking.page(0, LOOKED_AT)
+    chunks = prepared.index.chunks([candidate.key for candidate in best])
+    passages = [
+        explained(candidate, rank, chunks[candidate.key], options.components).passage()
+        for rank, candidate in enumerate(best, start=1)
+    ]
+    question = prepared.question
+    judged = judge(question.plain, passages, prepared.dense_model, question.synonyms)
     misspelt = judged.missing and prepared.reading.did_you_mean
     return Judged(judged.confidence) if misspelt else judged
 

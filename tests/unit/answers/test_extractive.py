@@ -142,7 +142,9 @@ def test_a_heading_is_no_answer() -> None:
 
 
 def test_a_condition_of_which_nothing_speaks_is_refused() -> None:
-    assert "migraine with ZORVEX" in ask("dose of ZORVEX for migraine", DOSE)
+    assert ask("dose of ZORVEX for migraine", DOSE) == (
+        "refused: what was found about ZORVEX says nothing of migraine"
+    )
     assert ask("What does ZORVEX cost?", DOSE).startswith("refused:")
     spoken_of = label("In migraine the recommended dose is 40 mg once daily.")
     assert "40 mg" in ask("dose of ZORVEX for migraine", spoken_of)
