@@ -249,6 +249,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         sections=opened.sections,
         fields=opened.fields,
         words=opened.words,
+        dense_model=workspace.settings.dense_model or "",
     )
 
 

@@ -71,6 +71,8 @@ def show(response: "SearchResponse", color: str, *, explain: bool = False) -> No
     emit_text("\n".join(said))
     if response.results:
         stdout_console(color).print(_table(response, explain=explain))
+    elif response.withheld:
+        emit_text(f"{response.nothing_about} (--no-floor shows the nearest results)")
     else:
         emit_text("nothing found")
     for line in words.troubles(response):

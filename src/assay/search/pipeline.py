@@ -13,6 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
+from assay.evidence.confidence import LOOKED_AT
+from assay.evidence.floor import Judged, judge
+from assay.plural import counted
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
@@ -25,6 +28,8 @@ from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import FoldedHit, SearchResponse
 from assay.search.snapshot import Snapshot
+
+UNJUDGED = Judged(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Prepared:
     index: Snapshot
     reading: Reading = NOTHING
     facet_fields: Callable[[Sequence[str]], tuple[str, ...]] = tuple
+    dense_model: str = ""
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:
@@ -124,6 +130,8 @@ def respond(
         if chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
+    judged = _judged(prepared, options, ranking)
+    withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
     answers = prepared.answers
     errors = tuple(
@@ -134,7 +142,7 @@ def respond(
     used = tuple(name for name in options.components if name in answers.lists)
     return SearchResponse(
         query=prepared.question.written,
-        results=hits,
+        results=() if withheld else hits,
         fusion_metadata=_metadata(options, ranking, used, reranked),
         components_used=used,
         component_errors=errors,
@@ -146,7 +154,7 @@ def respond(
         facets=prepared.facets(ranking, options.facets),
         generation=prepared.generation,
         timings_ms=_timings(answers, ranking, reranked, started),
-        warnings=_warnings(prepared, options, reranked, gone),
+        warnings=_warnings(prepared, options, reranked, _below(judged, withheld), _gone(gone)),
         offset=options.offset,
         next_offset=following if following < ranking.results else None,
         reranked=reranked is not None and reranked.scores is not None,
@@ -157,6 +165,9 @@ def respond(
         subject_by=ranking.scope.by.value,
         notes=prepared.reading.notes,
         did_you_mean=prepared.reading.did_you_mean,
+        confidence=None if judged.confidence is None else round(judged.confidence, 4),
+        nothing_about=judged.nothing,
+        withheld=withheld,
     )
 
 
@@ -177,6 +188,32 @@ def _folded(prepared: Prepared, ranking: Ranking, rank: int) -> Sequence[FoldedH
         )
         for (place, reason), candidate in zip(members, candidates, strict=True)
     ]
+
+
+def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:
+    """Whether anything is about the query; who names documents, or turns a page, is not asked."""
+    filters = prepared.reading.filters(options.filters)
+    if options.offset or filters.doc_id or filters.interview_id:
+        return UNJUDGED
+    best = ranking.page(0, LOOKED_AT)
+    chunks = prepared.index.chunks([candidate.key for candidate in best])
+    passages = [
+        explained(candidate, rank, chunks[candidate.key], options.components).passage()
+        for rank, candidate in enumerate(best, start=1)
+    ]
+    question = prepared.question
+    judged = judge(question.plain, passages, prepared.dense_model, question.synonyms)
+    misspelt = judged.missing and prepared.reading.did_you_mean
+    return Judged(judged.confidence) if misspelt else judged
+
+
+def _below(judged: Judged, withheld: int) -> str:
+    hidden = f"; {counted(withheld, 'result')} withheld (floor: off shows them)"
+    return judged.nothing + (hidden if withheld else "")
+
+
+def _gone(number: int) -> str:
+    return f"left out, since deleted after this generation was indexed: {number}" if number else ""
 
 
 def _metadata(
@@ -206,13 +243,11 @@ def _timings(
 
 
 def _warnings(
-    prepared: Prepared, options: SearchOptions, reranked: Reranked | None, gone: int
+    prepared: Prepared, options: SearchOptions, reranked: Reranked | None, *more: str
 ) -> tuple[str, ...]:
     answers = prepared.answers
-    found = [*prepared.warnings]
+    found = [*prepared.warnings, *filter(None, more)]
     found += [answers.reasons[name] for name in answers.failures if name in options.components]
     if reranked is not None and reranked.error is not None:
         found.append(f"not reranked: {reranked.reason}")
-    if gone:
-        found.append(f"left out, since deleted after this generation was indexed: {gone}")
     return tuple(found)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from assay import limits
 from assay.errors import AssayError
+from assay.evidence.guard import guarded
 from assay.model.answers import Answerer
 from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole
@@ -94,14 +95,16 @@ class Recorder:
         assert self.answerer is not None
         started = time.perf_counter()
         try:
-            answer = self.answerer.answer(query.query_text, response.passages())
+            nothing = response.nothing_about if response.withheld else ""
+            found = guarded(self.answerer, query.query_text, response.passages(), nothing)
         except AssayError as problem:
             return replace(outcome, answer_error=problem.message)
         took = round(1000 * (time.perf_counter() - started), 3)
         return replace(
             outcome,
-            answer=answer,
-            known_citations=self.places.present(answer.citations),
+            answer=found.answer,
+            known_citations=self.places.present(found.answer.citations),
+            numbers=found.numbers,
             timings_ms={**outcome.timings_ms, "answer": took},
         )
 

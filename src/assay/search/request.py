@@ -135,6 +135,11 @@ class SearchOptions:
         "Count the values of these fields among the candidates; as in year,phase.",
         changes_results=False,
     )
+    floor: bool = option(
+        Switch(),
+        True,
+        "Say that nothing is about the query instead of showing results about something else.",
+    )
     synonyms: bool = option(
         Switch(), False, "Add the synonyms that the settings name.", per_request=False
     )

@@ -79,6 +79,10 @@ class SearchHit:
         """What the reranker said, between 0 and 1; None where it was not asked."""
         return self.component_scores.get(RERANKER)
 
+    def passage(self) -> Passage:
+        """The result as an answerer sees it."""
+        return Passage(self.chunk, self.score, self.component_scores)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return dict(encode(self))
@@ -93,7 +97,9 @@ class SearchResponse:
     ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
     identifier stands for, what must be there, what no document has. ``total_results`` are the
     candidates without those that are folded under others; ``facets`` count the documents of all of
-    them (``search/facets.py``).
+    them (``search/facets.py``). ``confidence`` is how sure it is that something is about the query,
+    between 0 and 1; where nothing is, ``nothing_about`` says so, and ``withheld`` is the number of
+    results that are not shown (``evidence/floor.py``).
     """
 
     query: str
@@ -121,10 +127,13 @@ class SearchResponse:
     subject_by: str = ""
     notes: tuple[str, ...] = ()
     did_you_mean: str = ""
+    confidence: float | None = None
+    nothing_about: str = ""
+    withheld: int = 0
 
     def passages(self) -> list[Passage]:
         """The results as an answerer sees them."""
-        return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in self.results]
+        return [hit.passage() for hit in self.results]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON that the command line and the HTTP service answer with."""

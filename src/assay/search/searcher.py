@@ -435,6 +435,7 @@ class Searcher:
             index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
             facet_fields=snapshot.facet_fields,
+            dense_model=snapshot.dense_model,
             warnings=self._warnings(snapshot),
         )
 

@@ -42,7 +42,7 @@ class Snapshot:
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``words`` says which chunks have a word, where the index
     can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
-    have, ``fields`` the names of their metadata.
+    have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
     """
 
     generation: str
@@ -57,6 +57,7 @@ class Snapshot:
     word_index: WordIndex | None = None
     sections: Callable[[], Sequence[str]] = tuple
     fields: Callable[[], Sequence[str]] = tuple
+    dense_model: str = ""
 
     def resolved(self, filters: Filters) -> Filters:
         """The filters as components take them: every name is one that this index has.

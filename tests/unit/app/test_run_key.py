@@ -152,6 +152,7 @@ OPTIONS: dict[str, Any] = {
     "weights": {"bm25": 2.0, "splade": 1.0, "dense": 1.0},
     "query_type": QueryType.PARAPHRASE,
     "query_intent": "dosage",
+    "floor": False,
     "synonyms": True,
     "synonym_rules": "headache, cephalalgia",
     "rerank_depth": 5,
