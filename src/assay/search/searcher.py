@@ -1,8 +1,9 @@
 """Who answers questions for as long as a process lives?
 
 A ``Searcher`` holds one snapshot of the index, the lanes of its components, and what it remembers.
-Threads and event loops may use it at the same time. When a new generation appears it is opened on
-the side and takes over between two questions; each answer comes from exactly one generation.
+Threads and event loops may use it at the same time. Every question looks whether a new generation
+was written; if so that one is opened first, so that what was deleted or replaced is not shown once
+more. Each answer comes from exactly one generation.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -53,7 +54,8 @@ T = TypeVar("T")
 
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
-REFRESH_EVERY_S = 1.0
+AGAIN_AFTER_S = 1.0
+"""How long a generation that could not be opened is left alone."""
 CLOSING_S = 3.0
 EMPTY = "the index is empty: assay ingest PATH or assay index update fills it"
 
@@ -62,11 +64,13 @@ EMPTY = "the index is empty: assay ingest PATH or assay index update fills it"
 class Source:
     """Where a searcher gets what it looks into.
 
-    ``newest`` names the newest generation cheaply; ``open`` opens it.
+    ``newest`` names the newest generation; ``open`` opens it. ``stamp`` differs once another one
+    was written, and is so cheap that an event loop may ask; without it, ``newest`` is asked.
     """
 
     newest: Callable[[], str]
     open: Callable[[], Snapshot]
+    stamp: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,8 @@ class Searcher:
         self._loop = BackgroundLoop()
         self._refreshing = threading.Lock()
         self._stale = ""
-        self._looked = time.monotonic()
+        self._looked = 0.0
+        self._stamp = self._stamped()
         self._snapshot = self._opened()
         atexit.register(self.close)  # for those who forget
 
@@ -178,7 +183,7 @@ class Searcher:
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` replace single options."""
         search = self._begin(query, options, changes)
-        if known := self._remembered(search):
+        if (known := self._remembered(search)) is not None:
             return known
         if search.options.rerank:
             return self._loop.run(self._atried(self._answer, search))
@@ -188,7 +193,10 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine."""
-        search = self._begin(query, options, changes)
+        started = time.perf_counter()
+        if self._moved_on():
+            await asyncio.to_thread(self.refresh)
+        search = self._in_progress(query, options, changes, started)
         known = self._remembered(search)
         return known if known is not None else await self._atried(self._answer, search)
 
@@ -222,13 +230,18 @@ class Searcher:
         """Move on to the newest generation, if there is one; whether that happened.
 
         Where nobody can tell, or the new one cannot be opened, that is logged and named in
-        warnings, and the present one goes on.
+        warnings, and the present one goes on. Callers who wait for each other share one look.
         """
+        asked = time.monotonic()
         with self._refreshing:
+            if self._looked > asked:
+                return False
+            self._looked = time.monotonic()
+            stamp = self._stamped()
             wrong = "cannot look for a newer generation"
             try:
                 if self._source.newest() == self._snapshot.generation:
-                    self._stale = ""
+                    self._stamp, self._stale = stamp, ""
                     return False
                 wrong = "a newer generation cannot be opened"
                 fresh = self._opened()
@@ -236,16 +249,9 @@ class Searcher:
                 log.warning("%s: %s", wrong, problem)
                 self._stale = f"{wrong}: {problem}"
                 return False
-            self._stale = ""
             self._snapshot = fresh
+            self._stamp, self._stale = stamp, ""
             return True
-
-    def refresh_aside(self) -> None:
-        """Begin to move on where that was not tried for a while; questions go on meanwhile."""
-        now = time.monotonic()
-        if now - self._looked >= REFRESH_EVERY_S and not self._refreshing.locked():
-            self._looked = now
-            threading.Thread(target=self.refresh, name="assay-refresh", daemon=True).start()
 
     def close(self) -> None:
         """Let threads go; what is still at work gets a moment to end."""
@@ -266,17 +272,38 @@ class Searcher:
         gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S)
         return snapshot
 
+    def _stamped(self) -> object:
+        return None if self._source.stamp is None else self._source.stamp()
+
+    def _moved_on(self) -> bool:
+        """Whether there may be a newer generation that should answer."""
+        if self._stale and time.monotonic() - self._looked < AGAIN_AFTER_S:
+            return False
+        return bool(self._stale) or self._source.stamp is None or self._stamped() != self._stamp
+
     def _begin(
         self, query: str, options: SearchOptions | None, changes: dict[str, Any]
     ) -> SearchInProgress:
         started = time.perf_counter()
+        if self._moved_on():
+            self.refresh()
+        return self._in_progress(query, options, changes, started)
+
+    def _in_progress(
+        self,
+        query: str,
+        options: SearchOptions | None,
+        changes: dict[str, Any],
+        started: float,
+    ) -> SearchInProgress:
         wanted = changed(self.defaults if options is None else options, **changes)
         self.check(wanted)
         question = ask(query, self._synonyms if wanted.synonyms else None)
-        self.refresh_aside()
         return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())
 
     def _remembered(self, search: SearchInProgress) -> SearchResponse | None:
+        if self._stale:  # what was remembered may have been deleted
+            return None
         known = self._answers.get(search.key(search.snapshot.generation))
         if known is None:
             return None
@@ -294,7 +321,7 @@ class Searcher:
             if not _may_be_gone(problem):
                 raise
             self.refresh()
-            again = self._moved_on(search)
+            again = self._on_newer(search)
             if again is None:
                 raise
         return work(again)
@@ -309,12 +336,12 @@ class Searcher:
             if not _may_be_gone(problem):
                 raise
             await asyncio.to_thread(self.refresh)
-            again = self._moved_on(search)
+            again = self._on_newer(search)
             if again is None:
                 raise
         return await work(again)
 
-    def _moved_on(self, search: SearchInProgress) -> SearchInProgress | None:
+    def _on_newer(self, search: SearchInProgress) -> SearchInProgress | None:
         """The same question to a newer generation, if there is one."""
         snapshot = self._snapshot
         if snapshot.generation == search.snapshot.generation:
@@ -395,10 +422,15 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            chunks=lambda keys: self._chunks.all_of(keys, snapshot.chunks),
+            chunks=snapshot.chunks if self._stale else self._remembering_chunks(snapshot),
             labels=snapshot.labels,
             warnings=self._warnings(snapshot),
         )
+
+    def _remembering_chunks(
+        self, snapshot: Snapshot
+    ) -> Callable[[Sequence[int]], Mapping[int, Chunk]]:
+        return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
     def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
         return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
