@@ -235,6 +235,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
+        chunk_ids=opened.chunk_ids,
     )
 
 

@@ -90,7 +90,7 @@ def respond(
     hits = tuple(
         explained(candidate, rank, chunks[candidate.key], options.components)
         for rank, candidate in enumerate(page, start=options.offset + 1)
-        if chunks[candidate.key].text
+        if candidate.key in chunks and chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
     following = options.offset + options.k

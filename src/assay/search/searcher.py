@@ -269,7 +269,7 @@ class Searcher:
         snapshot = self._source.open()
         request = ComponentRequest(WARM_UP, 1, Filters())
         requests = dict.fromkeys(snapshot.components, request)
-        gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S)
+        gather(requests, snapshot, self.lanes, WARM_UP_S)
         return snapshot
 
     def _stamped(self) -> object:
@@ -370,16 +370,14 @@ class Searcher:
         """Lists from memory where they are known, from the components otherwise."""
         known, unknown = self._looked_up(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = gather(unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s)
+        answers = gather(unknown, snapshot, self.lanes, timeout_s)
         return self._prepared(search, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
         known, unknown = self._looked_up(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = await agather(
-            unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
-        )
+        answers = await agather(unknown, snapshot, self.lanes, timeout_s)
         return self._prepared(search, known, unknown, answers)
 
     def _looked_up(

@@ -20,7 +20,8 @@ class Snapshot:
     ``chunks`` returns the chunks behind keys; one that was deleted meanwhile has no text.
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
-    indexes that have the same generation.
+    indexes that have the same generation. ``chunk_ids`` are all chunks by key, where that is known:
+    a component that returns another one is left out.
     """
 
     generation: str
@@ -31,3 +32,4 @@ class Snapshot:
     absent: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
     content: str = ""
+    chunk_ids: Mapping[int, str] | None = None
