@@ -132,6 +132,7 @@ MAX_CACHED_LISTS = _limit(
     "MAX_CACHED_LISTS", 4_096, "lists of components that one searcher remembers"
 )
 MAX_CACHED_CHUNKS = _limit("MAX_CACHED_CHUNKS", 16_384, "chunks that one searcher remembers")
+MAX_NAMES_CHARS = _limit("MAX_NAMES_CHARS", 4_000, "characters of a document's names in the index")
 MAX_CACHED_TEST_SETS = _limit(
     "MAX_CACHED_TEST_SETS", 8, "test sets of runs that one workspace remembers"
 )

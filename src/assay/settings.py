@@ -179,7 +179,9 @@ class Settings:
         Maybe(PathName("file")), "none", "phrases of your own that tell what a query asks for"
     )
     synonyms: Path | None = _setting(
-        Maybe(PathName("file")), "none", "file of synonyms that are added to queries"
+        Maybe(PathName("file")),
+        "built-in",
+        "synonyms that are added to queries: built-in, the path of a file, or none",
     )
     answerer: str = _setting(
         Text(),

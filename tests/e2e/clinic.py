@@ -23,7 +23,7 @@ CARE = (
 
 
 def chunks() -> list[Chunk]:
-    """About 130 chunks of some twenty words."""
+    """About 180 chunks of some twenty words."""
     return [*_tables(), *_prose(), *_eligibility(), *_filler()]
 
 
@@ -41,7 +41,7 @@ def _tables() -> list[Chunk]:
             source="registry",
         )
         for drug in DRUGS
-        for part in range(2)
+        for part in range(5)
     ]
 
 
@@ -68,22 +68,24 @@ def _prose() -> list[Chunk]:
 
 
 def _eligibility() -> list[Chunk]:
+    texts = (
+        "This trial in {} compares two treatments and their outcome.",
+        "Inclusion criteria: adults with {} and measurable disease.",
+        "Exclusion criteria: earlier treatment of {} with chemotherapy.",
+        "Women and men with {} of any age may take part.",
+    )
     return [
         Chunk(
             chunk_id=f"EL-{at}:chunk_{part}",
             doc_id=f"EL-{at}",
             title=f"A trial in {cancer}",
-            text=(
-                f"Inclusion criteria: adults with {cancer} and measurable disease."
-                if part
-                else f"This trial in {cancer} compares two treatments and their outcome."
-            ),
+            text=text.format(cancer),
             section_label="Eligibility Criteria" if part else "introduction",
             intent_hint="eligibility" if part else "",
             source="registry",
         )
         for at, cancer in enumerate(CANCERS)
-        for part in range(2)
+        for part, text in enumerate(texts)
     ]
 
 

@@ -226,8 +226,9 @@ def test_tabular_query_detection_and_boosting(search: Searcher) -> None:
     assert all(hit.chunk.is_table for hit in answer.results[:5])
     for hit in answer.results:
         if hit.chunk.is_table or hit.chunk.intent_hint == "ae":
-            assert hit.boosted == pytest.approx(2.8 * hit.fused)
-    assert answer.results[0].chunk.doc_id == "AE-pembrolizumab"
+            factor = 2.8 if "pembrolizumab" in hit.chunk.doc_id else 1.0
+            assert hit.boosted == pytest.approx(factor * hit.fused)
+    assert {hit.chunk.doc_id for hit in answer.results[:5]} == {"AE-pembrolizumab"}
     assert answer.results[0].chunk.table_html.startswith("<table>")
 
 
@@ -243,8 +244,10 @@ def test_manual_intent_override(search: Searcher) -> None:
     assert search.search("nivolumab fatigue").intents == ()
     answer = search.search("nivolumab fatigue", query_intent="tabular", k=100)
     tables = [hit for hit in answer.results if hit.chunk.is_table]
-    assert tables
-    assert all(hit.boosted == pytest.approx(3.0 * hit.fused) for hit in tables)
+    about = {"AE-nivolumab": 3.0}
+    assert {hit.chunk.doc_id for hit in tables} > {*about}
+    for hit in tables:
+        assert hit.boosted == pytest.approx(about.get(hit.chunk.doc_id, 1.0) * hit.fused)
 
 
 # Clinical Intent Boosting
@@ -257,8 +260,9 @@ def test_eligibility_intent_detection_and_boosting(search: Searcher) -> None:
     assert found["confidence"] == 1.0
     assert found["factor"] == pytest.approx(3.0)
     assert {hit.chunk.section_label for hit in answer.results[:3]} == {"Eligibility Criteria"}
-    assert answer.results[0].chunk.doc_id == "EL-0"
-    assert answer.results[0].boosted == pytest.approx(3.0 * answer.results[0].fused)
+    for hit in answer.results[:3]:
+        assert hit.chunk.doc_id == "EL-0"
+        assert hit.boosted == pytest.approx(3.0 * hit.fused)
 
 
 @pytest.mark.req("R13")
@@ -273,9 +277,11 @@ def test_multi_intent_boosting(search: Searcher) -> None:
     assert factors["adverse_events"] == (0.9, pytest.approx(1.8))
     prose = [hit for hit in answer.results if not hit.chunk.is_table]
     for section, factor in (("dosage", 1.4), ("adverse_events", 1.8)):
-        lifted = [hit for hit in prose if hit.chunk.section_label == section]
-        assert lifted
-        assert all(hit.boosted == pytest.approx(factor * hit.fused) for hit in lifted)
+        for hit in prose:
+            if hit.chunk.section_label == section:
+                lifted = hit.chunk.doc_id == "TXT-pembrolizumab"
+                assert hit.boosted == pytest.approx((factor if lifted else 1.0) * hit.fused)
+                assert [one.applied for one in hit.boosts] == [lifted]
 
 
 @pytest.mark.req("R13")

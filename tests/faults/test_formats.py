@@ -28,7 +28,12 @@ def test_an_old_workspace_still_answers(archive: Path, tmp_path: Path) -> None:
     whole = Whole(tmp_path / "home", tmp_path / "backup.tar.gz", tmp_path / "bundle")
     then, now = json.loads((tmp_path / "said.json").read_text(encoding="utf-8")), said(whole)
     for question, scores in then.pop("found").items():
-        assert now["found"][question] == pytest.approx(scores, abs=1e-4)
+        found = now["found"][question]
+        if ".index-1." in archive.name:  # its words are cut anew, which may swap the last places
+            assert [*found][:5] == [*scores][:5]
+            assert len(found.keys() & scores.keys()) >= 8
+        else:
+            assert found == pytest.approx(scores, abs=1e-4)
     del now["found"]
     assert now == then
     assert '"fit": true' in command(whole, "doctor", "--json")

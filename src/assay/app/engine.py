@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.opensearch.cluster import Cluster
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
+    from assay.search.synonyms import Synonyms
     from assay.settings import Settings
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -152,10 +153,15 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
+    from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
+    from assay.index.writer import cut_words_anew, outdated
 
     workspace.require()
+    found = load(workspace.layout.index)
+    if outdated(found) and not is_foreign(found.applied, found.card, workspace.store):
+        cut_words_anew(workspace.layout.index, workspace.store)
     opened = open_generation(workspace.layout.index)
     if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
@@ -190,7 +196,6 @@ def open_searcher(workspace: Workspace) -> Searcher:
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
-    from assay.search.synonyms import read_synonyms
 
     workspace.require()
     settings = workspace.settings
@@ -203,8 +208,18 @@ def open_searcher(workspace: Workspace) -> Searcher:
         Rerankers(partial(_reranker, settings), requires_gpu),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
-        synonyms=None if settings.synonyms is None else read_synonyms(settings.synonyms),
+        synonyms=_synonyms(settings),
     )
+
+
+def _synonyms(settings: Settings) -> Synonyms | None:
+    """The synonyms that the settings name: assay's own, those of a file, or none."""
+    from assay.search.synonyms import BUILT_IN, built_in, read_synonyms
+
+    path = settings.synonyms
+    if path is None:
+        return None
+    return built_in() if path.name == BUILT_IN and not path.exists() else read_synonyms(path)
 
 
 def components(workspace: Workspace, opened: Generation) -> dict[str, Component]:
@@ -236,6 +251,8 @@ def snapshot(workspace: Workspace) -> Snapshot:
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
         chunk_ids=opened.chunk_ids,
+        frequency=opened.frequency,
+        words=opened.words,
     )
 
 
@@ -269,6 +286,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
+        words=cluster.words(current),
         content=current.content,
     )
 

@@ -269,7 +269,7 @@ def _searched(
     fused = prepared.fuse_again(k=depth).results
     lists[HYBRID] = [hit.chunk.chunk_id for hit in fused]
     keys = {hit.key for hits in best.values() for hit in hits}
-    chunks = {one.chunk_id: one for one in prepared.chunks(sorted(keys)).values()}
+    chunks = {one.chunk_id: one for one in prepared.index.chunks(sorted(keys)).values()}
     return lists, {**chunks, **{hit.chunk.chunk_id: hit.chunk for hit in fused}}
 
 

@@ -18,6 +18,7 @@ from assay.search.response import SearchResponse
 REASONS = ("timeout", "error", "unavailable", "partial")
 INTENTS = (
     "tabular", "eligibility", "adverse_events", "results", "methods", "dosage", "indications",
+    "contraindications", "interactions", "warnings",
 )  # fmt: skip
 OUTCOMES = ("complete", "failed", "cancelled", "interrupted")
 GATES = (

@@ -1,8 +1,8 @@
 """Which chunks contain the query's words?
 
-BM25 (k1 1.2, b 0.75) by tantivy over two fields: ``body`` is title and text together, ``title``
-adds a quarter. Words are lower-cased, folded to ASCII, stripped of English stop words and stemmed
-(Snowball). A query is a bag of such words; nothing in it is syntax.
+BM25 (k1 1.2, b 0.75) by tantivy over three fields: ``body`` is title and text together, ``title``
+adds a quarter, ``forms`` are names and codes written as one word (``analysis/words.py``). The words
+are cut before tantivy sees them, so that every engine has the same ones.
 
 A generation is a folder of its own. The next one starts as hard links to it (or copies, on a file
 system without links), since tantivy never changes a segment's files, and adds and deletes from
@@ -13,39 +13,43 @@ in document frequencies until the index is compacted.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from assay import limits
+from assay.analysis.identifiers import codes_of
+from assay.analysis.misspelt import nearest
+from assay.analysis.query import (
+    BODY,
+    FIELDS,
+    FORMS,
+    IDS,
+    NAMES,
+    TITLE,
+    Asked,
+    Clause,
+    most_exact,
+    read,
+)
+from assay.analysis.words import analyse
 from assay.durable import share_file
 from assay.errors import CorruptError
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
 
 NAME = "bm25"
-ANALYZER = "english"
-FIELDS = {"body": 1.0, "title": 0.25}  # measured: see design/006
-MAX_WORD = 60
+WORDS = 2  # how words are cut and stored; 1 was tantivy's own way
+PRE_CUT = "words"
 HEAP_BYTES = 128 << 20
 
 
 @cache
-def analyzer() -> Any:
-    """The analyzer that turns text into words, for indexing and searching."""
-    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+def _splitter() -> Any:
+    """Texts arrive as words with blanks between."""
+    from tantivy import TextAnalyzerBuilder, Tokenizer
 
-    return (
-        TextAnalyzerBuilder(Tokenizer.simple())
-        .filter(Filter.remove_long(MAX_WORD))
-        .filter(Filter.lowercase())
-        .filter(Filter.ascii_fold())
-        .filter(Filter.stopword("english"))
-        .filter(Filter.stemmer("english"))
-        .build()
-    )
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
 
 
 @cache
@@ -56,10 +60,26 @@ def schema() -> Any:
     builder = SchemaBuilder()
     builder.add_integer_field("key", indexed=True, fast=True)
     for field in FIELDS:
-        builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="freq")
+        kept = "freq" if field in (FORMS, IDS) else "position"
+        builder.add_text_field(field, tokenizer_name=PRE_CUT, index_option=kept)
     for field in filter_values(Chunk("", "", "")):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     return builder.build()
+
+
+def word_fields(chunk: Chunk) -> dict[str, str]:
+    """The words of a chunk by field, with blanks between: the same for every engine."""
+    title, text = analyse(chunk.title), analyse(chunk.text)
+    named = chunk.metadata.get("names", ())
+    names = analyse("\n".join(map(str, named)) if isinstance(named, tuple) else str(named))
+    codes = codes_of(chunk.doc_id, chunk.chunk_id, chunk.title, chunk.metadata)
+    return {
+        BODY: " ".join((*title.terms, *text.terms)),
+        TITLE: " ".join(title.terms),
+        FORMS: " ".join((*title.forms, *text.forms)),
+        NAMES: " ".join((*title.terms, *names.terms)),
+        IDS: " ".join(codes),
+    }
 
 
 def write(
@@ -77,15 +97,14 @@ def write(
             if not path.name.endswith(".lock"):
                 share_file(path, folder / path.name)
     index = Index(schema(), path=str(folder))
-    index.register_tokenizer(ANALYZER, analyzer())
+    index.register_tokenizer(PRE_CUT, _splitter())
     writer = index.writer(HEAP_BYTES, 1)
     for key in dead:
         writer.delete_documents_by_term("key", key)
     for batch in batches:
         for row in batch:
             chunk = row.chunk
-            body = f"{chunk.title}\n{chunk.text}"
-            document = Document(body=body, title=chunk.title, **filter_values(chunk))
+            document = Document(**word_fields(chunk), **filter_values(chunk))
             document.add_integer("key", row.key)
             writer.add_document(document)
     writer.commit()
@@ -110,10 +129,10 @@ class Bm25:
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
-        words = Counter(analyzer().analyze(query[: limits.MAX_QUERY_CHARS]))
-        if not words or k < 1:
+        asked = self._asked(query)
+        if not asked.weights or k < 1:
             return []
-        wanted = _query(words, filters or Filters())
+        wanted = _query(asked, filters or Filters())
         limit = k + 16
         while True:
             found = self._searcher.search(wanted, limit, count=False).hits
@@ -121,42 +140,148 @@ class Bm25:
             if settled or limit >= self._searcher.num_docs:
                 break
             limit *= 4
-        keys = self._searcher.fast_field_values("key", [address for _, address in found])
+        keys = self._keys(found)
         ids = self._chunk_ids
         hits = (Hit(key, ids[key], score) for (score, _), key in zip(found, keys, strict=True))
         return best_hits(hits, k)
+
+    def nowhere(self, query: str) -> tuple[str, ...]:
+        """What the query says must be there and no chunk has; it is not insisted on."""
+        return tuple(
+            clause.text
+            for group in read(query).must
+            if not self._somewhere(group)
+            for clause in group
+        )
+
+    def holding(self, query: str, keys: Sequence[int]) -> set[int]:
+        """Those of the chunks that have what the query says must be there."""
+        from tantivy import Occur, Query
+
+        among = Query.term_set_query(schema(), "key", [*keys])
+        wanted = Query.boolean_query([(Occur.Must, among), *_conditions(self._asked(query))])
+        return {*self._keys(self._searcher.search(wanted, max(1, len(keys)), count=False).hits)}
+
+    def exact(self, query: str) -> list[int]:
+        """The chunks with every code and number of the query; none where too many have them."""
+        from tantivy import Occur, Query
+
+        codes = read(query).codes
+        if not codes:
+            return []
+        wanted = Query.boolean_query([(Occur.Must, _clause(one)) for one in codes])
+        most = most_exact(self._searcher.num_docs)
+        found = self._searcher.search(wanted, most + 1, count=False).hits
+        return [] if len(found) > most else self._keys(found)
+
+    def identified(self, code: str, k: int) -> list[int]:
+        """The first k chunks that this identifier stands for."""
+        from tantivy import Query
+
+        wanted = Query.term_query(schema(), IDS, code, "freq")
+        return sorted(self._keys(self._searcher.search(wanted, k, count=False).hits))
+
+    def counts(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each term, also as a part of a name; deleted ones included."""
+        count = self._searcher.doc_freq
+        return {
+            term: max(count(BODY, term), count(FORMS, term), count(IDS, term)) for term in terms
+        }
+
+    def similar(self, term: str) -> tuple[str, int] | None:
+        """The term that is most like one that no chunk has, and a chunk that has it."""
+        from tantivy import Query
+
+        count = partial(self._searcher.doc_freq, BODY)
+        best = nearest(term, count, lambda start: self._searcher.terms_with_prefix(BODY, start))
+        if best is None:
+            return None
+        wanted = Query.term_query(schema(), BODY, best, "freq")
+        keys = self._keys(self._searcher.search(wanted, 1, count=False).hits)
+        return (best, keys[0]) if keys else None
+
+    def _asked(self, query: str) -> Asked:
+        """The query without conditions that nothing meets."""
+        asked = read(query)
+        if not asked.must:
+            return asked
+        return asked._replace(must=tuple(filter(self._somewhere, asked.must)))
+
+    def _somewhere(self, group: Sequence[Clause]) -> bool:
+        return bool(self._searcher.search(_any_of(group), 1, count=False).hits)
+
+    def _keys(self, found: Sequence[tuple[float, Any]]) -> list[int]:
+        keys: list[int] = self._searcher.fast_field_values("key", [where for _, where in found])
+        return keys
+
+    def frequency(self, word: str) -> int:
+        """The number of chunks that have this word, deleted ones included; all for a stop word."""
+        found = analyse(word).terms
+        return min(self.counts(found).values()) if found else int(self._searcher.num_docs)
 
 
 def _searcher(folder: Path) -> Any:
     from tantivy import Index
 
     index = Index.open(str(folder))
-    index.register_tokenizer(ANALYZER, analyzer())
+    index.register_tokenizer(PRE_CUT, _splitter())
     index.config_reader("manual", 1)
     index.reload()
     return index.searcher()
 
 
-def _query(words: Counter[str], filters: Filters) -> Any:
+def _query(asked: Asked, filters: Filters) -> Any:
     from tantivy import Occur, Query
 
-    every = [
-        (Occur.Should, _weighted(Query.term_query(schema(), field, word, "freq"), count * boost))
-        for word, count in words.items()
-        for field, boost in FIELDS.items()
-    ]
-    wanted = Query.boolean_query(every)
-    active = filters.active()
-    if not active:
-        return wanted
-    musts = [
+    wanted = Query.boolean_query(
+        [
+            (Occur.Should, _weighted(Query.term_query(schema(), field, term, "freq"), weight))
+            for (field, term), weight in asked.weights.items()
+        ]
+    )
+    limits = [*_conditions(asked)]
+    limits += [
         (
             Occur.Must,
             Query.const_score_query(Query.term_set_query(schema(), field, list(values)), 0.0),
         )
-        for field, values in active.items()
+        for field, values in filters.active().items()
     ]
-    return Query.boolean_query([(Occur.Must, wanted), *musts])
+    return Query.boolean_query([(Occur.Must, wanted), *limits]) if limits else wanted
+
+
+def _conditions(asked: Asked) -> Iterator[tuple[Any, Any]]:
+    """What a chunk must have, and must not."""
+    from tantivy import Occur, Query
+
+    for group in asked.must:
+        yield Occur.Must, Query.const_score_query(_any_of(group), 0.0)
+    for clause in asked.must_not:
+        yield Occur.MustNot, _clause(clause)
+
+
+def _any_of(group: Sequence[Clause]) -> Any:
+    from tantivy import Occur, Query
+
+    return Query.boolean_query([(Occur.Should, _clause(clause)) for clause in group])
+
+
+def _clause(clause: Clause) -> Any:
+    """Words that stand together, or a form that they have."""
+    from tantivy import Occur, Query
+
+    if len(clause.terms) == 1:
+        found = Query.term_query(schema(), clause.field, clause.terms[0], "freq")
+    else:
+        found = Query.phrase_query(schema(), clause.field, [*clause.terms])
+    if not clause.forms or clause.field != BODY:
+        return found
+    forms = [
+        (Occur.Should, Query.term_query(schema(), field, form, "freq"))
+        for form in clause.forms
+        for field in (FORMS, BODY)
+    ]
+    return Query.boolean_query([(Occur.Should, found), *forms])
 
 
 def _weighted(query: Any, weight: float) -> Any:

@@ -15,20 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.arrays import BoolArray
-from assay.model.document import ChunkLabels, KeyedChunk
+from assay.model.document import Chunk, ChunkLabels, KeyedChunk
+from assay.model.names import names_of
 from assay.model.query import Filters, filter_values
 
 DICTIONARY = "columns.json"
 CODES = "columns.npy"
 KEYS = "keys.npy"
 HINT = "intent_hint"  # not used by filters, but by boosts
-LABELS = ("section_label", HINT, "is_table")
+NAMES = "names"  # of the document; the same
+LABELS = ("section_label", HINT, "is_table", NAMES)
 
 
 def write_columns(folder: Path, rows: Sequence[KeyedChunk]) -> None:
     """Keys, chunk ids and filter columns of a segment."""
     np.save(folder / KEYS, np.array([row.key for row in rows], dtype=np.int64), allow_pickle=False)
-    values = [{**filter_values(row.chunk), HINT: row.chunk.intent_hint} for row in rows]
+    values = [{**filter_values(row.chunk), **_for_boosts(row.chunk)} for row in rows]
     names = list(values[0]) if values else []
     dictionaries: dict[str, list[str]] = {}
     codes = np.zeros((len(names), len(rows)), dtype=np.int32)
@@ -39,6 +41,11 @@ def write_columns(folder: Path, rows: Sequence[KeyedChunk]) -> None:
     np.save(folder / CODES, codes, allow_pickle=False)
     content = {"chunk_ids": [row.chunk.chunk_id for row in rows], "dictionaries": dictionaries}
     (folder / DICTIONARY).write_text(json.dumps(content), encoding="utf-8")
+
+
+def _for_boosts(chunk: Chunk) -> dict[str, str]:
+    names = names_of(chunk.doc_id, chunk.title, chunk.metadata)
+    return {HINT: chunk.intent_hint, NAMES: names}
 
 
 class Columns:
@@ -69,17 +76,17 @@ class Columns:
     def labels(self, keys: NDArray[np.int64]) -> dict[int, ChunkLabels]:
         """The labels of those keys that are in this segment.
 
-        Empty if the segment was written before it had an ``intent_hint`` column.
+        Empty if the segment was written before it had a column for each of them.
         """
-        if HINT not in self._at or not len(self.keys):
+        if not self._at.keys() >= {*LABELS} or not len(self.keys):
             return {}
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         rows = rows[self.keys[rows] == keys]
         columns = (self._codes[self._at[name], rows].tolist() for name in LABELS)
         kinds = list(zip(*columns, strict=True))
         for kind in {*kinds} - self._kinds.keys():
-            section, hint, table = map(self._value, LABELS, kind)
-            self._kinds[kind] = ChunkLabels(section, hint, table == str(True))
+            section, hint, table, names = map(self._value, LABELS, kind)
+            self._kinds[kind] = ChunkLabels(section, hint, table == str(True), names)
         shared = map(
             self._kinds.__getitem__, kinds
         )  # one value shared by all chunks with the same labels

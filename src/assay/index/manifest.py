@@ -17,7 +17,8 @@ from assay.digests import digest_of
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError
 
-FORMAT = 1
+FORMAT = 2
+OLDEST = 1  # whose words were cut in another way; the next writer cuts them anew
 NAME = "MANIFEST.json"
 
 Files: TypeAlias = dict[str, list[int | str]]
@@ -34,7 +35,10 @@ class FileSet:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One generation. ``applied`` is the last change of the store that it includes."""
+    """One generation. ``applied`` is the last change of the store that it includes.
+
+    ``words`` says how the words of ``bm25`` were cut (``index/bm25.py``).
+    """
 
     generation: int = 0
     applied: int = 0
@@ -43,6 +47,7 @@ class Manifest:
     dead: FileSet | None = None
     models: Mapping[str, str] = field(default_factory=dict)
     card: Mapping[str, Any] = field(default_factory=dict)
+    words: int = OLDEST
 
     @property
     def parts(self) -> tuple[FileSet, ...]:
@@ -95,7 +100,7 @@ def load(folder: Path) -> Manifest:
         raise CorruptError(f"{path} is not readable", hint="assay index rebuild") from None
     if not isinstance(content, dict) or content.pop("checksum", None) != _checksum(content):
         raise CorruptError(f"{path} was damaged", hint="assay index rebuild")
-    if content.pop("format", None) != FORMAT:
+    if content.pop("format", None) not in (OLDEST, FORMAT):
         raise StorageError(f"{path} has another format than {FORMAT}", hint="assay index rebuild")
     try:
         return _manifest(content)
@@ -116,7 +121,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
             "dead": _part(content["dead"]),
         }
     )
-    numbers = [made.generation, made.applied, *(part.rows for part in made.parts)]
+    numbers = [made.generation, made.applied, made.words, *(part.rows for part in made.parts)]
     names = [name for part in made.parts for name in (part.folder, *part.files)]
     facts = [fact for part in made.parts for fact in part.files.values()]
     sound = (

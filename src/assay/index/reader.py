@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
-from assay.index.bm25 import Bm25
+from assay.index.bm25 import WORDS, Bm25
 from assay.index.checksums import fingerprint, verify
 from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
@@ -29,7 +29,7 @@ from assay.index.top import best_rows
 from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
 from assay.model.document import ChunkLabels
-from assay.model.query import Component, Filters, Hit, best_hits
+from assay.model.query import Component, Filters, Hit, WordIndex, best_hits
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 DEAD = "dead.npy"
@@ -59,6 +59,11 @@ class Generation:
     """One generation of an index, opened for search."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
+        if manifest.bm25 is not None and manifest.words != WORDS:
+            raise StorageError(
+                "the words of this index were cut by another version of assay",
+                hint="assay index update cuts them anew",
+            )
         self.manifest = manifest
         dead = _dead_keys(folder, manifest)
         self.segments = [
@@ -76,6 +81,15 @@ class Generation:
     def bm25(self) -> Component:
         """The component that matches words."""
         return self._bm25 or Nothing("bm25")
+
+    def frequency(self, word: str) -> int:
+        """The number of chunks that have this word."""
+        return 0 if self._bm25 is None else self._bm25.frequency(word)
+
+    @property
+    def words(self) -> WordIndex | None:
+        """What the words can tell; None for an empty index."""
+        return self._bm25
 
     def splade(self, encoder: SparseEncoder) -> Component:
         """The component that matches weighted terms."""

@@ -93,14 +93,31 @@ def update(
         current = _base(folder, encoders, source, fresh)
         until = source.last_change()
         verify_once(folder, current)  # damaged files must not survive under new checksums
-        if until == current.applied and not fresh:
+        if until == current.applied and not fresh and not outdated(current):
             return current
         removed = source.removed_since(current.applied, until)
         added = [row for page in source.added_since(current.applied, until) for row in page]
         work = _Work(folder, current, encoders, progress, graph_from_rows)
-        manifest = work.write(added, removed, until, origin_of(source, until))
+        whole = source if outdated(current) else None
+        manifest = work.write(added, removed, until, origin_of(source, until), whole)
         manifests.save(folder, manifest)
         return manifest
+
+
+def cut_words_anew(folder: Path, source: ChunkSource) -> None:
+    """Cut the words of an index that an older version wrote; vectors stay as they are."""
+    with write_lock(folder), _tidied(folder):
+        current = manifests.load(folder)
+        if outdated(current):
+            verify_once(folder, current)
+            words = _Work(folder, current, Encoders(), None, 0).words(source, current.applied)
+            sync_folder(folder)
+            manifests.save(folder, current.next(bm25=words, words=bm25.WORDS))
+
+
+def outdated(manifest: Manifest) -> bool:
+    """Whether the words were cut by an older version."""
+    return manifest.bm25 is not None and manifest.words != bm25.WORDS
 
 
 @contextmanager
@@ -153,9 +170,17 @@ class _Work:
         self._graph_from = graph_from_rows
 
     def write(
-        self, added: list[KeyedChunk], removed: list[int], until: int, origin: dict[str, Any]
+        self,
+        added: list[KeyedChunk],
+        removed: list[int],
+        until: int,
+        origin: dict[str, Any],
+        whole: ChunkSource | None,
     ) -> Manifest:
-        """Write the next generation's files durably, and return the manifest that lists them."""
+        """Write the next generation's files durably, and return the manifest that lists them.
+
+        With ``whole`` the words of everything are cut anew.
+        """
         rows = sum(part.rows for part in self._current.segments) + len(added)
         segments = list(self._current.segments)
         for start in range(0, len(added), SEGMENT_ROWS):
@@ -163,11 +188,12 @@ class _Work:
             segments.append(self._segment(start, part, graph=rows > self._graph_from))
             self._progress("index", min(start + SEGMENT_ROWS, len(added)), len(added))
         dead = self._dead(removed)
-        words = self._bm25(added, removed)
+        words = self.words(whole, until) if whole is not None else self._bm25(added, removed)
         sync_folder(self._folder)
         return self._current.next(
             applied=until,
             bm25=words,
+            words=bm25.WORDS,
             segments=tuple(segments),
             dead=dead,
             models=self._encoders.models,
@@ -212,6 +238,22 @@ class _Work:
         with _writing(folder):
             bm25.write(folder, base, [added], removed)
         return _finished(folder, len(added) + (before.rows if before else 0), before)
+
+    def words(self, source: ChunkSource, until: int) -> FileSet:
+        """The words of every chunk that exists, without a base."""
+        folder = self._folder / f"bm25-{self._number:06d}"
+        shutil.rmtree(folder, ignore_errors=True)
+        count = 0
+
+        def pages() -> Iterator[list[KeyedChunk]]:
+            nonlocal count
+            for page in source.added_since(0, until):
+                count += len(page)
+                yield page
+
+        with _writing(folder):
+            bm25.write(folder, None, pages())
+        return _finished(folder, count)
 
     def _new(self, name: str) -> Path:
         folder = self._folder / name

@@ -20,6 +20,7 @@ from itertools import takewhile
 
 from assay.ingest import tokens
 from assay.ingest.profiles import Profile
+from assay.ingest.sections import intent_of
 from assay.ingest.tables import HEAD_END
 from assay.model.document import BELOW, Chunk, Document, Section, chunk_of
 from assay.model.judgments import Span
@@ -39,10 +40,25 @@ def chunk_document(document: Document, profile: Profile) -> tuple[Chunk, ...]:
     version = profile.chunker_version
     chunks: list[Chunk] = []
     for joined in _stretches(document.text, sections, profile):
-        for part, spans in enumerate(_cut(document.text, joined, profile)):
+        parts = list(_cut(document.text, joined, profile))
+        for part, spans in enumerate(parts):
             chunk_id = f"{document.doc_id}:chunk_{len(chunks)}"
             chunks.append(_chunk(document, joined, spans, part, chunk_id=chunk_id, version=version))
+        if len(parts) > 1:
+            chunks[-len(parts) :] = _with_own_hints(chunks[-len(parts) :], document, joined.section)
     return tuple(chunks)
+
+
+def _with_own_hints(chunks: list[Chunk], document: Document, section: Section) -> list[Chunk]:
+    """The chunks of one section, each with the hint that its own text earns.
+
+    A hint that the section did not get from its text stays with all of them.
+    """
+    text = document.text[section.start : section.end]
+    if intent_of(section.label, text, is_table=section.is_table) != section.intent_hint:
+        return chunks
+    hints = [intent_of(one.section_label, one.text, is_table=one.is_table) for one in chunks]
+    return [replace(one, intent_hint=hint) for one, hint in zip(chunks, hints, strict=True)]
 
 
 def _with_gaps(document: Document) -> list[Section]:

@@ -76,7 +76,7 @@ class Composer:
             self._append(self._gap)
         start = self._length
         self._append(text)
-        hint = section.intent_hint or intent_of(section.label, text)
+        hint = section.intent_hint or intent_of(section.label, text, is_table=section.is_table)
         self._sections.append(replace(section, start=start, end=self._length, intent_hint=hint))
         if len(self._sections) > limits.MAX_SECTIONS:
             raise self._place.limit_error(f"more than {limits.MAX_SECTIONS:,} sections")

@@ -10,30 +10,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from assay.ingest.compose import Composer, tidy
 from assay.ingest.ctgov_results import add_results
+from assay.ingest.facts import distinct, facts, whole_number, year_of
 from assay.ingest.folders import corpus_files
 from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.records import Record
 from assay.ingest.sections import CTGOV_MODULES
 from assay.ingest.watch import Watch
-from assay.model.document import Document
+from assay.model.document import Document, MetadataValue
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+OLD_BREAKS = re.compile(r"^~|~~|:~")
 ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes Markdown syntax
 
 
 def read_ctgov(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The studies of a JSON file, or of every JSON file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        for location, row in file_rows(file, watch, "studies"):
-            yield ParsedDocument(_study(row, location), location)
+        with watch.passing():
+            for location, row in file_rows(file, watch, "studies"):
+                with watch.passing():
+                    yield ParsedDocument(_study(row, location, watch), location)
 
 
-def _study(row: Row, location: FileLocation) -> Document:
+def _study(row: Row, location: FileLocation, watch: Watch) -> Document:
     if "protocolSection" not in row:
         raise location.format_error(
             "this is not a study record: it has no protocolSection",
@@ -47,7 +50,7 @@ def _study(row: Row, location: FileLocation) -> Document:
     _arms(protocol.record("armsInterventionsModule"), composer)
     _outcomes(protocol.record("outcomesModule"), composer)
     _eligibility(protocol.record("eligibilityModule"), composer)
-    add_results(Record(row, location).record("resultsSection"), composer, location)
+    add_results(Record(row, location).record("resultsSection"), composer, location, watch)
     return Document(
         doc_id=location.checked_id(names.text("nctId") or None),
         text=composer.text,
@@ -55,7 +58,7 @@ def _study(row: Row, location: FileLocation) -> Document:
         sections=composer.sections,
         source="ctgov",
         profile="registry",
-        metadata=_metadata(protocol),
+        metadata=_metadata(Record(row, location)),
     )
 
 
@@ -169,22 +172,60 @@ def _eligibility(module: Record, composer: Composer) -> None:
         composer.add(_joined(lines), _label("eligibilityModule"))
 
 
-def _metadata(protocol: Record) -> dict[str, str]:
-    status = protocol.record("statusModule")
-    found: dict[str, Any] = {
+def _metadata(row: Record) -> dict[str, MetadataValue]:
+    protocol = row.record("protocolSection")
+    naming, status = protocol.record("identificationModule"), protocol.record("statusModule")
+    design, conditions = protocol.record("designModule"), protocol.record("conditionsModule")
+    given = protocol.record("armsInterventionsModule").records("interventions")
+    started = status.record("startDateStruct").text("date")
+    nct_id, acronym = naming.text("nctId"), naming.text("acronym")
+    interventions = distinct(item.text("name") for item in given)
+    mesh = _mesh(row.record("derivedSection"))
+    found: dict[str, MetadataValue] = {
+        "nct_id": nct_id,
+        "acronym": acronym,
         "status": status.text("overallStatus"),
-        "start": status.record("startDateStruct").text("date"),
-        "updated": status.record("lastUpdatePostDateStruct").text("date"),
-        "phase": "; ".join(protocol.record("designModule").texts("phases")),
-        "study_type": protocol.record("designModule").text("studyType"),
+        "phase": distinct(design.texts("phases")),
+        "study_type": design.text("studyType"),
         "sponsor": protocol.record("sponsorCollaboratorsModule").record("leadSponsor").text("name"),
-        "conditions": "; ".join(protocol.record("conditionsModule").texts("conditions")),
+        "conditions": distinct(conditions.texts("conditions")),
+        "interventions": interventions,
+        "keywords": distinct(conditions.texts("keywords")),
+        "mesh": mesh,
+        "enrollment": whole_number(design.record("enrollmentInfo").text("count")),
+        "year": year_of(started),
+        "start_date": started,
+        "completion_date": status.record("completionDateStruct").text("date"),
+        "update_date": status.record("lastUpdatePostDateStruct").text("date"),
     }
-    return {key: value for key, value in found.items() if value}
+    other_names = (name for item in given for name in item.texts("otherNames"))
+    secondary = (item.text("id") for item in naming.records("secondaryIdInfos"))
+    return facts(
+        found,
+        names=(
+            acronym, *conditions.texts("conditions"), *interventions, *other_names,
+            *conditions.texts("keywords"), *mesh,
+        ),
+        identifiers=(nct_id, naming.record("orgStudyIdInfo").text("id"), *secondary),
+    )  # fmt: skip
+
+
+def _mesh(derived: Record) -> tuple[str, ...]:
+    """The headings under which the registry files a study."""
+    return distinct(
+        item.text("term")
+        for module in ("conditionBrowseModule", "interventionBrowseModule")
+        for item in derived.record(module).records("meshes")
+    )
 
 
 def prose(text: str) -> str:
-    """Text as people read it: without Markdown's backslashes, in tidy lines."""
+    """Text as people read it: without Markdown's backslashes, in tidy lines.
+
+    Older records have ``~`` for a line break.
+    """
+    if "\n" not in text and OLD_BREAKS.search(text):
+        text = text.replace("~", "\n")
     return tidy(ESCAPED.sub(r"\1", text))
 
 

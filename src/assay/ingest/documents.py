@@ -20,6 +20,7 @@ from lxml import etree
 
 from assay.ingest import fields
 from assay.ingest.compose import Composer
+from assay.ingest.facts import completed
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import LABELS, LOINC, intent_of, label_of
@@ -60,7 +61,7 @@ def document_entry(row: Row, location: FileLocation, watch: Watch, source: str) 
         profile="registry" if TRIAL_ID.match(doc_id) else "text",
         interview_id=fields.short(row, ("interview_id",), location),
         ingestion_mode=fields.ingestion_mode(row, location),
-        metadata=fields.metadata(row.get("metadata"), location, watch),
+        metadata=completed(fields.metadata(row.get("metadata"), location, watch), doc_id),
     )
     return ParsedDocument(document, location)
 
@@ -98,7 +99,12 @@ def _whole_section(row: Row, text: str, location: FileLocation) -> tuple[Section
         about = _own_section(row, about, location)
     elif not about.label and about.speaker_role is SpeakerRole.UNKNOWN:
         return ()
-    return (replace(about, intent_hint=about.intent_hint or intent_of(about.label, text)),)
+    return (
+        replace(
+            about,
+            intent_hint=about.intent_hint or intent_of(about.label, text, is_table=about.is_table),
+        ),
+    )
 
 
 def _from_metadata(metadata: object, end: int) -> Section:
@@ -146,7 +152,9 @@ def _stretches(given: list[Row], text: str, location: FileLocation) -> tuple[Sec
                     hint="sections must be in order, within the text, and must not overlap",
                 )
         section = _section(item, location)
-        hint = section.intent_hint or intent_of(section.label, text[start:end])
+        hint = section.intent_hint or intent_of(
+            section.label, text[start:end], is_table=section.is_table
+        )
         sections.append(_placed(section, start, end, hint))
     return tuple(sections)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from assay import limits
+from assay.ingest import facts
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
-from assay.model.document import IngestionMode, SpeakerRole
+from assay.model.document import IngestionMode, MetadataValue, SpeakerRole
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -120,8 +121,11 @@ def _one_of(
         raise location.format_error(f"{name} {value!r:.40} is none of {known}") from None
 
 
-def metadata(value: object, location: FileLocation, watch: Watch) -> dict[str, str]:
-    """Metadata as text: numbers are formatted, lists joined, nested values dropped with a note."""
+def metadata(value: object, location: FileLocation, watch: Watch) -> dict[str, MetadataValue]:
+    """Metadata in its own types: text, numbers, true and false, and lists of them.
+
+    Nested values are dropped with a note, and so is what is too long.
+    """
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -130,26 +134,40 @@ def metadata(value: object, location: FileLocation, watch: Watch) -> dict[str, s
         )
     if len(value) > limits.MAX_METADATA_KEYS:
         raise location.limit_error(f"more than {limits.MAX_METADATA_KEYS} entries in metadata")
-    found: dict[str, str] = {}
+    found: dict[str, MetadataValue] = {}
     for key, item in value.items():
         if item is None:
             continue
-        written = _written(item)
-        if written is None or len(written) > limits.MAX_METADATA_CHARS:
-            reason = "is nested" if written is None else "is too long"
-            watch.note_once(f"{location.source}: metadata.{key:.80} {reason} and was dropped")
+        kept = _scalars(item)
+        if kept is None:
+            watch.note_once(f"{location.source}: metadata.{key:.80} is nested and was dropped")
         else:
-            found[key] = written
-    return found
+            found[key] = kept
+    return within_limits(found, FileLocation(location.source), watch.note_once)
 
 
-def _written(value: object) -> str | None:
+def within_limits(
+    found: Mapping[str, MetadataValue], location: FileLocation, note: Callable[[str], None]
+) -> dict[str, MetadataValue]:
+    """Metadata without what is too long to be stored with every chunk; that is noted."""
+    kept: dict[str, MetadataValue] = {}
+    for key, value in found.items():
+        part = facts.bounded(value)
+        if part is None:
+            note(f"{location}: metadata.{key:.80} is too long and was dropped")
+            continue
+        if part is not value:
+            note(f"{location}: metadata.{key:.80} is too long and was cut")
+        kept[key] = part
+    return kept
+
+
+def _scalars(value: object) -> MetadataValue | None:
     if isinstance(value, list):
-        parts = [_written(item) for item in value if not isinstance(item, list | dict)]
-        return "; ".join(part for part in parts if part) if len(parts) == len(value) else None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return None if isinstance(value, dict) else "" if value is None else str(value)
+        parts = [item for item in value if item is not None]
+        flat = all(isinstance(item, str | int | float) for item in parts)
+        return tuple(parts) if flat else None
+    return value if isinstance(value, str | int | float) else None
 
 
 def decoded(data: bytes, location: FileLocation) -> str:

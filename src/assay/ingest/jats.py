@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.ingest.compose import Composer
+from assay.ingest.facts import distinct, facts, iso_date, year_of
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import label_of
@@ -30,7 +31,7 @@ from assay.ingest.xml_input import (
     read_xml,
 )
 from assay.ingest.xml_tables import is_within_table, xml_table
-from assay.model.document import Document
+from assay.model.document import Document, MetadataValue
 
 SUFFIXES = frozenset({".xml", ".nxml"})
 FLOATS = ("table-wrap", "fig", "table-wrap-group", "fig-group")
@@ -46,7 +47,7 @@ READING = ElementRules(
     bullets=frozenset({"list-item"}),
     led={"term": ": ", "label": " "},
 )  # fmt: skip
-CELL = replace(READING, blocks=READING.blocks | {"tr"}, bullets=frozenset())
+CELL = replace(READING, bullets=frozenset(), parted=frozenset({"list-item", "p"}))
 SECTIONS = frozenset({"sec", "app"})
 # What a section holds besides its running text.
 NOT_TEXT = READING.skip | SECTIONS | {"title", "label", "sec-meta", "ref-list", "permissions"}
@@ -58,15 +59,22 @@ BACK_PARTS = ("sec", "app-group", "app", "notes", "ack", "glossary", "fn-group",
 def read_jats(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The articles of an XML file, or of every XML file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        root = read_xml(file, watch)
-        articles = [root] if root.tag == "article" else list(root.iter("article"))
-        if not articles:
-            raise FileLocation(str(file)).format_error(
-                f"a JATS article is expected, but the root is <{root.tag!s:.40}>"
-            )
-        for article in articles:
-            location = FileLocation(str(file), local_line(article))
-            yield ParsedDocument(_article(article, location, id_of(file, path, watch)), location)
+        with watch.passing():
+            for article in _articles(file, watch):
+                with watch.passing():
+                    location = FileLocation(str(file), local_line(article))
+                    document = _article(article, location, id_of(file, path, watch))
+                    yield ParsedDocument(document, location)
+
+
+def _articles(file: Path, watch: Watch) -> list[Element]:
+    root = read_xml(file, watch)
+    articles = [root] if root.tag == "article" else list(root.iter("article"))
+    if not articles:
+        raise FileLocation(str(file)).format_error(
+            f"a JATS article is expected, but the root is <{root.tag!s:.40}>"
+        )
+    return articles
 
 
 def _article(article: Element, location: FileLocation, fallback: str) -> Document:
@@ -135,7 +143,8 @@ def _floats(
     """Tables and figures of this section, but not of the subsections in ``apart``."""
     for element in (found for child in children_but(part, apart) for found in child.iter(*FLOATS)):
         if element.tag == "table-wrap":
-            _table(element, label, composer, location)
+            if element.find(".//table") is None or not is_within_table(element):
+                _table(element, label, composer, location)  # else it is a part of that table
         else:
             name = _number(element) or ("Table" if "table" in element.tag else "Figure")
             composer.add(_caption(element), label, name=name)
@@ -167,29 +176,72 @@ def _table(wrap: Element, label: str, composer: Composer, location: FileLocation
         composer.add_table(value, table_kind(value) or label, here, name=name)
 
 
+def _ids(meta: Element | None) -> dict[str, str]:
+    """The ids of the article by kind: ``pmcid`` (with its PMC), ``pmid`` and ``doi``."""
+    found: dict[str, str] = {}
+    for identifier in meta.findall("article-id") if meta is not None else ():
+        kind, text = identifier.get("pub-id-type"), one_line(identifier, READING)
+        if kind in {"pmc", "pmcid"} and text:
+            found["pmcid"] = text if text.upper().startswith("PMC") else f"PMC{text}"
+        elif kind in {"pmid", "doi"} and text:
+            found[str(kind)] = text
+    return found
+
+
 def _article_id(meta: Element | None) -> str:
     """The PMC id, else the PubMed id, else the DOI; empty if the article has none."""
-    if meta is None:
-        return ""
-    ids = {
-        found.get("pub-id-type"): one_line(found, READING) for found in meta.findall("article-id")
-    }
-    for kind in ("pmc", "pmcid"):
-        if number := ids.get(kind):
-            return number if number.upper().startswith("PMC") else f"PMC{number}"
-    if number := ids.get("pmid"):
-        return f"PMID{number}"
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", ids.get("doi") or "")
+    ids = _ids(meta)
+    if "pmcid" in ids:
+        return ids["pmcid"]
+    if "pmid" in ids:
+        return f"PMID{ids['pmid']}"
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", ids.get("doi", ""))
 
 
-def _metadata(article: Element, meta: Element | None) -> dict[str, str]:
+def _metadata(article: Element, meta: Element | None) -> dict[str, MetadataValue]:
     if meta is None:
         return {}
-    found = {"article_type": article.get("article-type") or ""}
-    for identifier in meta.findall("article-id"):
-        if identifier.get("pub-id-type") in {"pmid", "doi"}:
-            found[str(identifier.get("pub-id-type"))] = one_line(identifier, READING)
-    found["journal"] = one_line(next(article.iter("journal-title"), None), READING)
-    found["year"] = one_line(meta.find("pub-date/year"), READING)
-    found["keywords"] = "; ".join(one_line(word, READING) for word in meta.findall("kwd-group/kwd"))
-    return {key: value for key, value in found.items() if value}
+    ids = _ids(meta)
+    keywords, mesh = _keywords(meta)
+    published, year = _published(meta)
+    found: dict[str, MetadataValue] = {
+        **ids,
+        "article_type": article.get("article-type") or "",
+        "journal": one_line(next(article.iter("journal-title"), None), READING),
+        "year": year,
+        "published_date": published,
+        "keywords": keywords,
+        "mesh": mesh,
+    }
+    return facts(found, names=(*keywords, *mesh), identifiers=ids.values())
+
+
+def _keywords(meta: Element) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The authors' keywords, and headings of MeSH."""
+    keywords: list[str] = []
+    mesh: list[str] = []
+    for group in meta.findall("kwd-group"):
+        named = f"{group.get('kwd-group-type')} {group.get('vocab')}".lower()
+        own = mesh if "mesh" in named else keywords
+        own += [one_line(word, READING) for word in group.iter("kwd", "compound-kwd")]
+    return distinct(keywords), distinct(mesh)
+
+
+def _published(meta: Element) -> tuple[str, int | str]:
+    """The earliest date of publication, and the year of the issue, else of that date."""
+    dates = [
+        (str(date.get("pub-type") or date.get("publication-format")), _date(date))
+        for date in meta.findall("pub-date")
+    ]
+    given = [(kind, date) for kind, date in dates if date]
+    if not given:
+        return "", ""
+    issue = (date for kind, date in given if kind in {"ppub", "collection", "print"})
+    # 2010-03 before 2010: of equal dates the one that says more
+    earliest = min((date for _, date in given), key=lambda date: (date[:4], -len(date), date))
+    return earliest, year_of(next(issue, given[0][1]))
+
+
+def _date(element: Element) -> str:
+    year, month, day = (one_line(element.find(part), READING) for part in ("year", "month", "day"))
+    return iso_date(year, month, day)

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
 from assay import limits
 from assay.ingest import fields
 from assay.ingest.documents import text_of
+from assay.ingest.facts import completed
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
-from assay.model.document import Chunk, Document, Section, chunk_of
+from assay.model.document import Chunk, Document, MetadataValue, Section, chunk_of
 from assay.model.judgments import Span
 
 GIVEN = "given"
@@ -51,18 +53,31 @@ def chunk_entries(
 ) -> Iterator[ParsedDocument]:
     """The documents made of rows of chunks, one per run of rows with the same doc_id."""
     seen: dict[str, FileLocation] = {}
-    for doc_id, group in groupby(rows, key=_owner):
-        found = list(group)
-        location = found[0][0]
-        if doc_id in seen:
-            raise location.duplicate_error(
-                f"chunks of {doc_id} are not together: the others begin at {seen[doc_id]}",
-                hint="sort the rows by doc_id",
-            )
-        seen[doc_id] = location
-        chunks = [(where, _chunk(row, where, watch)) for where, row in found]
-        if filled := [(where, chunk) for where, chunk in chunks if _is_filled(chunk, where, watch)]:
-            yield _entry(doc_id, filled, watch)
+    for doc_id, group in groupby(_owned(rows, watch), key=itemgetter(0)):
+        filled: list[tuple[FileLocation, Chunk]] = []
+        for _, location, row in group:
+            with watch.passing():
+                if doc_id in seen:
+                    raise location.duplicate_error(
+                        f"chunks of {doc_id} are not together: the others begin at {seen[doc_id]}",
+                        hint="sort the rows by doc_id",
+                    )
+                chunk = _chunk(row, location, watch)
+                if _is_filled(chunk, location, watch):
+                    filled.append((location, chunk))
+        if filled:
+            seen[doc_id] = filled[0][0]
+            with watch.passing():
+                yield _entry(doc_id, filled, watch)
+
+
+def _owned(
+    rows: Iterator[tuple[FileLocation, Row]], watch: Watch
+) -> Iterator[tuple[str, FileLocation, Row]]:
+    """The rows with the document that each belongs to."""
+    for location, row in rows:
+        with watch.passing():
+            yield _owner((location, row)), location, row
 
 
 def _owner(item: tuple[FileLocation, Row]) -> str:
@@ -76,17 +91,19 @@ def _owner(item: tuple[FileLocation, Row]) -> str:
 
 def _chunk(row: Row, location: FileLocation, watch: Watch) -> Chunk:
     text = text_of(row, location)
+    doc_id = location.checked_id(row["doc_id"])
     label = fields.short(row, ("section_label", "section"), location)
     html = fields.string(row, ("table_html",), location)
+    is_table = fields.flag(row, "is_table", location) or bool(html)
     return Chunk(
         chunk_id=location.checked_id(row["chunk_id"], "chunk_id"),
-        doc_id=location.checked_id(row["doc_id"]),
+        doc_id=doc_id,
         text=text,
         title=fields.title(row, location, watch),
         section_label=label,
         intent_hint=fields.short(row, ("intent_hint",), location)
-        or intent_of(label_of(label), text),
-        is_table=fields.flag(row, "is_table", location) or bool(html),
+        or intent_of(label_of(label), text, is_table=is_table),
+        is_table=is_table,
         table_html=sanitised(html, location) if html else "",
         spans=_spans(row.get("spans"), len(text), location) if text.strip() else (),
         chunker_version=fields.short(row, ("chunker_version",), location) or GIVEN_VERSION,
@@ -96,7 +113,7 @@ def _chunk(row: Row, location: FileLocation, watch: Watch) -> Chunk:
         start_time=fields.seconds(row, ("start_time",), location),
         end_time=fields.seconds(row, ("end_time",), location),
         source=fields.short(row, ("source",), location),
-        metadata=fields.metadata(row.get("metadata"), location, watch),
+        metadata=completed(fields.metadata(row.get("metadata"), location, watch), doc_id),
     )
 
 
@@ -147,8 +164,18 @@ def _entry(doc_id: str, given: list[tuple[FileLocation, Chunk]], watch: Watch) -
         profile=GIVEN,
         interview_id=first.interview_id,
         ingestion_mode=first.ingestion_mode,
+        metadata=_shared(chunks),
     )
     return ParsedDocument(document, location, chunks)
+
+
+def _shared(chunks: tuple[Chunk, ...]) -> dict[str, MetadataValue]:
+    """What the metadata of all chunks agree on is that of their document."""
+    return {
+        key: value
+        for key, value in chunks[0].metadata.items()
+        if all(chunk.metadata.get(key) == value for chunk in chunks)
+    }
 
 
 def _distinct(

@@ -78,7 +78,7 @@ _HEADINGS = (
     ("appendix", r"append|supplement(ary|al)|supporting information|additional file"),
     ("contraindications", r"contra-?indicat|do not use"),
     ("boxed_warning", r"boxed warning|black box"),
-    ("drug_interactions", r"(drug|medicine)s? interaction|interactions? with|drug-drug"),
+    ("drug_interactions", r"(drug|medicine)s? interaction|interactions? with|drug-drug|^interactions?$"),
     ("overdosage", r"over-?dos"),
     ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|harms$|undesirable effect"
      r"|safety(?! \w*(board|culture|monitor|climate|site))|post-?marketing experience"
@@ -140,6 +140,11 @@ _WHO = re.compile(
     r"^(study |trial )?(participants?|patients?|subjects?|population)( population)?$",
     re.IGNORECASE,
 )
+LONGEST_COUNT, LONGEST_HEADING = 200, 80  # characters
+_BULLET = re.compile(r"[-*•·–]\s+\S|\d{1,2}[.)]\s+\S")
+_COUNT = re.compile(r"\d\s?/\s?\d|\d\s?%|\d\s?\(\d+(?:\.\d+)?\)|\|")
+_ELSEWHERE = "[see "  # a list of sections is no list of events
+_SERIES = re.compile(r"[^.:]{3,80}: [^.,]+,[^.]+,[^.]+\.?")  # Skin: rash, itching, hives
 _DOSE = re.compile(r"\d\s*(?:m?c?g|mcg|µg|μg|ng|mL|IU|units?|mmol|Gy|mg/kg|mg/m)\b", re.IGNORECASE)
 
 
@@ -158,12 +163,43 @@ def label_of(heading: str, parent: str = "") -> str:
     return parent or "other"
 
 
-def intent_of(label: str, text: str = "") -> str:
-    """The intent hint of a label; treatments that state a dose answer questions about dose."""
+def intent_of(label: str, text: str = "", *, is_table: bool = False) -> str:
+    """The intent hint of a section with this label and text.
+
+    Treatments that state a dose answer questions about dose. Of adverse events only tables and
+    lists have the hint, which lifts them like a table; prose is lifted by its label.
+    """
     if label == "interventions" and _DOSE.search(text):
         return "dose"
+    if label == "adverse_events" and not is_table and not is_list(text):
+        return ""
     known = LABELS.get(label)
     return known.intent if known else ""
+
+
+def is_list(text: str) -> bool:
+    """Are most of these words entries of a list?
+
+    An entry is a line with a bullet, with a count (``Rash 3/50``), or with things in a row
+    (``Skin: rash, itching, hives``). What introduces a list does not count, nor do headings: short
+    lines that are no sentence.
+    """
+    entries = others = 0
+    for line in text.split("\n"):
+        words = line.strip()
+        if _ELSEWHERE in words and len(words) <= LONGEST_COUNT:
+            continue
+        if _is_entry(words):
+            entries += len(words)
+        elif (len(words) > LONGEST_HEADING and not words.endswith(":")) or words.endswith("."):
+            others += len(words)
+    return entries > others
+
+
+def _is_entry(words: str) -> bool:
+    if _BULLET.match(words) or _SERIES.fullmatch(words):
+        return True
+    return len(words) <= LONGEST_COUNT and not words.endswith(".") and bool(_COUNT.search(words))
 
 
 _LOINC = {

@@ -8,11 +8,13 @@ Highlights (``excerpt``) repeat the sections and are left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from assay.ingest.compose import Composer
+from assay.ingest.facts import distinct, facts, iso_date, whole_number, year_of
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import LOINC, label_of
@@ -28,7 +30,7 @@ from assay.ingest.xml_input import (
     read_xml,
 )
 from assay.ingest.xml_tables import xml_table
-from assay.model.document import Document
+from assay.model.document import Document, MetadataValue
 
 SUFFIXES = frozenset({".xml"})
 READING = ElementRules(
@@ -37,25 +39,30 @@ READING = ElementRules(
     bullets=frozenset({"item"}),
 )
 CELL = replace(READING, skip=frozenset({"footnoteRef", "footnote", "observationMedia"}),
-               bullets=frozenset())  # fmt: skip
+               bullets=frozenset(), parted=frozenset({"item", "paragraph"}))  # fmt: skip
 NOTE = replace(CELL, skip=frozenset({"footnoteRef"}))
 TITLE = ElementRules(blocks=frozenset({"br", "suffix"}))
+INGREDIENTS = ("ingredient", "activeIngredient")
+NDC = "2.16.840.1.113883.6.69"
+LONGEST_NAME = 120  # characters of a title that names a drug; longer ones are sentences
 
 
 def read_spl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The label in an XML file, or those in every XML file of a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        root = read_xml(file, watch)
-        location = FileLocation(str(file), local_line(root))
-        body = root.find("component/structuredBody")
-        if root.tag != "document" or body is None:
-            raise location.format_error(
-                f"a drug label (SPL) is expected, but the root is <{root.tag!s:.40}>"
-            )
-        yield ParsedDocument(_label(root, body, location, id_of(file, path, watch)), location)
+        with watch.passing():
+            root = read_xml(file, watch)
+            location = FileLocation(str(file), local_line(root))
+            body = root.find("component/structuredBody")
+            if root.tag != "document" or body is None:
+                raise location.format_error(
+                    f"a drug label (SPL) is expected, but the root is <{root.tag!s:.40}>"
+                )
+            yield ParsedDocument(_label(root, body, location, id_of(file, path, watch)), location)
 
 
 def _label(root: Element, body: Element, location: FileLocation, fallback: str) -> Document:
+    title = _title(root)
     composer = Composer(location)
     for section in _sections(body):
         _section(section, "", composer, location)
@@ -64,11 +71,11 @@ def _label(root: Element, body: Element, location: FileLocation, fallback: str) 
     return Document(
         doc_id=location.checked_id(named or fallback),
         text=composer.text,
-        title=_title(root),
+        title=title,
         sections=composer.sections,
         source="spl",
         profile="label",
-        metadata=_metadata(root),
+        metadata=_metadata(root, title),
     )
 
 
@@ -135,20 +142,69 @@ def _title(root: Element) -> str:
     return one_line(root.find("title"), TITLE)
 
 
-def _metadata(root: Element) -> dict[str, str]:
+def _metadata(root: Element, title: str) -> dict[str, MetadataValue]:
     def attribute(path: str, name: str) -> str:
         found = root.find(path)
         return (found.get(name) or "") if found is not None else ""
 
-    names = (one_line(product.find("name"), TITLE) for product in _products(root))
-    found = {
-        "label_id": attribute("id", "root"),
-        "version": attribute("versionNumber", "value"),
-        "effective": attribute("effectiveTime", "value"),
+    products = list(_products(root))
+    brands = distinct(one_line(product.find("name"), TITLE) for product in products)
+    generics = distinct(one_line(name, TITLE) for one in products for name in _generics(one))
+    active = distinct(one_line(name, TITLE) for one in products for name in _ingredients(one))
+    codes = distinct(_product_codes(products))
+    drugs = distinct((*brands, *generics, *active)) or _drugs_of_title(title)
+    stamp = attribute("effectiveTime", "value")
+    effective = iso_date(stamp[:4], stamp[4:6], stamp[6:8])
+    set_id, label_id = attribute("setId", "root"), attribute("id", "root")
+    found: dict[str, MetadataValue] = {
+        "set_id": set_id,
+        "label_id": label_id,
+        "version": whole_number(attribute("versionNumber", "value")),
+        "effective_date": effective,
+        "year": year_of(effective),
         "kind": attribute("code", "displayName"),
         "manufacturer": one_line(
             root.find("author/assignedEntity/representedOrganization/name"), TITLE
         ),
-        "products": "; ".join(dict.fromkeys(filter(None, names))),
+        "brands": brands,
+        "generics": generics,
+        "drugs": drugs,
+        "ndc": codes,
     }
-    return {key: value for key, value in found.items() if value}
+    return facts(found, names=drugs, identifiers=(set_id, label_id, *codes))
+
+
+def _generics(product: Element) -> Iterator[Element]:
+    """The generic names of a product itself; a kit's swab is no drug of the label."""
+    for entity in children(product, "asEntityWithGeneric", "asEntityAsGeneric"):
+        yield from children(entity, "genericMedicine")
+
+
+def _ingredients(product: Element) -> Iterator[Element]:
+    """The names of what acts in a product, and of its active part: atorvastatin of its calcium.
+
+    Those of the parts of a kit count where the kit has no generic name.
+    """
+    alone = next(_generics(product), None) is not None
+    found = children(product, *INGREDIENTS) if alone else product.iter(*INGREDIENTS)
+    for ingredient in found:
+        if ingredient.tag == "activeIngredient" or str(ingredient.get("classCode"))[:4] == "ACTI":
+            for substance in ingredient.iter("ingredientSubstance", "activeIngredientSubstance"):
+                yield from children(substance, "name")
+                for moiety in substance.iter("activeMoiety"):
+                    yield from children(moiety, "name")
+
+
+def _product_codes(products: list[Element]) -> Iterator[str]:
+    """The National Drug Codes of the products."""
+    for product in products:
+        for code in children(product, "code"):
+            if code.get("codeSystem") == NDC:
+                yield code.get("code") or ""
+
+
+def _drugs_of_title(title: str) -> tuple[str, ...]:
+    """The names in ``ZELOMAB (zelomab injection)``, for a label that lists no product."""
+    if len(title) > LONGEST_NAME or title.lower() == "drug facts":
+        return ()
+    return distinct(re.split(r"[()]", title))

@@ -31,20 +31,27 @@ _Hanging: TypeAlias = dict[int, tuple[int, str | None]]  # column: rows still co
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its text, its safe markup (if it differs from the text), and what it spans."""
+    """One cell: its text, its safe markup (if it differs from the text), and what it spans.
+
+    While a table is read, ``inside`` holds the rows of a table in the cell (``nested_tables.py``).
+    """
 
     text: str
     head: bool = False
     columns: int = 1
     rows: int = 1
     markup: str = ""
+    inside: tuple[Row, ...] = ()
+
+
+Row: TypeAlias = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows of cells, the first ``head_rows`` of which name the columns."""
 
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
     head_rows: int = 0
     caption: str = ""
     notes: tuple[str, ...] = ()
@@ -139,7 +146,7 @@ def _line(row: list[str | None]) -> str:
     return JOIN.join(text or "" for text in row).replace("  ", " ").lstrip().rstrip(" |")
 
 
-def _row_markup(row: tuple[Cell, ...]) -> str:
+def _row_markup(row: Row) -> str:
     return f"<tr>{''.join(_cell_markup(cell) for cell in row)}</tr>"
 
 

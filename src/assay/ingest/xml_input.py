@@ -17,6 +17,7 @@ from typing import Any
 from lxml import etree
 
 from assay import limits
+from assay.ingest import raised
 from assay.ingest.files import whole
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
@@ -25,11 +26,13 @@ Element = etree._Element
 # Markers in text while it is gathered; XML cannot contain them.
 BREAK = "\x01"  # a line break
 GLUE = "\x02"  # no line break, whatever follows
+PART = "\x03"  # between things that stand below each other in a cell
 _SPACE = re.compile(r"\s+")
 _GLUED = re.compile(rf"{GLUE}[ {BREAK}{GLUE}]*")
+_PARTS = re.compile(rf"([.,;:?!]?)[ {BREAK}]*{PART}[ {BREAK}]*")
 _BREAKS = re.compile(rf"[ {BREAK}]*{BREAK}[ {BREAK}]*")
-_RAISED = re.compile(r"[-+−–]?\w{1,4}[-+−]?(?:[,–-]\w{1,3})*|[*†‡§¶]+")
-_PLAIN_RAISED = re.compile(r"(?:st|nd|rd|th|TM|SM|o)$", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s,;–-]*")  # citations in a row
+LOOK_BACK = 80  # characters before raised text that tell what it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,15 @@ class ElementRules:
     """How the elements of one format become text.
 
     ``skip`` are left out, ``blocks`` get their own lines, ``bullets`` begin with a dash, and
-    ``led`` are followed on the same line by what they label, after the given separator.
+    ``led`` are followed on the same line by what they label, after the given separator. In a row
+    of ``parted`` there is a semicolon between two.
     """
 
     skip: frozenset[str] = frozenset()
     blocks: frozenset[str] = frozenset()
     bullets: frozenset[str] = frozenset()
     led: Mapping[str, str] = field(default_factory=dict)
+    parted: frozenset[str] = frozenset()
 
 
 def read_xml(path: Path, watch: Watch) -> Element:
@@ -117,6 +122,8 @@ def plain(element: Element | None, reading: ElementRules) -> str:
     parts: list[str] = []
     _gather(element, reading, parts)
     text = _GLUED.sub("", _SPACE.sub(" ", "".join(parts)))
+    if reading.parted:
+        text = _PARTS.sub(lambda found: f"{found[1] or ';'} ", text)
     return _BREAKS.sub("\n", text).strip(" \n" + BREAK)
 
 
@@ -130,39 +137,100 @@ def _gather(element: Element, reading: ElementRules, parts: list[str]) -> None:
         parts.append(element.text)
     for child in element:
         tag: object = child.tag
+        tail = child.tail or ""
         if not isinstance(tag, str):
             parts.append(_entity(child))
         elif tag in reading.skip:
             parts.append(" ")
         elif tag == "sup":
-            parts.append(_raised(child, reading))
+            parts.append(_raised(child, reading, _end(parts)))
+        elif tag == "xref" and (text := _reference(child, reading, _end(parts))) is not None:
+            parts.append(text)
+            if not text and _BETWEEN.fullmatch(tail) and _is_citation(child.getnext()):
+                tail = ""
         else:
             mark = BREAK if tag in reading.blocks else ""
+            if tag in reading.parted and _has_like_before(child):
+                parts.append(PART)
             parts.append(f"{mark}- {GLUE}" if tag in reading.bullets else mark)
             _gather(child, reading, parts)
             parts.append(reading.led[tag] + GLUE if tag in reading.led else mark)
-        if child.tail:
-            parts.append(child.tail)
+        if tail:
+            parts.append(tail)
+
+
+def _has_like_before(element: Element) -> bool:
+    before = element.getprevious()
+    return before is not None and before.tag == element.tag and not (before.tail or "").strip()
 
 
 def _entity(node: Element) -> str:
     return unescape(node.text or "") if node.tag is etree.Entity else ""
 
 
-def _raised(element: Element, reading: ElementRules) -> str:
-    """10^6 and score^a, but 5th; references to the literature are dropped."""
-    if _only_citations(element):
+def _end(parts: list[str]) -> str:
+    """The last characters of what was gathered so far."""
+    found = ""
+    for part in reversed(parts):
+        found = part + found
+        if len(found) >= LOOK_BACK:
+            break
+    return found[-LOOK_BACK:]
+
+
+def _raised(element: Element, reading: ElementRules, before: str) -> str:
+    """10^6 and score^a, but 5th and study [2]; references to the literature are dropped."""
+    kinds = {child.get("ref-type") for child in element.iter("xref")}
+    if kinds == {"bibr"}:
         return ""
-    text = one_line(element, reading)
-    after = " " if "".join(map(str, element.itertext()))[-1:].isspace() else ""
-    if _RAISED.fullmatch(text) and not _PLAIN_RAISED.match(text):
-        return f"^{text}{after}"
+    inside = "".join(map(str, element.itertext()))
+    after = " " if inside[-1:].isspace() else ""
+    numbers = inside.strip()
+    text = raised.raised(
+        numbers if raised.NUMBERS.fullmatch(numbers) else one_line(element, reading),
+        before,
+        after or element.tail or "",
+        note=bool(kinds & raised.NOTES),
+        cell=_is_in_cell(element),
+    )
     return text + after
 
 
-def _only_citations(element: Element) -> bool:
-    kinds = {child.get("ref-type") for child in element.iter("xref")}
-    return kinds == {"bibr"}
+def _reference(element: Element, reading: ElementRules, before: str) -> str | None:
+    """How a reference reads whose number would run into the word before it; None for others.
+
+    Such a citation is dropped, and a note is marked.
+    """
+    text = _SPACE.sub(" ", "".join(map(str, element.itertext()))).strip()
+    note = element.get("ref-type") in raised.NOTES
+    if note and len(text) == 1 and text.isalpha() and raised.is_attached(before):
+        return f"^{text}"
+    if not raised.NUMBERS.fullmatch(text):
+        return None
+    if _is_citation(element):
+        if raised.is_listed(before):
+            return f", {text}" if before[-1].isdigit() else None
+        kept = _follows(element, before) or not raised.is_attached(before)
+        return None if kept else ""
+    if not note and (raised.is_in_row(before) or not raised.is_attached(before)):
+        return None
+    return raised.mark(text, element.tail or "", cell=note or _is_in_cell(element))
+
+
+def _follows(element: Element, before: str) -> bool:
+    """Does it stand in a row after a citation that was not dropped, as in ``see 10,11``?"""
+    last = element.getprevious()
+    if last is None or not _is_citation(last) or not _BETWEEN.fullmatch(last.tail or ""):
+        return False
+    return before.endswith("".join(map(str, last.itertext())) + (last.tail or ""))
+
+
+def _is_citation(element: Element | None) -> bool:
+    return element is not None and element.tag == "xref" and element.get("ref-type") == "bibr"
+
+
+def _is_in_cell(element: Element) -> bool:
+    return next(element.iterancestors("td", "th"), None) is not None
 
 
 def markup(element: Element, reading: ElementRules) -> str:
@@ -170,16 +238,23 @@ def markup(element: Element, reading: ElementRules) -> str:
     parts = [escape(element.text or "")]
     for child in element:
         tag: object = child.tag
+        tail = child.tail or ""
         if not isinstance(tag, str):
             parts.append(escape(_entity(child)))
         elif tag in {"sup", "sub"}:
             parts.append(f"<{tag}>{markup(child, reading)}</{tag}>")
         elif tag in {"br", "break"}:
             parts.append("<br>")
+        elif tag == "xref" and (text := _reference(child, reading, _end(parts))) is not None:
+            parts.append(
+                f"<sup>{escape(''.join(map(str, child.itertext())))}</sup>" if text else ""
+            )
+            if not text and _BETWEEN.fullmatch(tail) and _is_citation(child.getnext()):
+                tail = ""
         elif tag not in reading.skip:
             mark = "<br>" if tag in reading.blocks and len(parts) > 1 else ""
             parts.append(mark + markup(child, reading))
-        parts.append(escape(child.tail or ""))
+        parts.append(escape(tail))
     return _SPACE.sub(" ", "".join(parts)).strip()
 
 

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate, chain
-from typing import TypeAlias
 
 from assay import limits
+from assay.ingest.nested_tables import unfolded
 from assay.ingest.parsed import FileLocation
-from assay.ingest.tables import Cell, Table
+from assay.ingest.table_heads import head_rows
+from assay.ingest.tables import Cell, Row, Table
 from assay.ingest.xml_input import Element, ElementRules, children, markup, one_line
-
-_Row: TypeAlias = tuple[Cell, ...]
-_NUMBERS = re.compile(r"[\d.,%()±<>=/–−\s-]+")
 
 
 def xml_table(
@@ -25,20 +23,22 @@ def xml_table(
     caption: str = "",
     notes: tuple[str, ...] = (),
 ) -> Table:
-    """The table; without a marked head, the first row is the head if it looks like one."""
-    parts: dict[str, list[_Row]] = {"thead": [], "tbody": [], "tfoot": []}
+    """The table; without a marked head, the first row is one if there is reason to think so."""
+    parts: dict[str, list[Row]] = {"thead": [], "tbody": [], "tfoot": []}
     cells = 0
     for part, elements in _parts(table):
-        rows: list[_Row] = []
+        rows: list[Row] = []
         for element in elements:
-            row = tuple(_cell(cell, reading) for cell in children(element, "td", "th"))
+            row = tuple(_cell(cell, reading, location) for cell in children(element, "td", "th"))
             rows.append(row)
             cells += len(row)
             if cells > limits.MAX_TABLE_CELLS:
                 raise location.limit_error(f"a table of more than {limits.MAX_TABLE_CELLS:,} cells")
         parts[part] += _filled(rows)
     found = tuple(chain.from_iterable(parts.values()))
-    return Table(found, len(parts["thead"]) or _guessed_head(found), caption, notes)
+    head = len(parts["thead"]) or head_rows(found, table)
+    rows, became = unfolded(found, location)
+    return Table(tuple(rows), sum(became[:head]), caption, notes)
 
 
 def is_within_table(table: Element) -> bool:
@@ -53,7 +53,7 @@ def _parts(table: Element) -> Iterator[tuple[str, list[Element]]]:
         yield str(part.tag), list(children(part, "tr"))
 
 
-def _filled(rows: list[_Row]) -> list[_Row]:
+def _filled(rows: list[Row]) -> list[Row]:
     """The rows that hold text or span down; cells span only these, within their part."""
     kept = [any(cell.text or cell.rows > 1 for cell in row) for row in rows]
     before = [0, *accumulate(kept)]
@@ -69,7 +69,10 @@ def _filled(rows: list[_Row]) -> list[_Row]:
     ]
 
 
-def _cell(cell: Element, reading: ElementRules) -> Cell:
+def _cell(cell: Element, reading: ElementRules, location: FileLocation) -> Cell:
+    inner = [table for table in cell.iter("table") if _owner(table) is cell] if len(cell) else []
+    if inner:
+        return _holder(cell, inner, reading, location)
     return Cell(
         one_line(cell, reading),
         head=cell.tag == "th",
@@ -79,19 +82,43 @@ def _cell(cell: Element, reading: ElementRules) -> Cell:
     )
 
 
+def _owner(table: Element) -> Element | None:
+    """The cell that a table stands in."""
+    return next(table.iterancestors("td", "th"), None)
+
+
+def _holder(
+    cell: Element, inner: list[Element], reading: ElementRules, location: FileLocation
+) -> Cell:
+    """A cell with tables in it: the words beside them come first, then their rows."""
+    apart = replace(reading, skip=reading.skip | {"table"})
+    rows: list[Row] = []
+    said = [one_line(cell, apart)]
+    for table in inner:
+        caption = _caption(table, apart)
+        said += [caption] if caption not in said[0] else []
+        rows += xml_table(table, reading, location).rows
+    beside = [(Cell(text, head=cell.tag == "th"),) for text in said if text]
+    text = " ".join(one.text for row in (*beside, *rows) for one in row)
+    columns, high = _span(cell.get("colspan")), _span(cell.get("rowspan"))
+    if not text:
+        return Cell("", columns=columns, rows=high)
+    wide = max((sum(one.columns for one in row) for row in rows), default=1)
+    named = [(replace(one, columns=wide),) for (one,) in beside]
+    return Cell(text, columns=columns, rows=high, inside=(*named, *rows))
+
+
+def _caption(table: Element, reading: ElementRules) -> str:
+    """What stands above an inner table: its own caption, or that of its ``table-wrap``."""
+    wrap = next(table.iterancestors("table-wrap"), None)
+    for holder in (table, wrap):
+        if holder is not None and (found := one_line(holder.find("caption"), reading)):
+            return found
+    return ""
+
+
 def _span(value: str | None) -> int:
     """A span as browsers read it: 1 if it is not a number, and 1,000 at most."""
     if value is None or value == "1" or not re.fullmatch(r"\s*\d{1,6}\s*", value):
         return 1
     return min(max(int(value), 1), 1000)
-
-
-def _guessed_head(rows: tuple[_Row, ...]) -> int:
-    """How many rows at the top name the columns, in a table without ``thead``."""
-    marked = 0
-    while marked < len(rows) - 1 and all(cell.head for cell in rows[marked]):
-        marked += 1
-    if marked or len(rows) < 2:
-        return marked
-    filled = [cell.text for cell in rows[0] if cell.text]
-    return int(len(filled) > 1 and not any(_NUMBERS.fullmatch(text) for text in filled))

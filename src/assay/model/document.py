@@ -15,6 +15,10 @@ from typing import NamedTuple, TypeAlias
 from assay.errors import InputError
 from assay.model.judgments import Span
 
+MetadataScalar: TypeAlias = str | int | float | bool
+MetadataValue: TypeAlias = MetadataScalar | tuple[MetadataScalar, ...]
+"""A value in the metadata of a document or chunk: text, a number, true or false, or a list."""
+
 BELOW = " > "  # between the headings of a section, from the top: Methods > Design
 ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}")
 
@@ -68,7 +72,7 @@ class Document:
     profile: str = ""
     interview_id: str = ""
     ingestion_mode: IngestionMode = IngestionMode.OFFLINE
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class Chunk:
     start_time: float | None = None
     end_time: float | None = None
     source: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ class StoredDocument:
     sections: tuple[Section, ...] = ()
     interview_id: str = ""
     ingestion_mode: IngestionMode = IngestionMode.OFFLINE
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     chunks: tuple[Chunk, ...] = ()
 
 
@@ -125,11 +129,12 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLabels:
-    """What a chunk is about, without its text."""
+    """What a chunk is about, without its text; ``names`` are its document's (``names.py``)."""
 
     section_label: str
     intent_hint: str
     is_table: bool
+    names: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,7 @@ def chunk_of(
     chunk_id: str,
     chunker_version: str,
     table_html: str,
-    metadata: Mapping[str, str],
+    metadata: Mapping[str, MetadataValue],
 ) -> Chunk:
     """The chunk that these spans of a section make up."""
     return Chunk(

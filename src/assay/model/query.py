@@ -116,6 +116,28 @@ class PartialAnswerError(EngineError):
         self.hits = tuple(hits)
 
 
+class WordIndex(Protocol):
+    """What the words of an index can tell beyond a ranking; ``query`` is as somebody wrote it."""
+
+    def holding(self, query: str, keys: Sequence[int]) -> set[int]:
+        """Those of the chunks that have what the query says must be there."""
+
+    def nowhere(self, query: str) -> tuple[str, ...]:
+        """What the query says must be there and no chunk has; it is not insisted on."""
+
+    def exact(self, query: str) -> list[int]:
+        """The chunks with every code and number of the query; none where too many have them."""
+
+    def identified(self, code: str, k: int) -> list[int]:
+        """The first k chunks that an identifier stands for."""
+
+    def counts(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each term, also as a part of a name."""
+
+    def similar(self, term: str) -> tuple[str, int] | None:
+        """The term that is most like one that no chunk has, and a chunk that has it."""
+
+
 class Component(Protocol):
     """One way to search: the k best chunks by score descending, then chunk id ascending.
 

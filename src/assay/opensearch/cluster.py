@@ -21,7 +21,7 @@ from assay.errors import EngineError, UsageError
 from assay.index.origin import BEHIND, FOREIGN, MARK, NEWEST, Origin, is_foreign, origin_of
 from assay.index.writer import ChunkSource, Encoders
 from assay.model.document import KeyedChunk
-from assay.model.query import Component
+from assay.model.query import Component, WordIndex
 from assay.model.vectors import DenseEncoder, SparseEncoder
 from assay.opensearch.bulk import delete_chunks, load_chunks
 from assay.opensearch.components import Bm25, Dense, Splade
@@ -63,6 +63,7 @@ class Current:
     models: Mapping[str, str] = field(default_factory=dict)
     begun: int = 0
     origin: Mapping[str, Any] = field(default_factory=dict)
+    format: int = FORMAT
 
     @property
     def name(self) -> str:
@@ -106,6 +107,11 @@ class Cluster:
     ) -> Component | None:
         """One component over an index; None if the configuration has no model for it."""
         if name == "bm25":
+            if current.format != FORMAT:
+                raise UsageError(
+                    f"the words of {current.index} were cut by another version of assay",
+                    hint="assay index update fills a new index",
+                )
             return Bm25(self.transport, current.index)
         encoder = sparse if name == "splade" else dense
         if encoder is None:
@@ -122,6 +128,10 @@ class Cluster:
         assert dense is not None
         return Dense(self.transport, current.index, dense)
 
+    def words(self, current: Current) -> WordIndex | None:
+        """What the words of an index can tell; None if another version cut them."""
+        return Bm25(self.transport, current.index) if current.format == FORMAT else None
+
     def update(
         self,
         source: ChunkSource,
@@ -136,7 +146,7 @@ class Cluster:
         until = source.last_change()
         if not fresh:
             refuse_foreign(current, source)
-        if fresh or not current.generation or dict(current.models) != encoders.models:
+        if fresh or not current.generation or _outdated(current, encoders):
             index = f"{self._shape.prefix}-{current.generation + 1:06d}"
             plan = {"until": until, "models": encoders.models, **origin_of(source, until)}
             after = self._begun(index, plan, None if fresh else source)
@@ -366,6 +376,11 @@ class Cluster:
         return found
 
 
+def _outdated(current: Current, encoders: Encoders) -> bool:
+    """Whether other models, or another version of assay, made an index."""
+    return dict(current.models) != encoders.models or current.format != FORMAT
+
+
 def refuse_foreign(current: Current, source: Origin) -> None:
     """Raise an error if an index was built from another store."""
     if is_foreign(current.applied, current.origin, source):
@@ -385,6 +400,7 @@ def _current(index: str, meta: Mapping[str, Any]) -> Current:
             models=dict(meta.get("models", {})),
             begun=int(meta.get("begun", meta["applied"])),
             origin=_origin(meta),
+            format=int(meta.get("format", 1)),
         )
     except (KeyError, ValueError, TypeError):
         raise EngineError(

@@ -7,24 +7,22 @@ chunk id. Filters are part of the query, so they apply before ranking. If shards
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from assay import limits
-from assay.index.bm25 import FIELDS
+from assay.analysis.query import BODY, FORMS, IDS, Asked, Clause, most_exact, read
 from assay.model.query import Filters, Hit, PartialAnswerError
 from assay.model.vectors import DenseEncoder, SparseEncoder
 from assay.opensearch.mapping import VECTOR, WEIGHTS, short
 from assay.opensearch.transport import Transport
 
-MAX_CLAUSES = 500  # two fields each, of the 1,024 clauses that Lucene allows per query
+MAX_CLAUSES = 500  # of the 1,024 that Lucene allows per query
 MAX_HITS = 10_000  # as deep as OpenSearch looks (index.max_result_window)
 SEARCH_SECONDS = 10.0
 WANTED = "filter_path=timed_out,_shards,hits.hits.sort"
 WHOLE_STATISTICS = "&search_type=dfs_query_then_fetch"
 _NONE: dict[str, Any] = {"hits": []}
-_WORD = re.compile(r"[^\W_]+")
+MOST_EXACT = most_exact(0)
 
 
 class ClusterComponent:
@@ -72,21 +70,103 @@ class Bm25(ClusterComponent):
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks."""
-        words = _WORD.findall(query[: limits.MAX_QUERY_CHARS])[:MAX_CLAUSES]
-        if k < 1 or not words:
+        asked = self._asked(query)
+        if k < 1 or not asked.weights:
             return []
-        text = " ".join(words)
+        heaviest = sorted(asked.weights.items(), key=lambda item: -item[1])[:MAX_CLAUSES]
         wanted = {
             "bool": {
                 "should": [
-                    {"match": {field: {"query": text, "boost": boost}}}
-                    for field, boost in FIELDS.items()
+                    {"term": {field: {"value": term, "boost": weight}}}
+                    for (field, term), weight in heaviest
                 ],
                 "minimum_should_match": 1,
-                "filter": filter_clauses(filters),
+                "filter": [*filter_clauses(filters), *map(_any_of, asked.must)],
+                "must_not": [*map(_clause, asked.must_not)],
             }
         }
         return self.hits(wanted, k, WHOLE_STATISTICS)
+
+    def nowhere(self, query: str) -> tuple[str, ...]:
+        """What the query says must be there and no chunk has; it is not insisted on."""
+        asked = read(query)
+        kept = self._asked(query).must
+        return tuple(one.text for group in asked.must if group not in kept for one in group)
+
+    def holding(self, query: str, keys: Sequence[int]) -> set[int]:
+        """Those of the chunks that have what the query says must be there."""
+        asked = self._asked(query)
+        among = {"terms": {"key": [*keys]}}
+        wanted = {
+            "filter": [among, *map(_any_of, asked.must)],
+            "must_not": [*map(_clause, asked.must_not)],
+        }
+        return {hit.key for hit in self.hits({"bool": wanted}, max(1, len(keys)))}
+
+    def exact(self, query: str) -> list[int]:
+        """The chunks with every code and number of the query; none where too many have them."""
+        codes = read(query).codes
+        if not codes:
+            return []
+        found = self.hits({"bool": {"filter": [*map(_clause, codes)]}}, MOST_EXACT + 1)
+        return [] if len(found) > MOST_EXACT else [hit.key for hit in found]
+
+    def identified(self, code: str, k: int) -> list[int]:
+        """The first k chunks that this identifier stands for."""
+        return sorted(hit.key for hit in self.hits({"term": {IDS: {"value": code}}}, k))
+
+    def counts(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each term, also as a part of a name."""
+        wanted = [*dict.fromkeys(terms)][:MAX_CLAUSES]
+        parts = {
+            f"t{at}": {
+                "bool": {"should": [{"term": {one: {"value": term}}} for one in (BODY, FORMS, IDS)]}
+            }
+            for at, term in enumerate(wanted)
+        }
+        body = {"size": 0, "aggs": {"terms": {"filters": {"filters": parts}}}}
+        path = f"/{self._index}/_search?filter_path=aggregations"
+        answer = self._transport.ask("POST", path, body, timeout=SEARCH_SECONDS)
+        found = answer["aggregations"]["terms"]["buckets"]
+        counted = {term: int(found[f"t{at}"]["doc_count"]) for at, term in enumerate(wanted)}
+        return {term: counted.get(term, 1) for term in terms}
+
+    def similar(self, term: str) -> tuple[str, int] | None:
+        """The term that is most like one that no chunk has, and a chunk that has it."""
+        asked = {"text": term, "term": {"field": BODY, "suggest_mode": "missing", "size": 1}}
+        answer = self._transport.ask(
+            "POST",
+            f"/{self._index}/_search?filter_path=suggest",
+            {"size": 0, "suggest": {"words": asked}},
+            timeout=SEARCH_SECONDS,
+        )
+        offered = [one for part in answer["suggest"]["words"] for one in part["options"]]
+        if not offered:
+            return None
+        best = str(offered[0]["text"])
+        found = self.hits({"term": {BODY: {"value": best}}}, 1)
+        return (best, found[0].key) if found else None
+
+    def _asked(self, query: str) -> Asked:
+        """The query without conditions that nothing meets."""
+        asked = read(query)
+        if not asked.must:
+            return asked
+        there = [group for group in asked.must if self.hits(_any_of(group), 1)]
+        return asked._replace(must=tuple(there))
+
+
+def _any_of(group: Sequence[Clause]) -> dict[str, Any]:
+    return {"bool": {"should": [*map(_clause, group)], "minimum_should_match": 1}}
+
+
+def _clause(clause: Clause) -> dict[str, Any]:
+    """Words that stand together, or a form that they have."""
+    together = {"match_phrase": {clause.field: " ".join(clause.terms)}}
+    if not clause.forms or clause.field != BODY:
+        return together
+    forms = [{"term": {field: {"value": form}}} for form in clause.forms for field in (FORMS, BODY)]
+    return {"bool": {"should": [together, *forms], "minimum_should_match": 1}}
 
 
 class Splade(ClusterComponent):

@@ -1,8 +1,8 @@
 """Which fields does an index on the cluster have?
 
-Words are analysed as in the embedded index: split at everything that is neither letter nor digit,
-lower-cased, folded to ASCII, without the same 33 stop words, stemmed by Snowball. SPLADE's weights
-are ``rank_features``, which keep nine bits of each. Vectors go into Lucene's HNSW graph.
+Words arrive as they were cut for the embedded index (``index/bm25.py``), with blanks between: the
+cluster only splits them. SPLADE's weights are ``rank_features``, which keep nine bits of each.
+Vectors go into Lucene's HNSW graph.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.index.bm25 import MAX_WORD
+from assay.analysis.query import FIELDS, FORMS, IDS
+from assay.index.bm25 import word_fields
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import filter_values
 from assay.model.vectors import SparseVector
 
-FORMAT = 1
+FORMAT = 2
 WEIGHTS = "splade"
 VECTOR = "dense"
 DIGITS = {
@@ -36,7 +37,6 @@ def index_body(
         "number_of_shards": shards,
         "number_of_replicas": replicas,
         "refresh_interval": refresh,
-        "analysis": _ANALYSIS,
     }
     if dimension:
         settings["knn"] = True
@@ -44,7 +44,7 @@ def index_body(
         "settings": {"index": settings},
         "mappings": {
             "dynamic": "strict",
-            "_source": {"excludes": [VECTOR, WEIGHTS, "body"]},
+            "_source": {"excludes": [VECTOR, WEIGHTS, *FIELDS]},
             "_meta": {"format": FORMAT, **meta},
             "properties": fields_of(dimension),
         },
@@ -56,8 +56,14 @@ def fields_of(dimension: int) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "key": {"type": "long"},
         "chunk_id": {"type": "keyword"},
-        "body": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
-        "title": {"type": "text", "analyzer": "assay", "index_options": "freqs"},
+        **{
+            name: {
+                "type": "text",
+                "analyzer": "whitespace",
+                "index_options": "freqs" if name in (FORMS, IDS) else "positions",
+            }
+            for name in FIELDS
+        },
         WEIGHTS: {"type": "rank_features"},
         **{name: {"type": "keyword"} for name in filter_values(Chunk("", "", ""))},
     }
@@ -75,23 +81,6 @@ def fields_of(dimension: int) -> dict[str, Any]:
     return fields
 
 
-_ANALYSIS = {
-    "tokenizer": {"assay": {"type": "pattern", "pattern": "[^\\p{L}\\p{N}]+"}},
-    "filter": {
-        "assay_length": {"type": "length", "max": MAX_WORD},
-        "assay_stop": {"type": "stop", "stopwords": "_english_"},
-        "assay_stem": {"type": "stemmer", "language": "porter2"},
-    },
-    "analyzer": {
-        "assay": {
-            "type": "custom",
-            "tokenizer": "assay",
-            "filter": ["assay_length", "lowercase", "asciifolding", "assay_stop", "assay_stem"],
-        }
-    },
-}
-
-
 def row_of(
     row: KeyedChunk, weights: SparseVector | None, vector: NDArray[np.float32] | None
 ) -> dict[str, Any]:
@@ -100,8 +89,7 @@ def row_of(
     fields: dict[str, Any] = {
         "key": row.key,
         "chunk_id": chunk.chunk_id,
-        "body": f"{chunk.title}\n{chunk.text}",
-        "title": chunk.title,
+        **word_fields(chunk),
         **filter_values(chunk),
     }
     if weights is not None:

@@ -44,6 +44,9 @@ def understood(response: SearchResponse) -> list[str]:
     ]
     if response.synonyms:
         lines.append(f"also looked for: {', '.join(response.synonyms)}")
+    lines += response.notes
+    if response.did_you_mean:
+        lines.append(f"did you mean: {response.did_you_mean}")
     return lines
 
 

@@ -1,18 +1,15 @@
 """Which part of a text shows best why it was found?
 
-The stretch with the most different words of the query, counted by their stems as BM25 does; of
-several the first. ``Snippet.marks`` are the places of those words within it.
+The stretch with the most different words of the query, compared as BM25 does; of several the
+first. ``Snippet.marks`` are the places of those words within it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from assay.index.bm25 import analyzer
+from assay.analysis.words import analyse, tokens
 
-_WORD = re.compile(r"\w+")
 WIDTH = 220
 SCANNED = 50_000  # characters; chunks are far shorter
 
@@ -26,19 +23,15 @@ class Snippet:
 
 
 def stems(text: str) -> set[str]:
-    """The words of a text as BM25 compares them; stop words are none."""
-    return set(analyzer().analyze(text))
+    """The words of a text as BM25 compares them, names also as one word; stop words are none."""
+    words = analyse(text)
+    return {*words.terms, *words.forms}
 
 
 def snippet(text: str, wanted: set[str], width: int = WIDTH) -> Snippet:
     """The best stretch of about ``width`` characters, cut at words."""
     line = " ".join(text[:SCANNED].split())
-    stem = _remembering(lambda word: next(iter(analyzer().analyze(word)), ""))
-    found = [
-        (match.start(), match.end(), base)
-        for match in _WORD.finditer(line)
-        if (base := stem(match[0])) in wanted
-    ]
+    found = _places(line, wanted)
     start, end = _window(line, found, width)
     before, after = ("…" if start else ""), ("…" if end < len(line) else "")
     shift = len(before) - start
@@ -63,12 +56,16 @@ def _window(line: str, found: list[tuple[int, int, str]], width: int) -> tuple[i
     return start, end
 
 
-def _remembering(work: Callable[[str], str]) -> Callable[[str], str]:
-    known: dict[str, str] = {}
-
-    def once(word: str) -> str:
-        if word not in known:
-            known[word] = work(word)
-        return known[word]
-
-    return once
+def _places(line: str, wanted: set[str]) -> list[tuple[int, int, str]]:
+    """Where the words stand, each place once: a name as a whole rather than in parts."""
+    every = sorted(
+        (token.start, -token.end, term)
+        for token in tokens(line)
+        for term in token.terms
+        if term in wanted
+    )
+    places: list[tuple[int, int, str]] = []
+    for start, end, term in every:
+        if not places or start >= places[-1][1]:
+            places.append((start, -end, term))
+    return places

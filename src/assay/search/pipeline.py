@@ -8,17 +8,16 @@ pool and accounts for every score on it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
-from assay.model.document import Chunk, ChunkLabels
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Ranking, explained, rank
+from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import SearchResponse
@@ -33,8 +32,8 @@ class Prepared:
     answers: Answers
     generation: str
     lexicon: Lexicon
-    chunks: Callable[[Sequence[int]], Mapping[int, Chunk]]
-    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
+    index: Facts
+    reading: Reading = NOTHING
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:
@@ -49,7 +48,7 @@ class Prepared:
         }
         if not lists:
             raise all_failed(self.answers)
-        return rank(self.question, lists, options, self.lexicon, self.labels)
+        return rank(self.question, lists, options, self.lexicon, self.index, reading=self.reading)
 
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
@@ -86,9 +85,16 @@ def respond(
 ) -> SearchResponse:
     """The page that was asked for, every score accounted for."""
     page = ranking.page(options.offset, options.offset + options.k)
-    chunks = prepared.chunks([candidate.key for candidate in page])
+    chunks = prepared.index.chunks([candidate.key for candidate in page])
+    about = ranking.scope.about(candidate.boosted.rank_fused - 1 for candidate in page)
     hits = tuple(
-        explained(candidate, rank, chunks[candidate.key], options.components)
+        explained(
+            candidate,
+            rank,
+            chunks[candidate.key],
+            options.components,
+            about=about[candidate.boosted.rank_fused - 1],
+        )
         for rank, candidate in enumerate(page, start=options.offset + 1)
         if candidate.key in chunks and chunks[candidate.key].text
     )
@@ -120,6 +126,10 @@ def respond(
         reranker_model=None if reranked is None else reranked.model,
         reranker_error=None if reranked is None else reranked.error,
         synonyms=prepared.question.synonyms,
+        subject=ranking.scope.terms,
+        subject_by=ranking.scope.by.value,
+        notes=prepared.reading.notes,
+        did_you_mean=prepared.reading.did_you_mean,
     )
 
 

@@ -1,8 +1,9 @@
 """What was asked, once spelling no longer matters?
 
 NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks and control
-characters become single blanks, and components get lower case. ``written`` keeps the writer's own
-capitals, which tell an acronym from a word.
+characters become single blanks, and models get lower case without phrases, exclusions and prefixes
+(``analysis/query.py``). ``written`` keeps the writer's own capitals, which tell an acronym from a
+word.
 """
 
 from __future__ import annotations
@@ -11,24 +12,29 @@ import unicodedata
 from dataclasses import dataclass
 
 from assay import limits
+from assay.analysis.query import GENTLE, read
 from assay.errors import InputError, LimitError
 from assay.search.synonyms import Synonyms
-
-LEXICAL = ("bm25", "splade")  # a dense model knows synonyms by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query that may be asked. ``synonyms`` are what the file added, for words only."""
+    """A query that may be asked. ``synonyms`` are what was added, for BM25 only.
+
+    ``plain`` is the query without its syntax, ``text`` the same in lower case.
+    """
 
     written: str
+    plain: str
     text: str
     synonyms: tuple[str, ...] = ()
+    gentle: bool = False
 
     def for_component(self, name: str) -> str:
         """What this component is asked."""
-        if name in LEXICAL and self.synonyms:
-            return " ".join((self.text, *self.synonyms))
+        if name == "bm25":  # models know synonyms by themselves
+            sign = GENTLE if self.gentle else ""
+            return "\n".join((self.written, *(f"{sign}{word}" for word in self.synonyms)))
         return self.text
 
 
@@ -51,8 +57,11 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     written = " ".join(_normalized(query).split())
     if not written:
         raise InputError("query: is empty", hint='for example: assay search "adverse events"')
-    text = written.lower()
-    return Question(written, text, synonyms.expansions(text) if synonyms else ())
+    plain = read(written).plain
+    text = plain.lower()
+    if synonyms is None:
+        return Question(written, plain, text)
+    return Question(written, plain, text, synonyms.expansions(plain), synonyms.gentle)
 
 
 def _normalized(query: str) -> str:

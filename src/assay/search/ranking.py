@@ -14,12 +14,24 @@ from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
-from assay.search.boost import Boosted, Detected, Lexicon, apply_boosts, detect
-from assay.search.fusion import fuse
+from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
+from assay.search.exact import lift_exact
+from assay.search.fusion import FusedPool, fuse
 from assay.search.query_type import classify
 from assay.search.question import Question
+from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
 from assay.search.response import RERANKER, SearchHit
+from assay.search.subject import Pool, Scope, Subject, pool_rarity, scope_of, subject_of
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What an index knows of chunks; ``rarity`` of a word, None where it does not know."""
+
+    chunks: Callable[[Sequence[int]], Mapping[int, Chunk]]
+    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
+    rarity: Callable[[str], float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,7 @@ class Ranking:
     detected: tuple[Detected, ...]
     query_type: QueryType
     seconds: Mapping[str, float]
+    scope: Scope = EVERYTHING
     order: Sequence[int] | None = None
     scores: Mapping[int, float] = field(default_factory=dict)
 
@@ -85,21 +98,57 @@ def rank(
     lists: Mapping[str, Sequence[Hit]],
     options: SearchOptions,
     lexicon: Lexicon,
-    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]],
+    index: Facts,
+    *,
+    reading: Reading = NOTHING,
 ) -> Ranking:
-    """Fuse and boost; labels are fetched only if the query has an intent."""
+    """Fuse and boost; labels are fetched only where boosts may apply."""
     started = time.perf_counter()
-    query_type = options.query_type or classify(question.written)
+    query_type = options.query_type or classify(question.plain)
     fused = fuse(lists, options, query_type)
     between = time.perf_counter()
-    detected = detect(question.written, lexicon, options.query_intent) if options.boosts else ()
-    traits = labels(fused.keys) if detected else {}
-    boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon)
+    if not options.boosts:
+        boosted = apply_boosts(fused, _no_traits, (), lexicon)
+        return Ranking(boosted, (), query_type, {"fusion": between - started, "boosts": 0.0})
+    detected = detect(question.plain, lexicon, options.query_intent)
+    traits = index.labels(fused.keys)
+    filters = reading.filters(options.filters)
+    named = bool(filters.doc_id or filters.interview_id)
+    scope = _scope(subject_of(question.plain, lexicon), fused, traits, index, filtered=named)
+    boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
+    if len(lists) > 1:
+        boosted = lift_exact(boosted, reading.lifted)
     seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
-    return Ranking(boosted, detected, query_type, seconds)
+    return Ranking(boosted, detected, query_type, seconds, scope)
 
 
-def explained(candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str]) -> SearchHit:
+def _scope(
+    subject: Subject,
+    fused: FusedPool,
+    traits: Mapping[int, ChunkLabels],
+    index: Facts,
+    *,
+    filtered: bool,
+) -> Scope:
+    """What the candidates are held against so that boosts keep to the subject."""
+    keys = fused.keys
+    names = [traits[key].names for key in keys]
+
+    def texts(places: Sequence[int]) -> dict[int, str]:
+        chunks = index.chunks([keys[at] for at in places])
+        return {at: chunks[keys[at]].text for at in places}
+
+    pool = Pool(names, texts, index.rarity or pool_rarity(names))
+    return scope_of(subject, pool, filtered=filtered)
+
+
+def _no_traits(key: int) -> ChunkLabels:
+    raise AssertionError(key)
+
+
+def explained(
+    candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str], *, about: bool = True
+) -> SearchHit:
     """A result with the full explanation of its score; None for components without it."""
     fused = candidate.boosted.fused
     raw: dict[str, float | None] = dict.fromkeys(asked)
@@ -127,4 +176,5 @@ def explained(candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str
         boosts=candidate.boosted.boosts,
         rank_fused=candidate.boosted.rank_fused,
         rank_boosted=candidate.rank_boosted,
+        about_subject=about,
     )

@@ -25,6 +25,7 @@ from assay.options import (
     Maybe,
     Option,
     Real,
+    Several,
     Subset,
     Switch,
     Text,
@@ -112,7 +113,12 @@ class SearchOptions:
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
     )
     synonyms: bool = option(
-        Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
+        Switch(), False, "Add the synonyms that the settings name.", per_request=False
+    )
+    synonym_rule: tuple[str, ...] = option(
+        Several(Text(form="a rule such as mi, heart attack; or none, or built-in"), most=100),
+        (),
+        "Synonyms of this search instead of those in the settings: rules, none, or built-in.",
     )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True

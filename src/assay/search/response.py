@@ -19,7 +19,10 @@ RERANKER = "reranker"
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """One rule that matched a result; only the largest factor of a result is ``applied``."""
+    """One rule that matched a result; only the largest factor of a result is ``applied``.
+
+    ``reason`` says why a factor was not applied, or why it is not the rule's own.
+    """
 
     rule: str
     intent: str
@@ -27,6 +30,7 @@ class Boost:
     factor: float
     matched: str
     applied: bool
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class SearchHit:
     Every mapping has an entry for each component that was asked; None where the component did not
     find the chunk. ``component_scores`` also holds the reranker's score, between 0 and 1, where
     there is one. ``contributions`` sum to ``fused``; ``fused`` times the applied boost is
-    ``boosted``; ``score`` is what the list is ordered by.
+    ``boosted``; ``score`` is what the list is ordered by. ``about_subject`` is whether the result
+    is about what the query names (``search/subject.py``); true where it names nothing.
     """
 
     rank: int
@@ -51,6 +56,7 @@ class SearchHit:
     boosts: tuple[Boost, ...] = ()
     rank_fused: int = 0
     rank_boosted: int = 0
+    about_subject: bool = True
 
     @property
     def reranker_score(self) -> float | None:
@@ -64,7 +70,13 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse:
-    """The answer to one query; a degraded answer says so and names what is missing."""
+    """The answer to one query; a degraded answer says so and names what is missing.
+
+    ``subject`` is what the query names beside its intent; ``subject_by`` how results were held
+    against it (``search/subject.py``): by ``names``, by ``text``, ``filters``, ``title``, or
+    ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
+    identifier stands for, what must be there, what no document has.
+    """
 
     query: str
     results: tuple[SearchHit, ...]
@@ -85,6 +97,10 @@ class SearchResponse:
     reranker_error: str | None = None
     synonyms: tuple[str, ...] = ()
     cached: bool = False
+    subject: tuple[str, ...] = ()
+    subject_by: str = ""
+    notes: tuple[str, ...] = ()
+    did_you_mean: str = ""
 
     def passages(self) -> list[Passage]:
         """The results as an answerer sees them."""

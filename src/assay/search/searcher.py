@@ -14,7 +14,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -40,12 +40,20 @@ from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
-from assay.search.ranking import Ranking
+from assay.search.ranking import Facts, Ranking
+from assay.search.reading import (
+    NOTHING,
+    Chunks,
+    Reading,
+    admitted,
+    read_query,
+    with_unknown_words,
+)
 from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
-from assay.search.synonyms import Synonyms
+from assay.search.synonyms import Synonyms, rules_of
 from assay.search.why import Why, explain_absence
 
 log = logging.getLogger("assay.search")
@@ -153,14 +161,20 @@ class Searcher:
         A reranker that cannot be opened has no entry; a search then says so.
         """
         found: dict[str, str] = {}
-        if options.synonyms and self._synonyms is not None:
-            found["synonyms"] = self._synonyms.digest
+        if (synonyms := self._synonyms_of(options)) is not None:
+            found["synonyms"] = synonyms.digest
         if options.boosts:
             found["lexicon"] = self._lexicon.digest
         if options.rerank:
             with contextlib.suppress(AssayError):
                 found["reranker_model"] = self._rerankers.get(options.reranker).model_id
         return found
+
+    def _synonyms_of(self, options: SearchOptions) -> Synonyms | None:
+        """Those of the request, else those of the settings."""
+        if options.synonym_rule:
+            return rules_of(options.synonym_rule)
+        return self._synonyms if options.synonyms else None
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
         """How a query is worded and what it asks for; nothing is searched."""
@@ -207,7 +221,7 @@ class Searcher:
         search.
         """
         started = time.perf_counter()
-        question = ask(query, self._synonyms if options.synonyms else None)
+        question = ask(query, self._synonyms_of(options))
         identity = options.identity()
         return self._loop.run(
             self._trace(
@@ -298,7 +312,7 @@ class Searcher:
     ) -> SearchInProgress:
         wanted = changed(self.defaults if options is None else options, **changes)
         self.check(wanted)
-        question = ask(query, self._synonyms if wanted.synonyms else None)
+        question = ask(query, self._synonyms_of(wanted))
         return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())
 
     def _remembered(self, search: SearchInProgress) -> SearchResponse | None:
@@ -368,26 +382,47 @@ class Searcher:
 
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        known, unknown = self._looked_up(search)
+        reading = self._read(search)
+        known, unknown = self._looked_up(search, reading)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = gather(unknown, snapshot, self.lanes, timeout_s)
-        return self._prepared(search, known, unknown, answers)
+        return self._prepared(search, reading, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
-        known, unknown = self._looked_up(search)
+        # words are looked up in files or on a cluster, and an event loop must not wait for either
+        reading = await asyncio.to_thread(self._read, search)
+        known, unknown = self._looked_up(search, reading)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(unknown, snapshot, self.lanes, timeout_s)
-        return self._prepared(search, known, unknown, answers)
+        return await asyncio.to_thread(self._prepared, search, reading, known, unknown, answers)
+
+    def _read(self, search: SearchInProgress) -> Reading:
+        """What the query means to this index; its words alone where that cannot be told."""
+        words = search.snapshot.words
+        if words is None:
+            return NOTHING
+        try:
+            return read_query(search.question, words, self._chunks_of(search.snapshot))
+        except (AssayError, OSError) as problem:
+            log.warning("a query is read as words only: %s", problem)
+            return NOTHING
+
+    def _chunks_of(self, snapshot: Snapshot) -> Chunks:
+        """The chunks behind keys, from memory unless they may have been deleted since."""
+        if self._stale:
+            return snapshot.chunks
+        return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
     def _looked_up(
-        self, search: SearchInProgress
+        self, search: SearchInProgress, reading: Reading
     ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
+        filters = reading.filters(search.options.filters)
         for name in search.options.components:
             text = search.question.for_component(name)
-            request = ComponentRequest(text, search.options.depth, search.options.filters)
+            request = ComponentRequest(text, search.options.depth, filters)
             packed = None
             if search.from_memory:
                 packed = self._lists.get((search.snapshot.generation, name, request))
@@ -400,6 +435,7 @@ class Searcher:
     def _prepared(
         self,
         search: SearchInProgress,
+        reading: Reading,
         known: Mapping[str, tuple[Hit, ...]],
         unknown: Mapping[str, ComponentRequest],
         answers: Answers,
@@ -413,6 +449,7 @@ class Searcher:
         lists = {**known, **answers.lists}
         if not lists:
             raise all_failed(answers)
+        reading, lists = self._checked(search, reading, lists)
         in_order = {name: lists[name] for name in options.components if name in lists}
         return Prepared(
             question=search.question,
@@ -420,15 +457,30 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            chunks=snapshot.chunks if self._stale else self._remembering_chunks(snapshot),
-            labels=snapshot.labels,
+            index=Facts(
+                self._chunks_of(snapshot),
+                snapshot.labels,
+                snapshot.rarity if snapshot.frequency else None,
+            ),
+            reading=reading,
             warnings=self._warnings(snapshot),
         )
 
-    def _remembering_chunks(
-        self, snapshot: Snapshot
-    ) -> Callable[[Sequence[int]], Mapping[int, Chunk]]:
-        return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
+    def _checked(
+        self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
+    ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
+        """The lists without what the query keeps out, and what the documents lack of its words."""
+        words = search.snapshot.words
+        if words is None or not search.snapshot.size:
+            return reading, lists
+        try:
+            kept = admitted(search.question, reading, words, lists)
+            chunks = self._chunks_of(search.snapshot)
+            return with_unknown_words(search.question, reading, words, chunks), kept
+        except (AssayError, OSError) as problem:
+            note = "phrases and exclusions could not be checked for every component"
+            log.warning("%s: %s", note, problem)
+            return replace(reading, notes=(*reading.notes, note)), lists
 
     def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
         return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
@@ -442,10 +494,10 @@ class Searcher:
             return ranking, None
         top = ranking.page(0, depth(options, self._rerankers.profile(options.reranker)))
         keys = [candidate.key for candidate in top]
-        chunks = await asyncio.to_thread(prepared.chunks, keys)
+        chunks = await asyncio.to_thread(prepared.index.chunks, keys)
         passages = [_passage(chunks[key]) for key in keys]
         reranked = await rerank(
-            prepared.question.written, passages, options, self._rerankers, self._rerank_lane
+            prepared.question.plain, passages, options, self._rerankers, self._rerank_lane
         )
         if reranked.scores is None:
             return ranking, reranked

@@ -6,11 +6,12 @@ keys. A response comes from exactly one snapshot.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.query import Component
+from assay.model.query import Component, WordIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class Snapshot:
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``chunk_ids`` are all chunks by key, where that is known:
-    a component that returns another one is left out.
+    a component that returns another one is left out. ``frequency`` is the number of chunks that
+    have a word, where the index knows it; ``words`` tells more of them.
     """
 
     generation: str
@@ -33,3 +35,10 @@ class Snapshot:
     size: int = 0
     content: str = ""
     chunk_ids: Mapping[int, str] | None = None
+    frequency: Callable[[str], int] | None = None
+    words: WordIndex | None = None
+
+    def rarity(self, word: str) -> float:
+        """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""
+        assert self.frequency is not None
+        return math.log((1 + self.size) / (1 + self.frequency(word)))

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Column, Connection, Dialect, Engine, and_, func, insert, select, update
 from sqlalchemy.engine.interfaces import DBAPICursor
@@ -24,10 +24,12 @@ from assay.model.document import (
     IngestionMode,
     KeyedChunk,
     LoggedChange,
+    MetadataValue,
     Section,
     SpeakerRole,
     StoredDocument,
 )
+from assay.model.names import names_of
 from assay.store.database import BUSY_SECONDS, open_database, shown, writing
 from assay.store.database_errors import translated_error
 from assay.store.inventory import ChunkInventory, refuse_foreign
@@ -46,7 +48,10 @@ _SEALED_OF_CHUNK = (
     *("table_html", "spans", "chunker_version", "speaker_role", "ingestion_mode", "interview_id"),
     *("start_time", "end_time", "source", "metadata", "added"),
 )
-_LABELS = chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.is_table
+_LABELS = (
+    *(chunks.c.key, chunks.c.section_label, chunks.c.intent_hint, chunks.c.is_table),
+    *(chunks.c.doc_id, chunks.c.title, chunks.c.metadata),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,10 @@ class CorpusStore:
     def labels_by_key(self, keys: Sequence[int]) -> dict[int, ChunkLabels]:
         """The labels of the chunks with these keys; much faster than reading the chunks."""
         rows = _chunk_rows(self._engine, keys, *_LABELS)
-        return {key: ChunkLabels(section, hint, bool(table)) for key, section, hint, table in rows}
+        return {
+            key: ChunkLabels(section, hint, bool(table), names_of(doc_id, title, json.loads(more)))
+            for key, section, hint, table, doc_id, title, more in rows
+        }
 
     def find(self, name: str) -> list[KeyedChunk]:
         """The current chunks of the document, or the chunk, with this id, in order."""
@@ -397,8 +405,16 @@ def _read_chunk(row: Sequence[Any]) -> Chunk:
     values[_SPANS] = tuple((start, end) for start, end in json.loads(values[_SPANS]))
     values[_ROLE] = SpeakerRole(values[_ROLE])
     values[_MODE] = IngestionMode(values[_MODE])
-    values[_METADATA] = json.loads(values[_METADATA])
+    values[_METADATA] = _metadata(values[_METADATA])
     return Chunk(*values)
+
+
+def _metadata(text: str) -> dict[str, MetadataValue]:
+    """Metadata from JSON; lists become tuples, as everywhere in values."""
+    found = json.loads(text)
+    if "[" not in text:  # most of it
+        return cast("dict[str, MetadataValue]", found)
+    return {key: tuple(one) if isinstance(one, list) else one for key, one in found.items()}
 
 
 def _chunk_rows(engine: Engine, keys: Sequence[int], *columns: Column[Any]) -> list[Sequence[Any]]:

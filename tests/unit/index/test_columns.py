@@ -9,6 +9,7 @@ from pathlib import Path
 from assay.index.columns import CODES, DICTIONARY
 from assay.index.reader import Generation, Segment
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
+from assay.model.names import labels_of
 from tests.unit.index.helpers import built, opened
 
 ROWS = [
@@ -25,10 +26,7 @@ ROWS = [
     )
     for at in range(12)
 ]
-TRUE = {
-    row.key: ChunkLabels(row.chunk.section_label, row.chunk.intent_hint, row.chunk.is_table)
-    for row in ROWS
-}
+TRUE = {row.key: labels_of(row.chunk) for row in ROWS}
 
 
 def refuse(keys: Sequence[int]) -> dict[int, ChunkLabels]:

@@ -13,10 +13,10 @@ import pytest
 from assay.errors import BusyError, CorruptError, InputError, StorageError, UsageError
 from assay.index import check, reader, writer
 from assay.index import manifest as manifests
-from assay.index.bm25 import Bm25
+from assay.index.bm25 import WORDS, Bm25
 from assay.index.lock import write_lock
 from assay.index.reader import open_generation
-from assay.index.writer import Encoders, update
+from assay.index.writer import Encoders, cut_words_anew, update
 from assay.index.writer import _finished as finished
 from assay.model.query import Filters
 from assay.model.vectors import DenseMatrix
@@ -335,3 +335,18 @@ def test_filters_on_nothing_and_on_everything(tmp_path: Path) -> None:
     words = opened(tmp_path).bm25()
     assert words.search("heart", 5, Filters()) == words.search("heart", 5)
     assert words.search("heart", 5, Filters(doc_id=("nobody",))) == []
+
+
+def test_words_that_an_older_version_cut_are_cut_anew(tmp_path: Path) -> None:
+    memory, manifest = built(tmp_path, sample())
+    manifests.save(tmp_path, replace(manifest, words=1))
+    with pytest.raises(StorageError, match="another version"):
+        open_generation(tmp_path)
+    cut_words_anew(tmp_path, memory)
+    again = open_generation(tmp_path)
+    assert again.manifest.words == WORDS
+    assert again.manifest.segments == manifest.segments
+    assert again.bm25().search("heart failure", 3)
+    manifests.save(tmp_path, replace(again.manifest, words=1))
+    assert update(tmp_path, memory, ENCODERS).words == WORDS
+    assert open_generation(tmp_path).bm25().search("heart failure", 3)

@@ -19,7 +19,7 @@ def test_a_folder_gives_its_corpus(tmp_path: Path) -> None:
     write_lines(tmp_path / "queries.jsonl", {"_id": "q", "text": "not a document"})
     document = only("beir", tmp_path)
     assert (document.doc_id, document.title, document.text) == ("MED-1", "T", "Words.")
-    assert document.metadata == {"url": "u", "n": "3"}
+    assert document.metadata == {"url": "u", "n": 3}
     assert (document.source, document.profile, document.sections) == ("beir", "text", ())
 
 

@@ -258,3 +258,21 @@ def test_sizes_at_the_border(length: int) -> None:
     sizes = [tokens.count(chunk.text) for chunk in chunks]
     assert sum(sizes) == length
     assert len(sizes) == -(-length // 20)
+
+
+def test_of_a_long_section_only_the_parts_that_list_events_have_their_intent() -> None:
+    prose = "Trials differ in many ways and so do their rates of harm. " * 30
+    listed = "\n".join(f"- event number {number}" for number in range(200))
+    text = f"{prose}\n{listed}"
+    section = Section(0, len(text), "adverse_events", "Harms", "ae")
+    chunks = chunk_document(Document("d", text, sections=(section,)), PROFILES["label"])
+    assert (chunks[0].text[:6], chunks[0].intent_hint) == ("Trials", "")
+    assert (chunks[-1].text[:7], chunks[-1].intent_hint) == ("- event", "ae")
+
+
+def test_a_hint_that_was_given_stays_with_every_part() -> None:
+    text = "Trials differ in many ways and so do their rates of harm. " * 99
+    section = Section(0, len(text), "adverse_events", "Harms", "ae")
+    chunks = chunk_document(Document("d", text, sections=(section,)), PROFILES["label"])
+    assert len(chunks) > 2
+    assert {chunk.intent_hint for chunk in chunks} == {"ae"}

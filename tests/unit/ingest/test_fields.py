@@ -34,15 +34,17 @@ def test_other_times_are_refused(value: object) -> None:
         fields.seconds({"start": value}, ("start",), HERE)
 
 
-def test_metadata_becomes_text() -> None:
+def test_metadata_keeps_its_types() -> None:
     seen: list[Progress] = []
-    value = {"a": 1, "b": True, "c": ["x", 2], "d": None, "e": {"f": 1}, "g": "y" * 9000, "h": [[]]}
+    value = {"a": 1, "b": True, "c": ["x", 2], "d": None, "e": {"f": 1}, "g": "y" * 9000,
+             "h": [[]], "i": 0.5, "j": ["z" * 2000, "z" * 99]}  # fmt: skip
     found = fields.metadata(value, HERE, Watch(seen.append))
-    assert found == {"a": "1", "b": "true", "c": "x; 2"}
+    assert found == {"a": 1, "b": True, "c": ("x", 2), "i": 0.5, "j": ("z" * 2000,)}
     assert [note.note for note in seen] == [
         "c: metadata.e is nested and was dropped",
-        "c: metadata.g is too long and was dropped",
         "c: metadata.h is nested and was dropped",
+        "c: metadata.g is too long and was dropped",
+        "c: metadata.j is too long and was cut",
     ]
 
 

@@ -49,8 +49,9 @@ def test_ids_and_metadata(article: Path) -> None:
         "PMC77", "Drug A for itch", "jats", "imrad",
     )  # fmt: skip
     assert document.metadata == {
-        "article_type": "research-article", "pmid": "5", "journal": "Made-up Letters",
-        "year": "2020", "keywords": "itch",
+        "pmcid": "PMC77", "pmid": "5", "article_type": "research-article",
+        "journal": "Made-up Letters", "year": 2020, "published_date": "2020",
+        "keywords": ("itch",), "names": ("itch", "PMC77", "5"), "identifiers": ("PMC77", "5"),
     }  # fmt: skip
 
 
@@ -163,3 +164,19 @@ def test_words_and_tables_are_read_wherever_they_stand(
     path = tmp_path / "a.xml"
     path.write_text(f"<article>{article}</article>")
     assert parts(only("jats", path)) == expected
+
+
+def test_a_table_in_a_cell_is_read_once_and_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(
+        "<article><body><sec><title>Doses</title><p>Text.</p><table-wrap><label>Table 1</label>"
+        "<table><thead><tr><th>Arm</th><th>Plan</th></tr></thead><tbody><tr><td>A</td><td>"
+        "<table-wrap><caption><p>By week</p></caption><table><tr><td>Week 0</td><td>150 mg</td>"
+        "</tr><tr><td>Week 4</td><td>75 mg</td></tr></table></table-wrap></td></tr></tbody></table>"
+        "</table-wrap></sec></body></article>"
+    )
+    document = only("jats", path)
+    assert [section.is_table for section in document.sections] == [False, True]
+    assert document.text.endswith(
+        "Table 1\nArm | Plan | Plan\n\nA | By week\nA | Week 0 | 150 mg\nA | Week 4 | 75 mg"
+    )

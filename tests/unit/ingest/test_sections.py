@@ -62,7 +62,23 @@ def test_headings(heading: str, parent: str, label: str) -> None:
 @pytest.mark.parametrize(
     ("label", "text", "intent"),
     [
-        ("adverse_events", "", "ae"),
+        ("adverse_events", "", ""),
+        ("adverse_events", "Rash was seen in 3 of 50 patients (6%) and went away.", ""),
+        (
+            "adverse_events",
+            "The following were seen in the trials of this drug:\n- rash\n- itch",
+            "ae",
+        ),
+        ("adverse_events", "Adverse Events 1:\n  Total: 3/50 (6.00%)\n  Rash 1/50 (2.00%)", "ae"),
+        ("adverse_events", "Rash 3 (6)", "ae"),
+        (
+            "adverse_events",
+            "Skin: rash, itching, hives.\nHeart: angina, syncope, palpitation.",
+            "ae",
+        ),
+        ("adverse_events", "Adverse Events 1:", ""),
+        ("adverse_events", "- Serious infections [see Warnings (5.1)]", ""),
+        ("adverse_events", f"- rash\n{'Most patients had none of these at all. ' * 3}", ""),
         ("dosage", "", "dose"),
         ("eligibility", "", "eligibility"),
         ("outcomes", "", "results"),
@@ -76,6 +92,11 @@ def test_headings(heading: str, parent: str, label: str) -> None:
 )
 def test_intents(label: str, text: str, intent: str) -> None:
     assert intent_of(label, text) == intent
+
+
+@pytest.mark.parametrize("text", ["", "Rash was seen.", "- rash"])
+def test_a_table_of_adverse_events_has_their_intent(text: str) -> None:
+    assert intent_of("adverse_events", text, is_table=True) == "ae"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_sections_take_labels_from_codes_and_parents(label: Path) -> None:
 
 def test_intents_follow(label: Path) -> None:
     document = only("spl", label)
-    assert [section.intent_hint for section in document.sections] == ["dose", "dose", "ae"]
+    assert [section.intent_hint for section in document.sections] == ["dose", "dose", ""]
     assert [section.is_table for section in document.sections] == [False, True, False]
 
 
@@ -38,9 +38,15 @@ def test_ids_and_metadata(label: Path) -> None:
     assert document.doc_id == "11111111-2222-3333-4444-555555555555"
     assert document.title == "Itchex Forte (drugamab)"
     assert document.metadata == {
-        "label_id": "v-1", "version": "7", "effective": "20200101",
+        "set_id": "11111111-2222-3333-4444-555555555555", "label_id": "v-1", "version": 7,
+        "effective_date": "2020-01-01", "year": 2020,
         "kind": "HUMAN PRESCRIPTION DRUG LABEL", "manufacturer": "Maker",
-        "products": "Itchex Forte",
+        "brands": ("Itchex Forte",), "generics": ("drugamab",),
+        "drugs": ("Itchex Forte", "drugamab"),
+        "names": (
+            "Itchex Forte", "drugamab", "11111111-2222-3333-4444-555555555555", "v-1",
+        ),
+        "identifiers": ("11111111-2222-3333-4444-555555555555", "v-1"),
     }  # fmt: skip
     assert (document.profile, document.source) == ("label", "spl")
 
@@ -81,3 +87,20 @@ def test_other_xml_is_refused(tmp_path: Path) -> None:
     path.write_text("<document/>")
     with pytest.raises(FormatError, match=r"a drug label \(SPL\) is expected"):
         entries("spl", path)
+
+
+def test_doses_below_each_other_in_a_cell_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "label.xml"
+    path.write_text(
+        '<document xmlns="urn:hl7-org:v3"><title>X</title><component><structuredBody><component>'
+        '<section><code code="34068-7"/><text><table><tbody><tr><td><paragraph>5 mg</paragraph>'
+        "<paragraph>10 mg</paragraph></td><td>twice<br/>daily</td></tr><tr><td><list>"
+        "<item>20 mg</item><item>40 mg</item></list></td><td><table><tbody><tr><td>Day 1</td>"
+        "<td>50 mg</td></tr><tr><td>Day 2</td><td>100 mg</td></tr></tbody></table></td></tr>"
+        "</tbody></table></text></section></component></structuredBody></component></document>"
+    )
+    (section,) = only("spl", path).sections
+    assert only("spl", path).text == (
+        "5 mg; 10 mg | twice daily\n20 mg; 40 mg | Day 1 | 50 mg\n20 mg; 40 mg | Day 2 | 100 mg"
+    )
+    assert "<td>Day 1</td><td>50 mg</td></tr><tr><td>Day 2</td>" in section.table_html

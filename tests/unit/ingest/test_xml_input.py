@@ -95,6 +95,19 @@ def test_files_have_a_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("<a>10<sup>6</sup> and m<sup>-2</sup></a>", "10^6 and m^-2"),
         ("<a>5<sup>th</sup>, X<sup>®</sup></a>", "5th, X®"),
         ("<a>Score<sup>a</sup></a>", "Score^a"),
+        ("<a>Score<sup>12</sup></a>", "Score [12]"),
+        ("<a>A study<sup>1,2</sup> showed</a>", "A study [1,2] showed"),
+        ("<a>5<sup>12</sup></a>", "5 [12]"),
+        ("<a>110<sup>3</sup></a>", "110 [3]"),
+        ("<td>5<sup>12</sup></td>", "5 [note 12]"),
+        ("<a><sup>1</sup>Any grade</a>", "[1] Any grade"),
+        ("<a>5 x 10<sup>9</sup>/L, 10<sup>-4</sup></a>", "5 x 10^9/L, 10^-4"),
+        ("<a>kg/m<sup>2</sup>, mm<sup>3</sup>, <i>R</i><sup>2</sup></a>", "kg/m^2, mm^3, R^2"),
+        ("<a>the <sup>13</sup>C test, <sup>99m</sup>Tc</a>", "the ^13C test, ^99mTc"),
+        (
+            "<a>Ca<sup>2+</sup>, CO<sub>2</sub>, CHA<sub>2</sub>DS<sub>2</sub>-VASc</a>",
+            "Ca^2+, CO2, CHA2DS2-VASc",
+        ),
         ("<a>mg/m<sup>2 </sup>basis</a>", "mg/m^2 basis"),
         ('<a>known<sup><xref ref-type="bibr">1</xref></sup>.</a>', "known."),
         ('<a>known [<xref ref-type="bibr">1</xref>].</a>', "known [1]."),
@@ -113,3 +126,39 @@ def test_nothing_reads_as_nothing() -> None:
 def test_cell_markup_holds_text_and_little_else() -> None:
     xml = "<td>a &lt;b&gt; <i onclick='x'>c</i><sup>2</sup><br/>d<skip>e</skip><p>f</p></td>"
     assert markup(parse_xml(xml.encode(), HERE), READING) == ("a &lt;b&gt; c<sup>2</sup><br>d<br>f")
+
+
+BIBR = '<xref ref-type="bibr">{}</xref>'
+
+
+@pytest.mark.parametrize(
+    ("xml", "text"),
+    [
+        (f"a study{BIBR.format(1)},{BIBR.format(2)} showed", "a study showed"),
+        (f"since 2010.{BIBR.format('13–18')} We", "since 2010. We"),
+        ("a study<xref ref-type='bibr'><sup>4</sup></xref> of", "a study of"),
+        (f"known [{BIBR.format(1)},{BIBR.format(2)}-{BIBR.format(4)}]", "known [1,2-4]"),
+        (f"known[{BIBR.format(12)}{BIBR.format(13)}]", "known[12, 13]"),
+        (f"see {BIBR.format(10)},{BIBR.format(11)}.", "see 10,11."),
+        (f"by {BIBR.format('Smith, 2010')}.", "by Smith, 2010."),
+        ('Table <xref ref-type="table">1</xref>', "Table 1"),
+        (
+            'Fig.<xref ref-type="fig">1</xref>, Table<xref ref-type="table">2</xref>',
+            "Fig.1, Table2",
+        ),
+        (f"see ref.{BIBR.format(3)}", "see ref.3"),
+        ("a score of 10<sup>1,2</sup>", "a score of 10 [1,2]"),
+        ('Appendix 1,<xref ref-type="app">2</xref>', "Appendix 1,2"),
+        ('Other<xref ref-type="table-fn">1</xref> <b>8</b>', "Other [note 1] 8"),
+        ('0.604<xref ref-type="fn">a</xref>', "0.604^a"),
+        ('0.01<sup><xref ref-type="table-fn">2</xref></sup>', "0.01 [note 2]"),
+        ('0.01<xref ref-type="fn">*</xref>', "0.01*"),
+    ],
+)
+def test_references_are_not_read_as_digits(xml: str, text: str) -> None:
+    assert plain(parse_xml(f"<a>{xml}</a>".encode(), HERE), READING) == text
+
+
+def test_notes_and_citations_of_a_cell_are_no_digits_of_its_markup() -> None:
+    cell = f'<td>12<xref ref-type="table-fn">3</xref> of 40{BIBR.format(7)}</td>'
+    assert markup(parse_xml(cell.encode(), HERE), READING) == "12<sup>3</sup> of 40"

@@ -7,18 +7,19 @@ import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
 
 import pytest
 
 from assay import limits
 from assay.errors import ConfigError, EngineError
-from assay.model.document import SpeakerRole
+from assay.model.document import Chunk, KeyedChunk, SpeakerRole
 from assay.model.query import Filters, Hit, PartialAnswerError
 from assay.opensearch import bulk as loading
 from assay.opensearch.bulk import delete_chunks
 from assay.opensearch.cluster import Cluster, Current, Shape
 from assay.opensearch.components import Bm25, Dense, filter_clauses, inner_product
-from assay.opensearch.mapping import index_body
+from assay.opensearch.mapping import index_body, row_of
 from assay.opensearch.transport import Credentials, NoNodeError, Transport
 from tests.unit.index.helpers import DENSE, ENCODERS, Memory
 
@@ -313,3 +314,55 @@ def test_an_index_without_vectors_needs_no_plugin() -> None:
     body = index_body(shards=1, replicas=0, refresh="1s", dimension=0, meta={})
     assert "knn" not in body["settings"]["index"]
     assert "dense" not in body["mappings"]["properties"]
+
+
+class _Recorded:
+    """A transport that keeps what is asked and answers with nothing found."""
+
+    def __init__(self, counts: int = 0) -> None:
+        self.bodies: list[Any] = []
+        self._counts = counts
+
+    def ask(self, method: str, path: str, body: Any = None, **how: object) -> dict[str, Any]:
+        self.bodies.append(body)
+        names = body.get("aggs", {}).get("terms", {}).get("filters", {}).get("filters", {})
+        return {
+            "_shards": {"total": 1, "successful": 1},
+            "hits": {"hits": [{"sort": [1.0, "a", 1]}] if body.get("size") == 1 else []},
+            "aggregations": {
+                "terms": {"buckets": {name: {"doc_count": self._counts} for name in names}}
+            },
+            "suggest": {"words": [{"options": [{"text": "metformin", "score": 1}]}]},
+        }
+
+
+def test_the_cluster_gets_words_that_are_cut_already() -> None:
+    chunk = Chunk("d:chunk_0", "d", "IL-6 fell by 2,550 mg.", title="Tumours")
+    row = row_of(KeyedChunk(1, chunk), None, None)
+    assert row["body"] == "tumor il 6 fell 2550 mg"
+    assert row["forms"].split() == ["il6", "2550mg"]
+    assert row["ids"].split() == ["d", "dchunk0"]
+    fields = index_body(shards=1, replicas=0, refresh="1s", dimension=0, meta={})["mappings"]
+    assert fields["properties"]["body"]["analyzer"] == "whitespace"
+
+
+def test_the_cluster_is_asked_for_words_conditions_and_codes() -> None:
+    transport = _Recorded()
+    words = Bm25(cast("Transport", transport), "assay-000001")
+    words.search('IL-6 "heart failure" -aspirin', 10)
+    asked = transport.bodies[-1]["query"]["bool"]
+    assert {"term": {"forms": {"value": "il6", "boost": 0.5}}} in asked["should"]
+    assert asked["filter"] == [
+        {"bool": {"should": [{"match_phrase": {"body": "heart failur"}}],
+                  "minimum_should_match": 1}}
+    ]  # fmt: skip
+    assert asked["must_not"] == [{"match_phrase": {"body": "aspirin"}}]
+    assert words.exact("I21.4") == []
+    assert transport.bodies[-1]["query"]["bool"]["filter"][0]["bool"]["should"][1] == {
+        "term": {"forms": {"value": "i214"}}
+    }
+    assert words.holding('"heart failure"', [3, 4]) == set()
+    assert {"terms": {"key": [3, 4]}} in transport.bodies[-1]["query"]["bool"]["filter"]
+    assert words.identified("nct01", 5) == []
+    assert words.similar("metfromin") == ("metformin", 1)
+    assert Bm25(cast("Transport", _Recorded(7)), "i").counts(["a", "b"]) == {"a": 7, "b": 7}

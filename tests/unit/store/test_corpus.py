@@ -29,11 +29,17 @@ def document(doc_id: str, text: str, version: str = "v1") -> tuple[Document, tup
             speaker_role=SpeakerRole.PATIENT,
             ingestion_mode=IngestionMode.LIVE,
             start_time=1.5,
-            metadata={"year": "2020"},
+            metadata={"year": 2020, "new": True, "share": 0.5, "names": ("Aspirin", "ASS")},
         )
         for at, (start, end) in enumerate(((0, half), (half, len(text))))
     )
-    whole = Document(doc_id, text, title="A title", sections=(Section(0, len(text), "results"),))
+    whole = Document(
+        doc_id,
+        text,
+        title="A title",
+        sections=(Section(0, len(text), "results"),),
+        metadata=parts[0].metadata,
+    )
     return whole, parts
 
 
@@ -51,6 +57,7 @@ def test_what_goes_in_comes_out(store: CorpusStore) -> None:
     assert found is not None
     assert found.text == whole.text
     assert found.sections[0].label == "results"
+    assert found.metadata == whole.metadata
     assert store.chunks_by_key([page[0].key]) == {page[0].key: parts[0]}
 
 

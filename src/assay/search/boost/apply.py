@@ -2,7 +2,11 @@
 
 Boosts multiply the fused score, which is never negative, and the list is sorted again; equal scores
 keep their fused order. A candidate that both rules match gets the larger factor, not the product;
-the explanation names both.
+the explanation names both. Only candidates about the subject of the query are boosted
+(``search/subject.py``); where nobody knows the subject, factors are gentle.
+
+A query with several intents names several sections. Each has a place in the first ten: where the
+factors alone do not bring the best of them there, it gets the factor that does.
 """
 
 from __future__ import annotations
@@ -12,13 +16,17 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from assay.ingest.sections import LABELS, label_of
-from assay.search.boost.detect import TABLE_RULE, Detected
+from assay.search.boost.detect import INTENT_RULE, TABLE_RULE, Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
 from assay.search.response import Boost
+from assay.search.subject import By, Scope
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
 _TABLE_HINT = "ae"  # adverse events count as tables even in running text
+FIRST = 10  # places, in which each section that was asked for has one
+GENTLE = 0.0  # the share of a boost that is left where the subject is unknown; see design/033
+EVERYTHING = Scope(By.NOTHING)
 
 
 class Traits(Protocol):
@@ -46,6 +54,17 @@ class Boosted(NamedTuple):
     boosts: tuple[Boost, ...] = ()
 
 
+class _Lift(NamedTuple):
+    """What happens to a candidate: the rules that match, its factor, and why it is that."""
+
+    matches: _Matches
+    factor: float
+    reason: str = ""
+
+
+_NO_LIFT = _Lift((), 1.0)
+
+
 class Order(Sequence[Boosted]):
     """Candidates in the order of their boosted scores, created on access."""
 
@@ -53,13 +72,13 @@ class Order(Sequence[Boosted]):
         self,
         candidates: FusedPool,
         scores: Sequence[float],
-        matches: Sequence[_Matches],
+        places: Sequence[int],
+        lifts: dict[int, _Lift],
     ) -> None:
         self._candidates = candidates
         self._scores = scores
-        self._matches = matches
-        # stable: equal scores keep their places
-        self._places = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+        self._places = places
+        self._lifts = lifts
 
     def __len__(self) -> int:
         return len(self._places)
@@ -72,7 +91,7 @@ class Order(Sequence[Boosted]):
         if isinstance(at, slice):
             return [self[one] for one in range(*at.indices(len(self)))]
         place = self._places[at]
-        boosts = _account(self._matches[place])
+        boosts = _account(self._lifts.get(place, _NO_LIFT))
         return Boosted(self._candidates[place], self._scores[place], place + 1, boosts)
 
 
@@ -81,21 +100,87 @@ def apply_boosts(
     traits: Callable[[int], Traits],
     detected: Sequence[Detected],
     lexicon: Lexicon,
+    scope: Scope = EVERYTHING,
 ) -> Sequence[Boosted]:
     """The candidates in their new order; ``traits`` are those of a candidate's key.
 
     If nothing was detected, no traits are fetched.
     """
+    scores = candidates.scores
     if not detected:
-        return Order(candidates, candidates.scores, [()] * len(candidates))
+        return Order(candidates, scores, range(len(scores)), {})
     every = [*map(traits, candidates.keys)]
     # many candidates share few values: each is judged once, and kept alive while its id is a key
     distinct = {id(has): has for has in every}
     matches = {at: _matches(has, detected, lexicon) for at, has in distinct.items()}
-    factors = {at: found[0][0].factor if found else 1.0 for at, found in matches.items()}
-    ids = [*map(id, every)]
-    scores = [score * factors[at] for score, at in zip(candidates.scores, ids, strict=True)]
-    return Order(candidates, scores, [matches[at] for at in ids])
+    matched = {at: found for at, has in enumerate(every) if (found := matches[id(has)])}
+    lifts = _lifts(matched, scope)
+    for at, lift in lifts.items():
+        scores[at] *= lift.factor
+    # stable: equal scores keep their places
+    places = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    sections = [one for one in detected if one.rule == INTENT_RULE]
+    if len(sections) > 1:
+        _place_sections(sections, candidates.scores, scores, places, lifts)
+    return Order(candidates, scores, places, lifts)
+
+
+def _lifts(matched: dict[int, _Matches], scope: Scope) -> dict[int, _Lift]:
+    """What happens to each candidate that a rule matches."""
+    about = scope.about(matched)
+    if scope.by is By.TEXT and not any(about.values()):
+        reason = f"gently: nothing found is about {scope.key}"
+        return {at: _Lift(has, _gentle(has), reason) for at, has in matched.items()}
+    return {
+        at: _Lift(has, has[0][0].factor) if about[at] else _Lift(has, 1.0, _not_lifted(scope))
+        for at, has in matched.items()
+    }
+
+
+def _gentle(matches: _Matches) -> float:
+    return 1.0 + GENTLE * (matches[0][0].factor - 1.0)
+
+
+def _not_lifted(scope: Scope) -> str:
+    if scope.by is By.TITLE:
+        return "not lifted: the query is the title of a document"
+    return f"not lifted: about another subject (not {', '.join(scope.terms)})"
+
+
+def _place_sections(
+    sections: Sequence[Detected],
+    fused: Sequence[float],
+    scores: list[float],
+    places: list[int],
+    lifts: dict[int, _Lift],
+) -> None:
+    """Bring the best of each section that was asked for into the first ten, in place."""
+    having = {
+        one.intent: [
+            at
+            for at in places
+            if at in lifts
+            and lifts[at].factor > 1.0
+            and any(match.intent == one.intent for match, _ in lifts[at].matches)
+        ]
+        for one in sections
+    }
+    for one in sections:
+        first = set(places[:FIRST])
+        if not having[one.intent] or first.intersection(having[one.intent]):
+            continue
+        best = having[one.intent][0]
+        kept = [first.intersection(others) for others in having.values()]
+        alone = {at for group in kept if len(group) == 1 for at in group}
+        to = next((n for n in reversed(range(FIRST)) if places[n] not in alone), None)
+        if to is None:
+            return
+        scores[best] = scores[places[to]]
+        places.remove(best)
+        places.insert(to, best)
+        matches = sorted(lifts[best].matches, key=lambda pair: pair[0].intent != one.intent)
+        reason = f"the best of {one.intent.replace('_', ' ')}, which has a place in the first ten"
+        lifts[best] = _Lift(matches, scores[best] / fused[best], reason)
 
 
 def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> _Matches:
@@ -110,10 +195,20 @@ def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> 
     return found
 
 
-def _account(matches: _Matches) -> tuple[Boost, ...]:
+def _account(lift: _Lift) -> tuple[Boost, ...]:
+    """The first rule with the factor that was applied, if any was; the others beside it."""
+    lifted = lift.factor > 1.0
     return tuple(
-        Boost(one.rule, one.intent, one.confidence, one.factor, matched, applied=at == 0)
-        for at, (one, matched) in enumerate(matches)
+        Boost(
+            one.rule,
+            one.intent,
+            one.confidence,
+            lift.factor if lifted and at == 0 else one.factor,
+            matched,
+            applied=lifted and at == 0,
+            reason=lift.reason if at == 0 or not lifted else "a larger factor is applied",
+        )
+        for at, (one, matched) in enumerate(lift.matches)
     )
 
 

@@ -1,8 +1,8 @@
 """What does a query ask for: tables, or one kind of section?
 
 Two rules apply to the query. The table rule (``tabular``) boosts tables by ``1 + 2 · confidence``,
-from a confidence of 0.5. The intent rule boosts matching sections by ``base · confidence``, but at
-least by 1. ``query_intent`` overrides both: ``tabular`` boosts tables by 3, the name of an intent
+and the intent rule boosts matching sections by ``base · confidence``, but at least by 1; both from
+a confidence of 0.5. ``query_intent`` overrides both: ``tabular`` boosts tables by 3, the name of an intent
 boosts its sections by its base, ``none`` boosts nothing.
 """
 
@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.errors import UsageError
+from assay.model.names import words
 from assay.search.boost.lexicon import Lexicon
-from assay.search.boost.words import words
+from assay.search.boost.words import COUNTS
 
 TABULAR = "tabular"
 NO_INTENT = "none"
 TABLE_RULE = "table"
 INTENT_RULE = "intent"
-LEAST_TABLE_CONFIDENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,15 @@ def detect(query: str, lexicon: Lexicon, query_intent: str | None = None) -> tup
     found = [
         Detected(TABLE_RULE, TABULAR, confidence, table_factor(confidence), phrase)
         for phrase, confidence in lexicon.tables.best(text).values()
-        if confidence >= LEAST_TABLE_CONFIDENCE
+        if confidence >= COUNTS
     ]
     spoken = lexicon.phrases.best(text)
     for intent in lexicon.intents.values():
         if intent.name in spoken:
             phrase, confidence = spoken[intent.name]
-            factor = max(1.0, intent.base * confidence)
-            found.append(Detected(INTENT_RULE, intent.name, confidence, factor, phrase))
+            if confidence >= COUNTS:
+                factor = max(1.0, intent.base * confidence)
+                found.append(Detected(INTENT_RULE, intent.name, confidence, factor, phrase))
     return tuple(found)
 
 

@@ -2,7 +2,7 @@
 
 The shipped list is ``data/intents.yaml``; its header explains the format. A user's own file is
 merged into it: phrases are added, changed, or removed with a confidence of 0; a new intent needs a
-base and sections or hints.
+base and sections or hints. General words, which name no subject (``search/subject.py``), are added.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from assay import limits
 from assay.digests import digest_of
 from assay.errors import FormatError
 from assay.ingest.sections import INTENTS, LABELS
-from assay.search.boost.words import Phrases, words
+from assay.model.names import words
+from assay.search.boost.words import STAR, Phrases
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 _KEYS = ("base", "sections", "hints", "phrases")
@@ -43,6 +44,11 @@ class Lexicon:
     tables: Phrases
     phrases: Phrases
     intents: Mapping[str, Intent]
+    general: frozenset[str] = frozenset()
+
+    def intent_words(self, text: tuple[str, ...]) -> set[int]:
+        """The positions of the words of a text that state an intent."""
+        return self.tables.covered(text) | self.phrases.covered(text)
 
     @property
     def digest(self) -> str:
@@ -85,6 +91,7 @@ class _Reader:
     def __init__(self) -> None:
         self._tables: dict[str, float] = {}
         self._drafts: dict[str, _Draft] = {}
+        self._general: set[str] = set()
         self._source = ""
 
     def read(self, path: Path) -> None:
@@ -99,8 +106,10 @@ class _Reader:
             elif key.text == "intents":
                 for name, body in self._mapping(value, "intents").entries:
                     self._intent(name, body)
+            elif key.text == "general":
+                self._words(value)
             else:
-                self._refuse(key, f"there is no {key.text!r:.40} here", "tables or intents")
+                self._refuse(key, f"there is no {key.text!r:.40} here", "tables, intents, general")
 
     def lexicon(self) -> Lexicon:
         """The merged lexicon."""
@@ -114,7 +123,7 @@ class _Reader:
             for phrase, confidence in draft.phrases.items()
         ]
         tables = [("", phrase, confidence) for phrase, confidence in self._tables.items()]
-        return Lexicon(Phrases(tables), Phrases(spoken), intents)
+        return Lexicon(Phrases(tables), Phrases(spoken), intents, frozenset(self._general))
 
     def _intent(self, name: ScalarNode, body: Node) -> None:
         if name.text in _RESERVED or not name.text.isidentifier():
@@ -141,14 +150,20 @@ class _Reader:
     def _phrases(self, into: dict[str, float], node: Node) -> None:
         for phrase, value in self._mapping(node, "phrases").entries:
             form = " ".join(words(phrase.text))
-            if not form:
+            if not words(phrase.text.partition(STAR)[0]):
                 self._refuse(phrase, f"the phrase {phrase.text!r:.40} holds no word")
             confidence = self._number(value, phrase.text, 0.0, 1.0)
-            # keyed by its folded form, so that "Side-effect" changes "side effects"
+            # by its folded form, so that "Side-effect" changes "side effects"
             for old in [known for known in into if " ".join(words(known)) == form]:
                 del into[old]
             if confidence:
                 into[phrase.text] = confidence
+
+    def _words(self, node: Node) -> None:
+        for line in node.items if isinstance(node, SequenceNode) else (node,):
+            if not isinstance(line, ScalarNode):
+                self._refuse(line, "words are wanted", "as in general: [of, the]")
+            self._general.update(words(line.text))
 
     def _names(self, node: Node, known: Mapping[str, object] | tuple[str, ...]) -> frozenset[str]:
         if not isinstance(node, SequenceNode):

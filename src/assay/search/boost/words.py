@@ -1,36 +1,20 @@
 """Which phrases of a list occur in a text, as whole words, whatever their case or plural?
 
-A text becomes a list of words: compatibility forms folded (NFKC), case folded, split at everything
-that is not a letter or digit, plural endings removed. Phrases are found by looking up each word
-once and comparing the next few, so that time grows only with the length of the text.
+Both are compared as folded words (``model/names.py``). A star in a phrase stands for up to four
+words: ``what is * used for``. Phrases are found by looking up each word once and comparing the
+next few, so that time grows only with the length of the text.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
-from assay import limits
+from assay.model.names import words
 
-_WORD = re.compile(r"[^\W_]+")
-_SOFT_HYPHEN = "\u00ad"
-_KEPT = ("ss", "us", "is")  # basis, virus, illness are no plurals
-
-
-def words(text: str) -> tuple[str, ...]:
-    """The words of a text, folded for comparison."""
-    plain = unicodedata.normalize("NFKC", text[: limits.MAX_QUERY_CHARS]).casefold()
-    return tuple(_singular(word) for word in _WORD.findall(plain.replace(_SOFT_HYPHEN, "")))
-
-
-def _singular(word: str) -> str:
-    if len(word) < 4 or not word.endswith("s") or word.endswith(_KEPT):
-        return word
-    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+STAR = "*"
+MOST_BETWEEN = 4
+COUNTS = 0.5  # a phrase with less confidence only keeps its words from being read as another
 
 
 class Phrases:
@@ -39,9 +23,9 @@ class Phrases:
     def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
         self._by_first: dict[str, list[_Row]] = {}
         for meaning, phrase, confidence in rows:
-            parts = words(phrase)
-            row = _Row(parts, meaning, phrase, confidence)
-            self._by_first.setdefault(parts[0], []).append(row)
+            head, _, tail = phrase.partition(STAR)
+            row = _Row(words(head), words(tail), meaning, phrase, confidence)
+            self._by_first.setdefault(row.head[0], []).append(row)
 
     def rows(self) -> list[tuple[str, str, float]]:
         """What was given, whatever its order."""
@@ -55,21 +39,37 @@ class Phrases:
         equal confidences, the longest phrase wins, then the last in alphabetical order.
         """
         found: dict[str, _Row] = {}
-        for row in _outermost(self._in(text)):
+        for place in self._outermost(text):
+            row = place.row
             known = found.get(row.meaning)
             if known is None or row.rank > known.rank:
                 found[row.meaning] = row
         return {meaning: (row.phrase, row.confidence) for meaning, row in found.items()}
 
-    def _in(self, text: tuple[str, ...]) -> Iterator[tuple[int, _Row]]:
+    def covered(self, text: tuple[str, ...]) -> set[int]:
+        """The positions of the words that belong to a phrase that counts."""
+        return {
+            at
+            for place in self._outermost(text)
+            if place.row.confidence >= COUNTS
+            for at in place.positions
+        }
+
+    def _outermost(self, text: tuple[str, ...]) -> Iterator[_Place]:
+        """The phrases of the text that are not inside a longer one."""
+        reached = 0  # the largest end of the phrases that start earlier
         for at, word in enumerate(text):
-            for row in self._by_first.get(word, ()):
-                if text[at : at + len(row.parts)] == row.parts:
-                    yield at, row
+            rows = self._by_first.get(word, ())
+            places = [place for row in rows if (place := _place(text, at, row)) is not None]
+            longest = max((place.end for place in places), default=0)
+            if longest > reached:
+                yield from (place for place in places if place.end == longest)
+                reached = longest
 
 
 class _Row(NamedTuple):
-    parts: tuple[str, ...]
+    head: tuple[str, ...]
+    tail: tuple[str, ...]
     meaning: str
     phrase: str
     confidence: float
@@ -77,15 +77,26 @@ class _Row(NamedTuple):
     @property
     def rank(self) -> tuple[float, int, str]:
         """The order of preference among several phrases."""
-        return self.confidence, len(self.parts), self.phrase
+        return self.confidence, len(self.head) + len(self.tail), self.phrase
 
 
-def _outermost(found: Iterator[tuple[int, _Row]]) -> Iterator[_Row]:
-    """The phrases that are not inside a longer one; the input is ordered by start."""
-    reached = 0  # the largest end of the phrases that start earlier
-    for at, group in groupby(found, key=itemgetter(0)):
-        rows = [row for _, row in group]
-        longest = max(len(row.parts) for row in rows)
-        if at + longest > reached:
-            yield from (row for row in rows if len(row.parts) == longest)
-            reached = at + longest
+class _Place(NamedTuple):
+    """Where a phrase stands; ``positions`` are those of its own words."""
+
+    row: _Row
+    end: int
+    positions: tuple[int, ...]
+
+
+def _place(text: tuple[str, ...], at: int, row: _Row) -> _Place | None:
+    """The phrase at this word of the text; None where it does not stand there."""
+    middle = at + len(row.head)
+    if text[at:middle] != row.head:
+        return None
+    if not row.tail:
+        return _Place(row, middle, tuple(range(at, middle)))
+    for start in range(middle, middle + MOST_BETWEEN + 1):
+        end = start + len(row.tail)
+        if text[start:end] == row.tail:
+            return _Place(row, end, (*range(at, middle), *range(start, end)))
+    return None

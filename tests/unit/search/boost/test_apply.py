@@ -95,7 +95,10 @@ def test_the_larger_factor_holds_and_both_rules_are_named() -> None:
     assert top.score == pytest.approx(2.8 / 64)
     assert top.boosts == (
         Boost("table", "tabular", 0.9, 2.8, "is_table", True),
-        Boost("intent", "adverse_events", 0.9, 1.8, "section_label=adverse_events", False),
+        Boost(
+            *("intent", "adverse_events", 0.9, 1.8, "section_label=adverse_events", False),
+            reason="a larger factor is applied",
+        ),
     )
 
 

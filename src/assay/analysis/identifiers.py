@@ -1,0 +1,93 @@
+"""Which words of a query stand for one document?
+
+Registry numbers, PubMed and PMC ids, DOIs, set ids of labels, and the ids that documents and chunks
+have here. They are compared by their letters and digits alone, so that ``PMID: 31234567``,
+``doi:10.1000/x`` and ``nct01234567`` are found however they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from assay.analysis.spelling import folded
+
+_PREFIX = re.compile(
+    r"^(?:https?://)?(?:(?:dx\.)?doi\.org/|(?:www\.)?clinicaltrials\.gov/(?:ct2/show/|study/)?"
+    r"|pubmed\.ncbi\.nlm\.nih\.gov/)?(?:doi|pmid|pmcid|nct id)?[:\s]*",
+    re.IGNORECASE,
+)
+_NOT_ALNUM = re.compile(r"[\W_]+")
+_KINDS = {
+    "trial": r"NCT ?\d{8}|ISRCTN ?\d{8}|EUCTR\d{4}-\d{6}-\d{2}|\d{4}-\d{6}-\d{2}",
+    "DOI": r"(?:https?://(?:dx\.)?doi\.org/|doi: ?)?10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;)]",
+    "PMC article": r"(?:pmcid: ?)?PMC ?\d{3,9}",
+    "PubMed article": r"(?:pmid[: ]{0,2})\d{3,9}",
+    "label": r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+}
+_KNOWN = re.compile(
+    r"(?<![\w-])(?:"
+    + "|".join(f"(?P<k{at}>{pattern})" for at, pattern in enumerate(_KINDS.values()))
+    + r")(?![\w]|[:#]\w)",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"(?<!\S)(?=\S*[\d_#:-])[A-Za-z0-9][A-Za-z0-9_.:#/-]{2,127}(?<![.,:;])")
+_ACRONYM = re.compile(r"(?<![\w-])(?=[\w-]{4,20}(?![\w-]))[A-Z][A-Z0-9]+(?:-[A-Z0-9]+)*(?![\w-])")
+MOST = 8
+
+
+class Mention(NamedTuple):
+    """A stretch of a query that may stand for a document.
+
+    ``kind`` is empty for what only an id of a document or chunk could be, or an acronym of a study.
+    """
+
+    start: int
+    end: int
+    text: str
+    code: str
+    kind: str
+    acronym: bool
+
+
+def code_of(text: str) -> str:
+    """An identifier as it is compared."""
+    return _NOT_ALNUM.sub("", folded(_PREFIX.sub("", text.strip(), count=1)))
+
+
+def codes_of(
+    doc_id: str, chunk_id: str, title: str, metadata: Mapping[str, object]
+) -> tuple[str, ...]:
+    """What a chunk is found by: its ids, those of its document, and the acronym of its study."""
+    given = metadata.get("identifiers", ())
+    own = given if isinstance(given, tuple | list) else (given,)
+    names = [str(metadata.get("acronym", ""))]
+    if _ACRONYM.fullmatch(title):
+        names.append(title)
+    return tuple(
+        dict.fromkeys(filter(None, map(code_of, (doc_id, chunk_id, *map(str, own), *names))))
+    )
+
+
+def mentions(query: str) -> tuple[Mention, ...]:
+    """What may stand for a document, in order; known kinds first claim their place."""
+    found = [*_known(query)]
+    for match in _OWN.finditer(query):
+        number = match[0].isdigit() and match[0] != query.strip()
+        if not number and not _overlaps(match, found):
+            found.append(Mention(*match.span(), match[0], code_of(match[0]), "", False))
+    for match in _ACRONYM.finditer(query):
+        if not _overlaps(match, found):
+            found.append(Mention(*match.span(), match[0], code_of(match[0]), "", True))
+    return tuple(sorted(one for one in found if one.code)[:MOST])
+
+
+def _known(query: str) -> Iterator[Mention]:
+    for match in _KNOWN.finditer(query):
+        kind = [*_KINDS][int((match.lastgroup or "k0")[1:])]
+        yield Mention(*match.span(), match[0], code_of(match[0]), kind, False)
+
+
+def _overlaps(match: re.Match[str], found: Iterable[Mention]) -> bool:
+    return any(one.start < match.end() and match.start() < one.end for one in found)

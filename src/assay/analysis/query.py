@@ -1,0 +1,208 @@
+"""What does a query look for, and which parts of it are more than words?
+
+``"a phrase"`` must be there, ``-word`` must not, of ``this OR that`` one must be, ``title:word``
+must be in the title, and ``drug:word`` in the names of the document. Everything else is a bag of
+words. What looks like syntax and is none is read as words, and said; so is a phrase that no
+document has. A query may have further lines: words that synonyms added; those after ``~`` count
+less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from assay import limits
+from assay.analysis.identifiers import mentions
+from assay.analysis.words import Words, analyse, joined, names
+
+Weights: TypeAlias = defaultdict[tuple[str, str], float]
+"""How much each term counts in each field."""
+BODY, TITLE, FORMS, NAMES, IDS = "body", "title", "forms", "names", "ids"
+FIELDS = (BODY, TITLE, FORMS, NAMES, IDS)
+TERM_WEIGHTS = {BODY: 1.0, TITLE: 0.25}
+FORM_WEIGHT = 0.5  # a code in any spelling
+LOOSE_WEIGHT = 0.3  # a word that stands in the text as two, or the other way round
+GENTLE = "~"
+GENTLE_WEIGHT = 0.3  # a synonym that nobody here chose; measured on NFCorpus and SciFact
+ID_WEIGHT = 1.0  # the id of a document
+SHORT_QUERY = 5  # words; in longer ones people put single words in quotes to smile about them
+MAX_JOINED_WORDS = 16
+MAX_SEVERAL = 20  # phrases and exclusions
+
+_ITEM = re.compile(
+    r"""(?<!\S)(?P<minus>-(?=["A-Za-z]))?(?:(?P<field>[A-Za-z_]{2,30}):(?=["\w]))?"""
+    r"""(?:"(?P<phrase>[^"]*)"(?P<rest>\S*)|(?P<word>\S+))"""
+)
+_QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
+_WILD = re.compile(r"\w(?:\*|[~^]\d*)(?!\S)|(?<!\S)\*\w")
+_PREFIXES = {
+    "title": TITLE,
+    **dict.fromkeys(("name", "drug", "condition", "disease", "trial", "study"), NAMES),
+}
+_IDENTIFYING = ("doi", "pmid", "pmcid", "http", "https")
+
+
+class Clause(NamedTuple):
+    """Words that stand together in a field; in a text also one of their forms."""
+
+    terms: tuple[str, ...]
+    forms: tuple[str, ...]
+    text: str
+    field: str = BODY
+
+
+class Asked(NamedTuple):
+    """A query, read. ``plain`` is what those see who know no syntax."""
+
+    plain: str
+    weights: dict[tuple[str, str], float]
+    must: tuple[tuple[Clause, ...], ...]
+    must_not: tuple[Clause, ...]
+    codes: tuple[Clause, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def restricts(self) -> bool:
+        """Whether some chunks may not be found at all."""
+        return bool(self.must or self.must_not)
+
+
+class _Item(NamedTuple):
+    clause: Clause
+    excluded: bool
+    required: bool
+
+
+def most_exact(chunks: int) -> int:
+    """How many chunks may share a code that is still exact: one of a hundred."""
+    return min(200, max(10, chunks // 100))
+
+
+@lru_cache(maxsize=1024)
+def read(query: str) -> Asked:
+    """What a query looks for."""
+    written, *added = query[: limits.MAX_QUERY_CHARS].split("\n")
+    plain, must, must_not, notes = _syntax(written)
+    weights: Weights = defaultdict(float)
+    words = analyse(plain)
+    _weigh(weights, words)
+    for form in _neighbours(plain):
+        for field in (FORMS, BODY):
+            weights[field, form] = max(weights[field, form], LOOSE_WEIGHT)
+    for mention in mentions(plain):
+        weights[IDS, mention.code] = ID_WEIGHT
+    for line in added:
+        factor = GENTLE_WEIGHT if line.startswith(GENTLE) else 1.0
+        for place, weight in _weighed(analyse(line)).items():
+            weights[place] = max(weights[place], weight * factor)
+    return Asked(plain, dict(weights), must, must_not, tuple(_codes(plain)), notes)
+
+
+def _weighed(words: Words) -> Weights:
+    found: Weights = defaultdict(float)
+    _weigh(found, words)
+    return found
+
+
+def _weigh(weights: Weights, words: Words) -> None:
+    """Add the words: exact ones in body and title, loose ones among forms."""
+    for term, count in Counter(words.terms).items():
+        for field, weight in TERM_WEIGHTS.items():
+            weights[field, term] += count * weight
+        weights[FORMS, term] = max(weights[FORMS, term], LOOSE_WEIGHT)
+    for form in words.forms:
+        weights[FORMS, form] = max(weights[FORMS, form], FORM_WEIGHT)
+        weights[BODY, form] = max(weights[BODY, form], LOOSE_WEIGHT)
+
+
+def _neighbours(plain: str) -> Iterator[str]:
+    """Neighbouring words written as one: "pre eclampsia" may stand there as preeclampsia."""
+    words = plain.split()
+    if len(words) <= MAX_JOINED_WORDS:
+        for first, second in pairwise(words):
+            if first.isalnum() and second.isalnum():
+                yield from joined(first, second)
+
+
+def _codes(plain: str) -> Iterator[Clause]:
+    """The codes and exact numbers of a query: I21.4, L858R, 0.82, 50000 IU."""
+    for text, forms, terms in names(plain):
+        yield Clause(terms, forms, text)
+
+
+def _syntax(
+    written: str,
+) -> tuple[str, tuple[tuple[Clause, ...], ...], tuple[Clause, ...], tuple[str, ...]]:
+    text = written.translate(_QUOTES)
+    if not _special(text):
+        return written, (), (), ()
+    notes: dict[str, None] = {}
+    if text.count('"') % 2:
+        notes["a quotation mark has no partner: read as if it were not there"] = None
+        at = text.rindex('"')
+        text = f"{text[:at]} {text[at + 1 :]}"
+    if _WILD.search(text):
+        notes["* ~ ^ mean nothing here: every spelling of a word is found anyway"] = None
+    short = len(text.split()) <= SHORT_QUERY
+    plain: list[str] = []
+    groups: list[list[_Item]] = []
+    joins = False
+    for match in _ITEM.finditer(text):
+        if match["word"] == "OR" and groups and not match["field"]:
+            joins = True
+            continue
+        item = _item(match, notes, short=short)
+        if item is None:
+            plain.append(match[0])
+            groups.append([])
+        else:
+            if not item.excluded:
+                plain.append(item.clause.text)
+            if joins and groups[-1] and not item.excluded:
+                groups[-1].append(item)
+            else:
+                groups.append([item])
+        joins = False
+    if "(" in text and any(len(group) > 1 for group in groups):
+        notes["parentheses do not group: OR joins its two neighbours"] = None
+    return (
+        " ".join(plain) or written,
+        tuple(
+            tuple(item.clause for item in group)
+            for group in groups
+            if len(group) > 1 or any(item.required for item in group)
+        )[:MAX_SEVERAL],
+        tuple(item.clause for group in groups for item in group if item.excluded)[:MAX_SEVERAL],
+        tuple(notes),
+    )
+
+
+def _special(text: str) -> bool:
+    return '"' in text or ":" in text or " OR " in text or "-" in text or bool(_WILD.search(text))
+
+
+def _item(match: re.Match[str], notes: dict[str, None], *, short: bool) -> _Item | None:
+    """One word or phrase; None where it is not to be looked for."""
+    prefix, phrase, word = match["field"], match["phrase"], match["word"]
+    field = BODY
+    if prefix is not None:
+        if prefix.lower() not in _PREFIXES:
+            if not ((word or "").startswith("//") or prefix.lower() in _IDENTIFYING):
+                known = ", ".join(_PREFIXES)
+                notes[f"{prefix}: is not a field and is read as a word; known: {known}"] = None
+            return None
+        field = _PREFIXES[prefix.lower()]
+    text = phrase if phrase is not None else word
+    words = analyse(text)
+    if not words.terms:
+        return None
+    forms = () if phrase is not None and " " in phrase.strip() else tuple(words.forms[-1:])
+    clause = Clause(tuple(words.terms), forms, text, field)
+    excluded = match["minus"] is not None
+    quoted = phrase is not None and (" " in phrase.strip() or short)
+    return _Item(clause, excluded, not excluded and (quoted or field != BODY))

@@ -1,0 +1,273 @@
+"""What are the words of a text?
+
+``analyse`` gives them twice. ``terms`` are the words in their order: folded, in American spelling,
+stemmed, without stop words; "IL-6" is ``il 6`` and "2,550" is ``2550``. ``forms`` are the names and
+codes written as one word, whichever way they were written: "IL-6", "IL6" and "IL 6" share ``il6``,
+"IFN-γ" and "IFN gamma" ``ifngamma``, "E11.9" and "E119" ``e119``, "10 mg" and "10mg" ``10mg``. A
+search asks for both, so that loose spellings meet and the exact one comes first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from operator import itemgetter
+from typing import NamedTuple
+
+from assay.analysis.spelling import (
+    GREEK,
+    SHORT_GREEK,
+    STOP_WORDS,
+    UNIT_NAMES,
+    UNITS,
+    american,
+    folded,
+    stem,
+)
+
+MAX_WORD = 60
+MAX_KNOWN = 400_000  # words whose cut is remembered; then all are forgotten
+MAX_JOINED = 5  # parts that one name may have
+
+_INSIDE = "\u0300-\u036f\u00ad\u200b-\u200d\u2060"  # accents of their own, soft hyphens
+_HYPHENS = "-\u2010\u2011"
+_ASCII_RAW = re.compile(r"[A-Za-z0-9]+(?:[-.,'][A-Za-z0-9]+)*")
+_RAW = re.compile(
+    rf"[^\W_](?:[^\W_]|[{_INSIDE}])*(?:[{_HYPHENS}.,'’·][^\W_](?:[^\W_]|[{_INSIDE}])*)*"
+)
+_SEPARATORS = str.maketrans({"\u2010": "-", "\u2011": "-", "’": "'", "·": "."})
+_EXPONENT = re.compile(r"(?:(?<=\d)|(?<=[^\W\d_]{4}))[⁰¹²³⁴-⁹]+")  # 10⁹, and notes of authors¹²
+_UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
+_END = rf"(?=$|[-',.]|(?:{_UNIT})(?:$|[-',.]))"
+_MICRO = re.compile(r"μ(?=(?:g|l|m|u|mol)(?:$|[-',.]))")
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_GREEK = "\u0370-\u03ff"
+_PART = re.compile(
+    rf"(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?{_END}|\d+(?:\.\d+)?{_END})"
+    rf"|(?P<cjk>[{_CJK}]+)"
+    rf"|(?P<greek>[{_GREEK}]+)"
+    rf"|[^\W_{_CJK}{_GREEK}]+"
+)
+_CODES = (
+    "ala a arg r asn n asp d cys c gln q glu e gly g his h ile i leu l lys k met m phe f pro p"
+    " ser s thr t trp w tyr y val v ter x"
+)
+_AMINO_ACIDS = dict(zip(*[iter(_CODES.split())] * 2, strict=True))
+_ACID = "|".join(_AMINO_ACIDS)
+_VARIANT = re.compile(rf"({_ACID})(\d+)({_ACID})")
+_BLANK = "[ \u00a0\u2009\u202f]"
+_NAMES = "|".join(
+    f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in GREEK.values() if len(name) > 3
+)
+_MEASURE = re.compile(rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])")
+_NUMBERED = re.compile(rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|{_NAMES})(?![^\W_]|[.,]\d)")
+_NAME_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_]{2,6}$")
+LONGEST_NAME = 6
+
+
+class Part(NamedTuple):
+    """A stretch of a word as it was written; ``term`` is "" where nobody looks for it."""
+
+    start: int
+    end: int
+    term: str
+
+
+class Cut(NamedTuple):
+    """One word as it was written, taken apart and put together."""
+
+    terms: tuple[str, ...]
+    forms: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+class Words(NamedTuple):
+    """The words of a text; see the module's docstring."""
+
+    terms: list[str]
+    forms: list[str]
+
+
+class Token(NamedTuple):
+    """A stretch of a text, and the terms or forms that it stands for."""
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+class _Known(dict[str, Cut]):
+    """What each word is cut into; texts repeat their words, so most are known."""
+
+    def __missing__(self, raw: str) -> Cut:
+        if len(self) >= MAX_KNOWN:
+            self.clear()
+        found = self[raw] = _cut(raw)
+        return found
+
+
+_known = _Known()
+
+
+def analyse(text: str) -> Words:
+    """The words of a text."""
+    raw = _ASCII_RAW if text.isascii() else _RAW
+    cuts = [*map(_known.__getitem__, raw.findall(text))]
+    terms = [*chain.from_iterable(map(_TERMS, cuts))]
+    forms = [*chain.from_iterable(map(_FORMS, cuts))]
+    for pair in _pairs(text):
+        forms += pair.terms
+    return Words(terms, forms)
+
+
+def written_words(text: str) -> list[str]:
+    """The words of a text as they are written, names and numbers as a whole."""
+    found: list[str] = (_ASCII_RAW if text.isascii() else _RAW).findall(text)
+    return found
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The words of a text with their places; a name in several parts is also one whole token."""
+    raw = _ASCII_RAW if text.isascii() else _RAW
+    for match in raw.finditer(text):
+        cut = _known[match[0]]
+        start = match.start()
+        if cut.forms:
+            yield Token(start, match.end(), cut.forms)
+        for part in cut.parts:
+            if part.term:
+                yield Token(start + part.start, start + part.end, (part.term,))
+    yield from _pairs(text)
+
+
+def names(text: str) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """The codes and exact numbers of a text: as written, their forms, and their terms.
+
+    A code has letters and digits (I21.4, L858R), an exact number a decimal point, a unit or at
+    least four digits.
+    """
+    raw = _ASCII_RAW if text.isascii() else _RAW
+    measures = [*_measures(text)]
+    for start, end, forms in measures:
+        yield text[start:end], forms, tuple(analyse(text[start:end]).terms)
+    for match in raw.finditer(text):
+        if any(one.start <= match.start() < one.end for one in measures):
+            continue
+        cut = _known[match[0]]
+        if any(map(str.isdigit, match[0])):
+            if any(map(str.isalpha, match[0])):
+                yield match[0], cut.forms[-1:], cut.terms
+            else:
+                for term in cut.terms:
+                    if "." in term or len(term) > 3:
+                        yield term, (term,), (term,)
+
+
+def joined(first: str, second: str) -> tuple[str, ...]:
+    """Two neighbouring words of a query written as one."""
+    left, right = _known[first], _known[second]
+    if len(left.parts) != 1 or len(right.parts) != 1 or not (left.terms and right.terms):
+        return ()
+    return tuple(_forms((folded(first), folded(second))))
+
+
+def _cut(raw: str) -> Cut:
+    shown = raw if raw.isascii() else _EXPONENT.sub(lambda match: "\u2060" * len(match[0]), raw)
+    plain = _MICRO.sub("u", folded(shown).translate(_SEPARATORS))
+    moved = len(plain) != len(raw)  # a ligature: where a part stood is not known any more
+    parts: list[Part] = []
+    linked: list[str] = []  # the parts that are written together so far
+    forms: dict[str, None] = {}
+    after, last = 0, ""
+    for match in _PART.finditer(plain):
+        for word, start, end in _split(match):
+            if len(word) > MAX_WORD:
+                continue
+            possessive = word == "s" and plain[start - 1 : start] == "'"
+            term = "" if word in STOP_WORDS or possessive else stem(american(word))
+            parts.append(Part(0, len(raw), term) if moved else Part(start, end, term))
+            if possessive:
+                continue
+            if linked and not _together(last, plain[after:start], word):
+                forms |= dict.fromkeys(_forms(linked))
+                linked = []
+            if not match["cjk"]:
+                linked.append(UNIT_NAMES.get(word, word))
+            after, last = end, word
+    forms |= dict.fromkeys(_forms(linked))
+    return Cut(tuple(part.term for part in parts if part.term), tuple(forms), tuple(parts))
+
+
+def _split(match: re.Match[str]) -> Iterator[tuple[str, int, int]]:
+    """The words of one run of characters: Greek letters by name, Chinese by pairs."""
+    text, start = match[0], match.start()
+    if match["number"]:
+        yield text.replace(",", ""), start, match.end()
+    elif match["cjk"] and len(text) > 2:
+        for at in range(len(text) - 1):
+            yield text[at : at + 2], start + at, start + at + 2
+    elif match["greek"] and len(text) < 3:
+        for at, letter in enumerate(text):
+            yield GREEK.get(letter, letter), start + at, start + at + 1
+    else:
+        yield text, start, match.end()
+
+
+def _together(left: str, separator: str, right: str) -> bool:
+    """Whether two parts of a word make one name."""
+    if separator in ("", "-"):
+        return not (left[-1].isdigit() and right[0].isdigit())
+    return separator == "." and right[0].isdigit() and not left.isdigit()
+
+
+def _forms(parts: list[str] | tuple[str, ...]) -> Iterator[str]:
+    """The names that these parts make when written as one word."""
+    if len(parts) == 1:
+        word = parts[0]
+        if not word.isalpha() and not word.replace(".", "").isdigit():
+            yield from _code(word)
+        return
+    several: list[tuple[str, ...]] = [*map(tuple, pairwise(parts))]
+    if 2 < len(parts) <= MAX_JOINED:
+        several.append(tuple(parts))
+    for words in several:
+        whole = "".join(words)
+        if len(whole) > MAX_WORD:
+            continue
+        yield from _code(whole)
+        short = "".join(SHORT_GREEK.get(word, word) for word in words)
+        if short != whole:
+            yield short
+
+
+def _code(word: str) -> Iterator[str]:
+    yield stem(american(word))
+    if variant := _VARIANT.search(word):
+        first, place, second = variant.groups()
+        yield f"{_AMINO_ACIDS[first]}{place}{_AMINO_ACIDS[second]}"
+
+
+def _pairs(text: str) -> Iterator[Token]:
+    """What a blank parts and belongs together: a number and its unit, a name and its number."""
+    yield from _measures(text)
+    for match in _NUMBERED.finditer(text):
+        start = match.start()
+        name = _NAME_BEFORE.search(text, max(0, start - LONGEST_NAME - 1), start)
+        if name is not None and (word := folded(name[0])) not in STOP_WORDS:
+            forms = tuple(_forms((word, folded(match[1]))))
+            yield Token(name.start(), match.end(), forms)
+
+
+def _measures(text: str) -> Iterator[Token]:
+    """Numbers with their units, and numbers whose thousands are set apart by a blank."""
+    for match in _MEASURE.finditer(text):
+        number, unit = folded(match[1]).rstrip(".,").replace(",", ""), match[2]
+        if unit.isdigit():
+            if len(number) < 4 and number.isdigit() and number[0] != "0":
+                yield Token(match.start(), match.end(), (number + unit,))
+        elif (word := american(_MICRO.sub("u", folded(unit)))) in UNITS:
+            yield Token(match.start(), match.end(), (number + word,))
+
+
+_TERMS, _FORMS = itemgetter(0), itemgetter(1)

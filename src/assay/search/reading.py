@@ -1,0 +1,202 @@
+"""What does a query mean to this index, beyond its words?
+
+An identifier stands for a document, which is then the only one that is searched. Phrases and
+exclusions keep passages out. Codes and exact numbers (I21.4, 0.82, 50000 IU) lift the passages that
+have them all above those that do not. What is not understood, or is in no document, is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from assay.analysis.identifiers import Mention, code_of, mentions
+from assay.analysis.language import language_of
+from assay.analysis.query import Asked, read
+from assay.analysis.words import analyse, tokens, written_words
+from assay.model.document import Chunk
+from assay.model.query import Filters, Hit, WordIndex
+from assay.search.question import Question
+
+MOST_PASSAGES = 200  # of one identifier
+MOST_UNKNOWN = 5  # words that are looked up for another spelling
+
+Chunks = Callable[[Sequence[int]], Mapping[int, Chunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a query was read. ``documents`` are the only ones that are searched, if there are any.
+
+    ``lifted`` are passages that come first, each with what they have of the query. ``only`` are the
+    only passages that may be found, where it is not None. ``notes`` say all this in words;
+    ``identified`` is what stands for a document.
+    """
+
+    documents: tuple[str, ...] = ()
+    lifted: Mapping[int, str] = field(default_factory=dict)
+    only: frozenset[int] | None = None
+    notes: tuple[str, ...] = ()
+    did_you_mean: str = ""
+    identified: tuple[str, ...] = ()
+
+    def filters(self, given: Filters) -> Filters:
+        """The filters of the search; documents that the caller names count more than the query."""
+        if not self.documents or given.doc_id:
+            return given
+        return replace(given, doc_id=self.documents)
+
+
+NOTHING = Reading()
+
+
+def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
+    """How a query is to be read before anything is searched."""
+    asked = read(question.written)
+    notes: dict[str, None] = dict.fromkeys(asked.notes)
+    documents: dict[str, None] = {}
+    lifted: dict[int, str] = {}
+    identified: list[str] = []
+    only: frozenset[int] | None = None
+    for mention in mentions(asked.plain):
+        whole = mention.text == asked.plain.strip()
+        keys = words.identified(mention.code, MOST_PASSAGES)
+        if keys:
+            found = _Found(
+                mention, whole, {key: one for key, one in chunks(keys).items() if one.text}
+            )
+            identified.append(mention.text)
+            documents |= dict.fromkeys(found.documents)
+            lifted |= found.lifted
+            notes[found.note] = None
+        elif mention.kind:
+            notes[f"no document here is {mention.text} ({mention.kind})"] = None
+            if whole:
+                only = frozenset(words.exact(question.written))
+    if asked.codes:
+        code = ", ".join(one.text for one in asked.codes)
+        lifted |= dict.fromkeys(words.exact(question.written), code)
+    notes |= dict.fromkeys(_conditions(asked, words.nowhere(question.written)))
+    said = tuple(filter(None, notes))
+    return Reading(tuple(documents), lifted, only, said, identified=tuple(identified))
+
+
+class _Found:
+    """The passages that an identifier stands for."""
+
+    def __init__(self, mention: Mention, whole: bool, chunks: Mapping[int, Chunk]) -> None:
+        own = {key: one for key, one in chunks.items() if code_of(one.chunk_id) == mention.code}
+        ids = list(dict.fromkeys(one.doc_id for one in chunks.values()))
+        certain = bool(mention.kind) or (whole and any(map(str.isdigit, mention.text)))
+        few = len(ids) <= 3
+        self.documents = ids if certain and few else []
+        self.lifted = dict.fromkeys(own or ([] if self.documents else chunks), mention.text)
+        self.note = self._note(mention.text, ids, [one.chunk_id for one in own.values()])
+
+    def _note(self, text: str, ids: Sequence[str], own: Sequence[str]) -> str:
+        if not ids:
+            return ""
+        what = f"passage {own[0]}" if own else f"document {', '.join(ids[:3])}"
+        effect = "only this was searched" if self.documents else "it comes first"
+        return f"{text} is {what}: {effect}"
+
+
+def _conditions(asked: Asked, nowhere: Sequence[str]) -> list[str]:
+    """What must be there and what must not, in words."""
+    notes = [f"no passage has “{text}”: its words were searched one by one" for text in nowhere]
+    groups = [
+        " or ".join(f"“{clause.text}”" for clause in group)
+        for group in asked.must
+        if not any(clause.text in nowhere for clause in group)
+    ]
+    if groups:
+        notes.append(f"only passages with {' and '.join(groups)}")
+    if asked.must_not:
+        notes.append(f"only passages without {', '.join(one.text for one in asked.must_not)}")
+    return notes
+
+
+def admitted(
+    question: Question,
+    reading: Reading,
+    words: WordIndex,
+    lists: Mapping[str, tuple[Hit, ...]],
+) -> dict[str, tuple[Hit, ...]]:
+    """The lists without what phrases, exclusions or an unknown identifier keep out.
+
+    Models know nothing of such conditions: what they found is looked up among the words.
+    """
+    if reading.only is not None:
+        return {
+            name: tuple(hit for hit in hits if hit.key in reading.only)
+            for name, hits in lists.items()
+        }
+    if not read(question.written).restricts:
+        return dict(lists)
+    keys = {hit.key for name, hits in lists.items() if name != "bm25" for hit in hits}
+    good = words.holding(question.written, sorted(keys)) if keys else set()
+    return {
+        name: hits if name == "bm25" else tuple(hit for hit in hits if hit.key in good)
+        for name, hits in lists.items()
+    }
+
+
+def with_unknown_words(
+    question: Question, reading: Reading, words: WordIndex, chunks: Chunks
+) -> Reading:
+    """The reading with what the documents lack of the query's words, and what may be meant."""
+    plain = read(question.written).plain
+    rest = plain
+    for one in reading.identified:
+        rest = rest.replace(one, " ")
+    cuts = {word: analyse(word) for word in dict.fromkeys(written_words(rest))}
+    asked = {word: cut for word, cut in cuts.items() if cut.terms}
+    whole = {word: (*cut.forms, code_of(word)) for word, cut in asked.items()}
+    known = words.counts(
+        [term for word, cut in asked.items() for term in (*cut.terms, *whole[word])]
+    )
+    missing = [
+        word
+        for word, cut in asked.items()
+        if not all(known[term] for term in cut.terms)
+        and not any(known[form] for form in whole[word])
+    ]
+    if not missing:
+        return reading
+    notes = [*reading.notes]
+    strange = language_of(plain) if 2 * len(missing) >= len(asked) else ""
+    if strange:
+        notes.append(f"this looks like {strange}, and the documents lack most of its words")
+    if len(missing) == len(asked):
+        notes.append("no document has any of these words")
+    else:
+        notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
+    better = {} if strange else _better(missing[:MOST_UNKNOWN], words, chunks)
+    meant = plain if better else ""
+    for word, other in better.items():
+        meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)
+    return replace(reading, notes=tuple(notes), did_you_mean=meant)
+
+
+def _better(missing: Sequence[str], words: WordIndex, chunks: Chunks) -> dict[str, str]:
+    """Words of the documents for those that may be misspelt."""
+    found: dict[str, str] = {}
+    for word in missing:
+        terms = analyse(word).terms
+        like = words.similar(terms[0]) if len(terms) == 1 else None
+        if like is not None:
+            term, key = like
+            text = chunks([key])[key]
+            if spelt := _spelt(term, f"{text.title}\n{text.text}"):
+                found[word] = spelt
+    return found
+
+
+def _spelt(term: str, text: str) -> str:
+    """How a text writes a term; in small letters, unless it is an abbreviation."""
+    for token in tokens(text):
+        if term in token.terms:
+            word = text[token.start : token.end]
+            return word if word[1:].lower() != word[1:] else word.lower()
+    return ""

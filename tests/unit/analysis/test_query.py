@@ -1,0 +1,143 @@
+"""Which parts of a query are more than words?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analysis.identifiers import code_of, mentions
+from assay.analysis.language import language_of
+from assay.analysis.misspelt import distance, nearest
+from assay.analysis.query import read
+
+
+def conditions(query: str) -> tuple[list[list[str]], list[str]]:
+    asked = read(query)
+    return (
+        [[clause.text for clause in group] for group in asked.must],
+        [clause.text for clause in asked.must_not],
+    )
+
+
+def test_phrases_exclusions_alternatives_and_prefixes() -> None:
+    assert conditions('"heart failure" -diabetes dose') == ([["heart failure"]], ["diabetes"])
+    assert conditions('“heart failure” -"type 2"') == ([["heart failure"]], ["type 2"])
+    assert conditions("aspirin OR clopidogrel OR ticagrelor stroke") == (
+        [["aspirin", "clopidogrel", "ticagrelor"]], [],
+    )  # fmt: skip
+    assert conditions("title:metformin") == ([["metformin"]], [])
+    assert read("drug:metformin").must[0][0].field == "names"
+    assert read('"heart failure" -diabetes dose').plain == "heart failure dose"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "non-small cell lung cancer", "aspirin or clopidogrel", "risk ratio: 0.82",
+        "5-year survival",
+        "what is the best of a long line of “treatments” for gout?", "mg/kg - daily", "COVID-19",
+        "https://example.org/a:b", "doi:10.1000/x", "ratio 1:2", "-2 SD", "a - b",
+    ],
+)  # fmt: skip
+def test_plain_queries_have_no_conditions(query: str) -> None:
+    assert conditions(query) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("foo:bar aspirin", "foo: is not a field"),
+        ('"unclosed aspirin', "no partner"),
+        ("metform* dose", "mean nothing here"),
+        ("(aspirin OR warfarin) stroke", "parentheses do not group"),
+    ],
+)
+def test_what_is_not_understood_is_said(query: str, note: str) -> None:
+    assert any(note in one for one in read(query).notes)
+
+
+@given(st.text(alphabet='ab-":() OR*~^title\n“”', max_size=80))
+def test_no_query_is_too_strange(query: str) -> None:
+    asked = read(query)
+    assert all(weight > 0 for weight in asked.weights.values())
+
+
+def test_exact_forms_count_more_than_loose_ones() -> None:
+    weights = read("IL-6 inhibitors").weights
+    assert weights["body", "inhibitor"] == 1.0
+    assert weights["forms", "il6"] > weights["body", "il6"] > 0
+    added = read("mi\n~myocardial infarction\nheart attack").weights
+    assert added["body", "myocardi"] < added["body", "heart"] == added["body", "mi"]
+
+
+def test_codes_are_what_must_match_exactly() -> None:
+    def codes(query: str) -> list[str]:
+        return [clause.text for clause in read(query).codes]
+
+    assert codes("RR 0.82 (0.72-0.94)") == ["0.82", "0.72", "0.94"]
+    assert codes("vitamin D 50000 IU weekly") == ["50000 IU"]
+    assert codes("I21.4") == ["I21.4"]
+    assert codes("type 2 diabetes in 30 adults") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "kind"),
+    [
+        ("NCT04381936", "nct04381936", "trial"),
+        ("adverse events in nct04381936?", "nct04381936", "trial"),
+        ("PMID: 32678530", "32678530", "PubMed article"),
+        ("pmid32678530", "32678530", "PubMed article"),
+        ("PMC7383595 results", "pmc7383595", "PMC article"),
+        ("doi:10.1056/NEJMoa2021436.", "101056nejmoa2021436", "DOI"),
+        ("see https://doi.org/10.1056/NEJMoa2021436", "101056nejmoa2021436", "DOI"),
+        ("C3F1A2B4-0000-4D0A-9B1C-0123456789AB dose", "c3f1a2b400004d0a9b1c0123456789ab", "label"),
+        ("trial-7:chunk_3", "trial7chunk3", ""),
+        ("KEYNOTE-189 survival", "keynote189", ""),
+    ],
+)
+def test_identifiers_are_recognised(query: str, code: str, kind: str) -> None:
+    assert (code, kind) in [(one.code, one.kind) for one in mentions(query)]
+
+
+def test_numbers_and_words_are_no_identifiers() -> None:
+    assert not mentions("500 mg twice daily for 14 days")
+    assert not mentions("heart failure with reduced ejection fraction")
+    assert code_of("PMID 123") == code_of("pmid:123") == "123"
+
+
+def test_the_nearest_word_needs_one_mistake_or_two() -> None:
+    known = {"metformin": 9, "warfarin": 4, "hypertens": 7, "heparin": 2}
+
+    def meant(word: str) -> str | None:
+        def starting(start: str) -> list[tuple[str, int]]:
+            return [(term, count) for term, count in known.items() if term.startswith(start)]
+
+        return nearest(word, lambda term: known.get(term, 0), starting)
+
+    assert meant("metfromin") == "metformin"
+    assert meant("warfrin") == "warfarin"
+    assert meant("metphormin") == "metformin"
+    assert meant("hypertnes") == "hypertens"
+    assert meant("zebra") is None
+    assert meant("abc") is None
+    assert [distance(*pair) for pair in [("ab", "ba"), ("kitten", "sitting"), ("", "a")]] == [
+        1,
+        3,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Nebenwirkungen der Behandlung mit Metoprolol", "German"),
+        ("quels sont les effets secondaires", "French"),
+        ("efectos secundarios de la metformina", "Spanish"),
+        ("сердечная недостаточность", "Cyrillic letters"),
+        ("高血压", "Chinese characters"),
+        ("side effects of metformin in the elderly", ""),
+    ],
+)
+def test_another_language_is_recognised(text: str, language: str) -> None:
+    assert language_of(text) == language

@@ -1,0 +1,173 @@
+"""Does a query mean to this index what its writer meant?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.app.workspace import Workspace
+from assay.model.document import Chunk
+from assay.search.response import SearchResponse
+from tests.unit.search.corpus import filled
+
+TEXTS = {
+    "cytokine": ("Tocilizumab", "Tocilizumab blocks the IL-6 receptor and lowers CRP."),
+    "checkpoint": ("Durvalumab", "Durvalumab binds PD-L1 on tumour cells."),
+    "coding": ("Coding", "I21.4 stands for NSTEMI, E11.9 for type 2 diabetes."),
+    "vitamin": ("Vitamin D", "Cholecalciferol 50,000 IU weekly for eight weeks."),
+    "outcome": ("Outcome", "Mortality fell (RR 0.82; 95% CI 0.72 to 0.94) at day 28."),
+    "metformin": ("Metformin", "Metformin may be given up to 2,550 mg a day in diabetes."),
+    "bleeding": ("Bleeding", "Haemorrhage is the main risk of warfarin in heart failure."),
+    "failure": ("Heart failure", "Carvedilol lowers mortality in heart failure."),
+    "stroke": ("Stroke", "After a stroke the heart may fail; failure of the heart is rare."),
+    "VITAL-7": ("VITAL-7", "The study of fish oil and sunlight had 900 participants."),
+}
+
+
+def chunks() -> list[Chunk]:
+    plain = [
+        Chunk(f"{name}:chunk_0", name, text, title=title) for name, (title, text) in TEXTS.items()
+    ]
+    trial = [
+        Chunk(
+            f"NCT04000001:chunk_{at}", "NCT04000001", text, title="Apixaban in dialysis",
+            metadata={"identifiers": ("NCT04000001", "31234567", "10.1000/apix.1"),
+                      "names": ("apixaban", "kidney failure"), "acronym": "AXIOM"},
+        )
+        for at, text in enumerate(("Adults on dialysis.", "Bleeding in 10 of 90 adults."))
+    ]  # fmt: skip
+    filler = [
+        Chunk(f"other-{at}:chunk_0", f"other-{at}", f"Notes on adults, mortality and risk {at}.")
+        for at in range(30)
+    ]
+    return [*plain, *trial, *filler]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    with filled(tmp_path_factory.mktemp("reading") / "home", chunks()) as opened:
+        yield opened
+
+
+def documents(response: SearchResponse) -> list[str]:
+    return [hit.chunk.doc_id for hit in response.results]
+
+
+@pytest.mark.parametrize(
+    ("query", "document"),
+    [
+        ("IL6", "cytokine"), ("il 6", "cytokine"), ("PDL1", "checkpoint"), ("pd l1", "checkpoint"),
+        ("E119", "coding"), ("I21.4", "coding"), ("i214", "coding"), ("50000 IU", "vitamin"),
+        ("RR 0.82 (0.72-0.94)", "outcome"), ("2550 mg", "metformin"), ("2550mg", "metformin"),
+        ("hemorrhage", "bleeding"), ("tumor", "checkpoint"), ("VITAL 7", "VITAL-7"),
+    ],
+)  # fmt: skip
+def test_another_spelling_finds_it_first(here: Workspace, query: str, document: str) -> None:
+    assert documents(here.search(query))[0] == document
+    assert documents(here.search(query, components=("bm25",)))[0] == document
+
+
+def test_the_exact_spelling_comes_before_the_loose_one(tmp_path: Path) -> None:
+    both = [
+        Chunk(f"{name}:chunk_0", name, f"Levels of {text} were raised.")
+        for name, text in (("joined", "IL8"), ("hyphened", "IL-8"))
+    ]
+    with filled(tmp_path / "home", both) as opened:
+        for query, first in (("IL8", "joined"), ("IL-8", "hyphened")):
+            found = documents(opened.search(query, components=("bm25",)))
+            assert found == [first, *({"joined", "hyphened"} - {first})]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["NCT04000001", "nct04000001", "PMID: 31234567", "31234567", "doi:10.1000/apix.1",
+     "https://doi.org/10.1000/apix.1"],
+)  # fmt: skip
+def test_an_identifier_goes_straight_to_its_document(here: Workspace, query: str) -> None:
+    response = here.search(query)
+    assert documents(response) == ["NCT04000001", "NCT04000001"]
+    assert any("is document NCT04000001: only this was searched" in one for one in response.notes)
+    assert documents(here.search(query, components=("bm25",))) == ["NCT04000001", "NCT04000001"]
+
+
+def test_a_query_that_contains_one_is_about_that_document(here: Workspace) -> None:
+    response = here.search("mortality and bleeding in NCT04000001")
+    assert {*documents(response)} == {"NCT04000001"}
+    assert response.results[0].chunk.chunk_id == "NCT04000001:chunk_1"
+
+
+def test_the_id_of_a_passage_and_an_acronym_bring_theirs_first(here: Workspace) -> None:
+    passage = here.search("NCT04000001:chunk_1")
+    assert passage.results[0].chunk.chunk_id == "NCT04000001:chunk_1"
+    study = here.search("AXIOM mortality of adults")
+    assert documents(study)[:2] == ["NCT04000001", "NCT04000001"]
+    assert len(study.results) > 2
+    assert any("it comes first" in one for one in study.notes)
+
+
+def test_an_unknown_identifier_finds_nothing_and_says_so(here: Workspace) -> None:
+    response = here.search("NCT99999999")
+    assert not response.results
+    assert "no document here is NCT99999999 (trial)" in response.notes
+
+
+def test_documents_that_the_caller_names_count_more(here: Workspace) -> None:
+    assert {*documents(here.search("NCT04000001 mortality", doc_id=["failure"]))} == {"failure"}
+
+
+def test_an_exact_code_is_not_lost_in_fusion_and_the_account_says_why(here: Workspace) -> None:
+    query = "adults mortality risk notes 50000 IU"
+    response = here.search(query)
+    first = response.results[0]
+    assert first.chunk.doc_id == "vitamin"
+    boost = next(one for one in first.boosts if one.applied)
+    assert (boost.rule, boost.matched) == ("exact", "50000 IU")
+    assert first.score == pytest.approx(first.fused * boost.factor)
+    assert first.score > response.results[1].score
+    assert documents(here.search(query, boosts=False))[0] != "vitamin"
+
+
+def test_phrases_and_exclusions_hold_for_every_component(here: Workspace) -> None:
+    found = here.search('"heart failure" -carvedilol', k=50)
+    assert {*documents(found)} == {"bleeding"}
+    assert found.components_used == ("bm25", "splade", "dense")
+    assert "only passages with “heart failure”" in found.notes
+    assert "carvedilol" not in found.subject
+    either = {*documents(here.search("carvedilol OR warfarin", k=50))}
+    assert either == {"failure", "bleeding"}
+    assert {*documents(here.search("title:stroke", k=50))} == {"stroke"}
+    assert {*documents(here.search("drug:apixaban", k=50))} == {"NCT04000001"}
+    assert {*documents(here.search('"heart failure"', k=50, components=("dense",)))} == {
+        "bleeding", "failure",
+    }  # fmt: skip
+
+
+def test_a_phrase_that_nobody_wrote_is_said_and_not_insisted_on(here: Workspace) -> None:
+    response = here.search('"lowers carvedilol" mortality')
+    assert documents(response)[0] == "failure"
+    assert any("no passage has “lowers carvedilol”" in one for one in response.notes)
+
+
+def test_did_you_mean(here: Workspace) -> None:
+    response = here.search("metfromin in diabtes of adults")
+    assert response.did_you_mean == "metformin in diabetes of adults"
+    assert "no document has metfromin, diabtes" in response.notes
+    assert here.search("metformin in diabetes").did_you_mean == ""
+
+
+def test_words_that_no_document_has_are_said(here: Workspace) -> None:
+    assert "no document has any of these words" in here.search("qwxyz plugh").notes
+    german = here.search("Nebenwirkungen der Behandlung mit Metoprolol")
+    assert any("looks like German" in one for one in german.notes)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', '""', "-", "--", "OR", "OR OR", 'title:""', "-title:x", "(((", '"a" OR', "*", "\u200b a",
+     "title:title:title", '-"', "x" * 900,
+     "- - -", 'a"b"c', "NCT", "doi:", "10.1/", "²³", "μ", "''"],
+)  # fmt: skip
+def test_no_query_is_too_strange(here: Workspace, query: str) -> None:
+    here.search(query)
