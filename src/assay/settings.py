@@ -204,7 +204,7 @@ class Settings:
         Whole(0, 1_024), "0", "searches at the same time; 0 means one for every two cores"
     )
     search_queue: int = _service(
-        Whole(0, 100_000), "8", "searches of a burst that may wait for a slot, per slot"
+        Whole(0, 100_000), "64", "searches of a burst that may wait for a slot, per slot"
     )
     evaluation_slots: int = _service(Whole(1, 64), "1", "evaluations at the same time")
     rate_limit: int = _service(

@@ -124,6 +124,9 @@ def open_answerer(settings: Settings) -> Answerer:
 
 # Index and cluster
 
+NEWEST_S = 1.0
+"""How long a search may wait for the name of the newest generation on a cluster."""
+
 
 def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
     """The cluster that the settings name; ``stack`` closes its connections."""
@@ -170,7 +173,7 @@ def generation(workspace: Workspace) -> Generation:
 def generation_name(workspace: Workspace) -> str:
     """The newest generation, without opening it."""
     if workspace.cluster is not None:
-        return workspace.cluster.current().name
+        return workspace.cluster.current(NEWEST_S).name
     from assay.index.manifest import load
 
     return str(load(workspace.layout.index).generation)
@@ -191,6 +194,7 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
     from assay.encode.catalog import requires_gpu
+    from assay.index.manifest import stamp
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
@@ -198,7 +202,11 @@ def open_searcher(workspace: Workspace) -> Searcher:
     workspace.require()
     settings = workspace.settings
     return Searcher(
-        Source(partial(generation_name, workspace), partial(snapshot, workspace)),
+        Source(
+            partial(generation_name, workspace),
+            partial(snapshot, workspace),
+            partial(stamp, workspace.layout.index) if workspace.cluster is None else None,
+        ),
         Rerankers(partial(_reranker, settings), requires_gpu),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
@@ -248,6 +256,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         word_index=opened.words,
         sections=opened.sections,
         fields=opened.fields,
+        chunk_ids=opened.chunk_ids,
         words=opened.words,
         dense_model=workspace.settings.dense_model or "",
     )

@@ -85,7 +85,7 @@ class Cluster:
         self._shape = shape
         self._facts = "", ClusterFacts(transport, "")
 
-    def current(self) -> Current:
+    def current(self, seconds: float = LOOK_SECONDS) -> Current:
         """The index that the alias points to.
 
         One request, answered by the node that receives it (``local``): searches work while the
@@ -95,7 +95,7 @@ class Cluster:
             "GET",
             f"/{self._shape.prefix}/_mapping?local=true&filter_path=*.mappings._meta",
             missing=True,
-            timeout=LOOK_SECONDS,
+            timeout=seconds,
         )
         names = sorted(name for name in found if name.startswith(f"{self._shape.prefix}-"))
         return _current(names[-1], found[names[-1]]["mappings"]["_meta"]) if names else Current()

@@ -127,7 +127,7 @@ def respond(
             folded=_folded(prepared, ranking, rank),
         )
         for rank, candidate in enumerate(page, start=options.offset + 1)
-        if chunks[candidate.key].text
+        if candidate.key in chunks and chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
     judged = _judged(prepared, options, ranking)

@@ -43,6 +43,8 @@ class Snapshot:
     indexes that have the same generation. ``words`` says which chunks have a word, where the index
     can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
     have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
+    ``chunk_ids`` are all chunks by key, where that is known: a component that returns another one is
+    left out.
     """
 
     generation: str
@@ -58,6 +60,7 @@ class Snapshot:
     sections: Callable[[], Sequence[str]] = tuple
     fields: Callable[[], Sequence[str]] = tuple
     dense_model: str = ""
+    chunk_ids: Mapping[int, str] | None = None
 
     def resolved(self, filters: Filters) -> Filters:
         """The filters as components take them: every name is one that this index has.
