@@ -43,7 +43,7 @@ class Snapshot:
     indexes that have the same generation. ``words`` says which chunks have a word, where the index
     can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
     have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
-    ``chunk_ids`` are all chunks by key, where that is known: a component that returns another one is
+    ``chunk_ids`` are all chunks by key, where that is known: a component that returns another is
     left out.
     """
 

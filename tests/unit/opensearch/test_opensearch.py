@@ -375,7 +375,12 @@ def test_the_fields_that_documents_have(transport: Transport) -> None:
 
 
 def test_a_chunk_brings_its_metadata_as_terms() -> None:
-    metadata = {"year": 2020, "phase": ("PHASE2", "PHASE3"), "open": True, "note": "x" * 300}
+    metadata: dict[str, Any] = {
+        "year": 2020,
+        "phase": ("PHASE2", "PHASE3"),
+        "open": True,
+        "note": "x" * 300,
+    }
     row = row_of(KeyedChunk(1, Chunk("c", "d", "text", metadata=metadata)), None, None)
     assert row["facts"] == ["year=2020", "phase=PHASE2", "phase=PHASE3", "open=true"]
     assert row["fact_fields"] == ["year", "phase", "open"]

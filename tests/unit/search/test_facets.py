@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def counts(facet: Facet) -> dict[str, int]:
 
 
 def test_documents_are_counted_on_all_pages(here: Workspace) -> None:
-    words = {"components": ("bm25",)}
+    words: dict[str, Any] = {"components": ("bm25",)}
     answer = here.search("aspirin headache", k=2, facets="year, phase,section", **words)
     year, phase, section = answer.facets
     assert (year.field, counts(year)) == ("year", {"2020": 4, "2021": 3, "2022": 3})

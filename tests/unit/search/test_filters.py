@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield opened
 
 
-def _found(workspace: Workspace, *texts: str, **changes: object) -> set[int]:
+def _found(workspace: Workspace, *texts: str, **changes: Any) -> set[int]:
     answer = workspace.search("headache aspirin", k=1000, filter=texts, **changes)
     return {int(hit.chunk.doc_id[1:]) for hit in answer.results}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import UsageError
+from assay.model.names import words
 from assay.search.boost import default_lexicon, detect
-from assay.search.boost.words import words
 
 
 def seen(query: str, intent: str | None = None) -> dict[str, tuple[float, float]]:
