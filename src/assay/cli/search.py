@@ -24,7 +24,9 @@ def command(
     *,
     query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
     given: Mapping[str, Any],
-    synonyms: Annotated[str | None, typer.Option(help="File of synonyms, built-in, or none.")] = None,
+    synonyms: Annotated[
+        str | None, typer.Option(help="File of synonyms, built-in, or none.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Account for every score.")] = False,
     why: Annotated[
         str | None, typer.Option(help="Say why this document or chunk is not in the results.")
@@ -78,8 +80,9 @@ def _table(response: "SearchResponse", *, explain: bool) -> "Table":
     from rich.table import Table
 
     from assay.render import search as words
+    from assay.search.snippet import wanted_stems
 
-    wanted = words.wanted_stems(response)
+    wanted = wanted_stems(response.query, response.synonyms)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column("#", justify="right", style="bold")
     table.add_column("score", justify="right")
@@ -102,7 +105,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
 
     from assay.cli.streams import printable
     from assay.render.search import account
-    from assay.render.snippet import snippet
+    from assay.search.snippet import snippet
 
     chunk = hit.chunk
     marks = [chunk.chunk_id, chunk.section_label, "table" if chunk.is_table else ""]

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.plural import share_of
-from assay.render.snippet import stems
 from assay.search.boost.detect import TABULAR
 from assay.search.response import SearchHit, SearchResponse
 from assay.search.why import Why
@@ -48,11 +47,6 @@ def understood(response: SearchResponse) -> list[str]:
     if response.did_you_mean:
         lines.append(f"did you mean: {response.did_you_mean}")
     return lines
-
-
-def wanted_stems(response: SearchResponse) -> set[str]:
-    """What is highlighted in results: the words of the query and those that synonyms added."""
-    return stems(" ".join((response.query, *response.synonyms)))
 
 
 def _lifted(intent: Mapping[str, Any], response: SearchResponse) -> str:
@@ -120,6 +114,7 @@ def account(hit: SearchHit) -> list[str]:
 def absence(why: Why) -> list[str]:
     """Why a document is not there, step by step."""
     lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
+    lines += [f"  above it: {one.chunk_id} at {one.rank}, {one.reason}" for one in why.overtaken_by]
     for one in why.boosts:
         effect = "" if one.applied else ": not applied, since a larger factor is"
         lines.append(f"  boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}){effect}")

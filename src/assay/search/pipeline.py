@@ -8,7 +8,7 @@ pool and accounts for every score on it.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
@@ -20,7 +20,8 @@ from assay.search.ranking import Facts, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import SearchResponse
+from assay.search.response import SearchHit, SearchResponse
+from assay.search.snippet import snippet, wanted_stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,8 @@ def respond(
         if candidate.key in chunks and chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
+    if options.highlights:
+        hits = _highlighted(hits, prepared.question)
     following = options.offset + options.k
     answers = prepared.answers
     errors = tuple(
@@ -131,6 +134,12 @@ def respond(
         notes=prepared.reading.notes,
         did_you_mean=prepared.reading.did_you_mean,
     )
+
+
+def _highlighted(hits: tuple[SearchHit, ...], question: Question) -> tuple[SearchHit, ...]:
+    """The hits, each with the part of its text that has most of the query's words."""
+    wanted = wanted_stems(question.written, question.synonyms)
+    return tuple(replace(hit, highlight=snippet(hit.chunk.text, wanted)) for hit in hits)
 
 
 def _metadata(

@@ -33,7 +33,10 @@ KEPT = 100
 # An evaluation asks how good answers are: one that comes late on a busy machine still counts.
 COMPONENT_TIMEOUT_MS = 30_000.0
 RERANK_TIMEOUT_MS = 60_000.0
-_NOT_KEPT = ("k", "offset", "query_type", "component_timeout_ms", "rerank_timeout_ms", "filters")
+_NOT_KEPT = (
+    *("k", "offset", "query_type", "component_timeout_ms", "rerank_timeout_ms", "filters"),
+    "highlights",
+)
 
 
 class Places(Protocol):

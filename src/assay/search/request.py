@@ -120,6 +120,12 @@ class SearchOptions:
         (),
         "Synonyms of this search instead of those in the settings: rules, none, or built-in.",
     )
+    highlights: bool = option(
+        Switch(),
+        False,
+        "Give the part of each text that shows best why it was found, with places of words.",
+        changes_results=False,
+    )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
     )
@@ -133,7 +139,6 @@ class SearchOptions:
         Maybe(Whole(1, limits.MAX_DEPTH), none=("auto",)),
         None,
         "Candidates that the cross-encoder reorders; auto is what suits its model.",
-        per_request=False,
     )
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
@@ -148,7 +153,6 @@ class SearchOptions:
         None,
         "Milliseconds that reranking may take; auto is 200 on a GPU and 2000 without.",
         setting=True,
-        per_request=False,
         changes_results=False,
     )
     filters: Filters = field(default_factory=Filters)
@@ -184,8 +188,12 @@ SEARCH_NAMES = tuple(name for name, one in SEARCH_OPTIONS.items() if one.per_req
 """What one search may name."""
 ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name != "offset")
 """What a question to be answered may name."""
-EVALUATION_NAMES = tuple(name for name in SEARCH_NAMES if SEARCH_OPTIONS[name].setting)
-"""What a run of a test set may name: its queries say the rest themselves."""
+EVALUATION_NAMES = tuple(
+    name
+    for name in SEARCH_NAMES
+    if SEARCH_OPTIONS[name].setting and SEARCH_OPTIONS[name].changes_results
+)
+"""What a run of a test set may name: its queries say the rest themselves, and it is patient."""
 CONFIGURATION_NAMES = tuple(
     name
     for name, one in RETRIEVAL_OPTIONS.items()

@@ -13,6 +13,7 @@ from typing import Any
 from assay.model.answers import Passage
 from assay.model.codec import encode, flat
 from assay.model.document import Chunk
+from assay.search.snippet import Snippet
 
 RERANKER = "reranker"
 
@@ -42,6 +43,7 @@ class SearchHit:
     there is one. ``contributions`` sum to ``fused``; ``fused`` times the applied boost is
     ``boosted``; ``score`` is what the list is ordered by. ``about_subject`` is whether the result
     is about what the query names (``search/subject.py``); true where it names nothing.
+    ``highlight`` is the part of the text that shows best why it was found, where it was asked for.
     """
 
     rank: int
@@ -57,6 +59,7 @@ class SearchHit:
     rank_fused: int = 0
     rank_boosted: int = 0
     about_subject: bool = True
+    highlight: Snippet | None = None
 
     @property
     def reranker_score(self) -> float | None:

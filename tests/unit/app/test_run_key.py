@@ -162,6 +162,7 @@ def test_every_option_of_a_search_is_accounted_for() -> None:
         "filters",  # the queries say them, and the queries are part of the key
         "component_timeout_ms",
         "rerank_timeout_ms",
+        "highlights",  # what is shown of a text
     }
     assert OPTIONS.keys() | same == {item.name for item in fields(SearchOptions)}
     usual = evaluation_options(SearchOptions())
