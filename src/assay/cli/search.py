@@ -44,7 +44,7 @@ def command(
             absence = assay.why(query, why, **changes)
             _show_absence(absence, as_json=json_output)
             return 0
-        response = assay.search(query, **changes)
+        response = assay.search(query, **({"terms": True} if explain else {}) | changes)
         for line in hints(assay, response, changes):
             note(f"note: {line}")
     if json_output:

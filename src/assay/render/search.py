@@ -96,6 +96,11 @@ def account(hit: SearchHit) -> list[str]:
         if share is not None
     ]
     lines = [f"fused {hit.fused:.4f} = {' + '.join(parts)}: rank {hit.rank_fused}"]
+    lines += [
+        f"{name} {hit.component_scores[name]:.4g} = "
+        + " + ".join(f"{term} {share:.3g}" for term, share in terms.items())
+        for name, terms in hit.terms.items()
+    ]
     missed = [name for name, rank in hit.ranks.items() if rank is None]
     if missed:
         lines.append(f"not found by {', '.join(missed)}")

@@ -7,21 +7,26 @@ pool and accounts for every score on it.
 
 from __future__ import annotations
 
+import logging
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
+from assay.model.query import Component, ExplainsTerms
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.ranking import Candidate, Facts, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import SearchHit, SearchResponse
 from assay.search.snippet import snippet, wanted_stems
+
+log = logging.getLogger("assay.search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class Prepared:
     index: Facts
     reading: Reading = NOTHING
     warnings: tuple[str, ...] = ()
+    components: Mapping[str, Component] = field(default_factory=dict)
 
     def rank(self, options: SearchOptions) -> Ranking:
         """The pool under these options; components that were not asked cannot be added."""
@@ -100,6 +106,8 @@ def respond(
         if candidate.key in chunks and chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
+    if options.terms:
+        hits = _with_terms(hits, prepared, page)
     if options.highlights:
         hits = _highlighted(hits, prepared.question)
     following = options.offset + options.k
@@ -140,6 +148,33 @@ def _highlighted(hits: tuple[SearchHit, ...], question: Question) -> tuple[Searc
     """The hits, each with the part of its text that has most of the query's words."""
     wanted = wanted_stems(question.written, question.synonyms)
     return tuple(replace(hit, highlight=snippet(hit.chunk.text, wanted)) for hit in hits)
+
+
+def _with_terms(
+    hits: tuple[SearchHit, ...], prepared: Prepared, page: Sequence[Candidate]
+) -> tuple[SearchHit, ...]:
+    """The hits, each with the terms that gave components their scores."""
+    keys = {one.boosted.fused.chunk_id: one.key for one in page}
+    found = {}
+    for name in prepared.answers.lists:
+        component = prepared.components.get(name)
+        if isinstance(component, ExplainsTerms):
+            query = prepared.question.for_component(name)
+            try:
+                found[name] = component.terms(query, [*keys.values()])
+            except Exception as problem:  # may be somebody's own; the results are there
+                log.warning("%s cannot name the terms of its scores: %s", name, problem)
+    return tuple(
+        replace(
+            hit,
+            terms={
+                name: dict(sorted(terms.items(), key=lambda one: (-one[1], one[0])))
+                for name, by_key in found.items()
+                if hit.ranks.get(name) and (terms := by_key.get(keys[hit.chunk.chunk_id]))
+            },
+        )
+        for hit in hits
+    )
 
 
 def _metadata(

@@ -35,7 +35,7 @@ COMPONENT_TIMEOUT_MS = 30_000.0
 RERANK_TIMEOUT_MS = 60_000.0
 _NOT_KEPT = (
     *("k", "offset", "query_type", "component_timeout_ms", "rerank_timeout_ms", "filters"),
-    "highlights",
+    *("highlights", "terms"),
 )
 
 

@@ -120,6 +120,12 @@ class SearchOptions:
         (),
         "Synonyms of this search instead of those in the settings: rules, none, or built-in.",
     )
+    terms: bool = option(
+        Switch(),
+        False,
+        "Say which terms gave bm25 and splade their scores.",
+        changes_results=False,
+    )
     highlights: bool = option(
         Switch(),
         False,

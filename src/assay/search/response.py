@@ -43,7 +43,8 @@ class SearchHit:
     there is one. ``contributions`` sum to ``fused``; ``fused`` times the applied boost is
     ``boosted``; ``score`` is what the list is ordered by. ``about_subject`` is whether the result
     is about what the query names (``search/subject.py``); true where it names nothing.
-    ``highlight`` is the part of the text that shows best why it was found, where it was asked for.
+    ``highlight`` is the part of the text that shows best why it was found, ``terms`` what each
+    term added to a component's score, largest first; both where they were asked for.
     """
 
     rank: int
@@ -60,6 +61,7 @@ class SearchHit:
     rank_boosted: int = 0
     about_subject: bool = True
     highlight: Snippet | None = None
+    terms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def reranker_score(self) -> float | None:

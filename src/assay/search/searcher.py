@@ -464,6 +464,7 @@ class Searcher:
             ),
             reading=reading,
             warnings=self._warnings(snapshot),
+            components=snapshot.components,
         )
 
     def _checked(

@@ -163,6 +163,7 @@ def test_every_option_of_a_search_is_accounted_for() -> None:
         "component_timeout_ms",
         "rerank_timeout_ms",
         "highlights",  # what is shown of a text
+        "terms",  # what is shown of a score
     }
     assert OPTIONS.keys() | same == {item.name for item in fields(SearchOptions)}
     usual = evaluation_options(SearchOptions())

@@ -167,6 +167,14 @@ def test_highlights_are_given_where_they_are_asked_for(small: TestClient) -> Non
         assert [shown["text"][start:end] for start, end in shown["marks"]] == ["headache"]
 
 
+def test_the_terms_of_a_score_are_given_where_they_are_asked_for(small: TestClient) -> None:
+    assert search(small, q="aspirin headaches")["results"][0]["terms"] == {}
+    first = search(small, q="aspirin headaches", terms="true")["results"][0]
+    assert set(first["terms"]["bm25"]) == {"aspirin", "headach"}
+    total = sum(first["terms"]["bm25"].values())
+    assert total == pytest.approx(first["component_scores"]["bm25"], rel=1e-4)
+
+
 @pytest.mark.parametrize("depth", ["1", "100"])
 def test_a_request_says_how_deep_and_how_long_it_is_reranked(small: TestClient, depth: str) -> None:
     wanted = {"rerank_depth": depth, "rerank_timeout_ms": "15000"}
