@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from assay.answers.gate import Signals, signals
 
 import assay
-from assay.answers.extractive import PASSAGES, ExtractiveAnswerer
-from assay.answers.gate import Signals, signals
+from assay.answers.extractive import ExtractiveAnswerer
 from assay.app.workspace import Workspace, open_workspace
+from assay.evidence.confidence import LOOKED_AT
 from assay.model.answers import Answer, Expect, Passage
 from assay.model.document import SpeakerRole
 from assay.model.query import Filters
@@ -54,11 +55,11 @@ def examples(workspace: Workspace, off_topic: Sequence[Path]) -> Iterator[Exampl
         passages = found(workspace, query.query_text, query.speaker_filter)
         fit = query.expect is Expect.EVIDENCE and query.query_id not in golden.held_out_ids
         kind = "answerable" if query.expect is Expect.EVIDENCE else query.expect.value
-        yield Example(kind, fit, signals(query.query_text, passages[:PASSAGES]))
+        yield Example(kind, fit, signals(query.query_text, passages[:LOOKED_AT]))
         if query.expect is Expect.EVIDENCE:
             relevant = {item.id for item in query.relevant_docs if item.grade > 0}
             rest = [one for one in passages if one.chunk.chunk_id not in relevant]
-            yield Example("taken away", fit, signals(query.query_text, rest[:PASSAGES]))
+            yield Example("taken away", fit, signals(query.query_text, rest[:LOOKED_AT]))
     for path in off_topic:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             texts = [
@@ -66,7 +67,7 @@ def examples(workspace: Workspace, off_topic: Sequence[Path]) -> Iterator[Exampl
             ]
         for number, text in enumerate(texts):
             passages = found(workspace, text, SpeakerFilter.ALL)
-            yield Example("off topic", number % 2 == 0, signals(text, passages[:PASSAGES]))
+            yield Example("off topic", number % 2 == 0, signals(text, passages[:LOOKED_AT]))
 
 
 def report(rows: list[Example], names: tuple[str, ...]) -> None:

@@ -1,8 +1,9 @@
 """What does one experiment run, and which figures does it expect?
 
-A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (a folder of the data
-folder), and ``runs``: each a name, options of ``SearchOptions`` by their names, what its kind
-understands beside (``queries``, ``rerank_depth`` ...), and the ``expected`` values.
+A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (one or several folders
+of the data folder; none where the collection ships with the package), and ``runs``: each a name,
+options of ``SearchOptions`` by their names, what its kind understands beside (``queries``,
+``rerank_depth`` ...), and the ``expected`` values.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from assay.app.configurations import option_text
 from assay.search.request import SEARCH_OPTIONS, SearchOptions, changed, read_changes
-from assay.strict_yaml import MappingNode, Node, ScalarNode, load_yaml
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 HERE = Path(__file__).resolve().parent
 
@@ -34,9 +35,14 @@ class Experiment:
 
     name: str
     kind: str
-    corpus: str
+    corpora: tuple[str, ...]
     split: str
     runs: tuple[Run, ...]
+
+    @property
+    def corpus(self) -> str:
+        """The first or only folder; nothing where there is none."""
+        return self.corpora[0] if self.corpora else ""
 
 
 def experiments(names: list[str]) -> Iterator[Experiment]:
@@ -55,10 +61,31 @@ def read(path: Path) -> Experiment:
     return Experiment(
         name=path.stem,
         kind=_text(root.get("kind")) or "search",
-        corpus=_text(root.get("corpus")),
+        corpora=_texts(root.get("corpus")),
         split=_text(root.get("split")),
         runs=tuple(_run(name.text, body) for name, body in runs.entries),
     )
+
+
+def write(experiment: Experiment, found: Mapping[str, Mapping[str, float]]) -> None:
+    """Put what was found in the place of what was expected; counts stay whole numbers."""
+    path = HERE / f"{experiment.name}.yaml"
+    root = load_yaml(path)
+    assert isinstance(root, MappingNode), path
+    runs = root.get("runs")
+    assert isinstance(runs, MappingNode), path
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, body in runs.entries:
+        expected = body.get("expected") if isinstance(body, MappingNode) else None
+        assert isinstance(expected, MappingNode), name.text
+        for key, value in expected.entries:
+            assert isinstance(value, ScalarNode), key.text
+            digits = 4 if "." in value.text else 0
+            line = lines[value.line - 1]
+            start = line.index(value.text, line.index(key.text) + len(key.text))
+            new = f"{found[name.text][key.text]:.{digits}f}"
+            lines[value.line - 1] = line[:start] + new + line[start + len(value.text) :]
+    path.write_text("".join(lines), encoding="utf-8")
 
 
 def _run(name: str, body: Node) -> Run:
@@ -77,3 +104,8 @@ def _run(name: str, body: Node) -> Run:
 
 def _text(node: Node | None) -> str:
     return node.text if isinstance(node, ScalarNode) else ""
+
+
+def _texts(node: Node | None) -> tuple[str, ...]:
+    items = node.items if isinstance(node, SequenceNode) else (node,)
+    return tuple(filter(None, map(_text, items)))

@@ -1,32 +1,43 @@
 """Which sentences of the best passages answer the question?
 
 A sentence scores by the key words of the question that it contains, rare ones more, half if only
-its heading or title contains them, and a little by the rank of its passage. Sentences are picked
-one after the other; words that the answer already contains count half. No model runs and nothing is
-random: the same passages give the same answer. ``gate.py`` decides whether to answer at all.
+its heading or title contains them, and a little by the rank of its passage. A number of the
+question is also met by a range around it. Sentences are picked one after the other; words that the
+answer already contains count half. No model runs and nothing is random: the same passages give the
+same answer. ``evidence/gather.py`` decides which passages may be quoted, and whether to answer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.answers.gate import ENOUGH, confidence, signals
-from assay.answers.sentences import sentences
-from assay.answers.words import key_words, words
+from assay.analysis.asked import Name, words_in
+from assay.answers.sentences import Sentence, sentences
+from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
+from assay.evidence.gather import Support, gather, unsaid
 from assay.model.answers import Answer, Passage
 
-PASSAGES = 8
 SENTENCES = 3
-_CONTEXT = 0.5  # the value of a word in the heading, relative to one in the sentence
+_CONTEXT = 0.25  # the value of a word in the heading, relative to one in the sentence
 _RANK = 0.1
-_REPEATED = 0.5
+_REPEATED = 0.3  # what a word loses that the answer already has
+_NAMED = 0.5  # the value of the question's own subject, which its documents repeat
+_SAYS_HOW_MUCH = 0.2
+_AMOUNT = re.compile(
+    r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
+    r"|incidence|frequency|number|duration|median|mean|survival|temperature)\b",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
+_RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and)\s*(\d+(?:\.\d+)?)(?![\d.])")
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    text: str
+    sentence: Sentence
     rank: int
     held: frozenset[str]
     base: float
@@ -50,29 +61,48 @@ class ExtractiveAnswerer:
 
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
         """The best sentences with their sources, or a refusal."""
-        best = list(passages[:PASSAGES])
-        if not best:
-            return Answer("", grounded=False, refusal_reason="nothing was found")
-        sure = confidence(signals(question, best), self.dense_model)
+        if not passages:
+            return _refused("nothing was found")
+        evidence = gather(question, passages)
+        if evidence.reason:
+            return _refused(evidence.reason)
+        if lacking := unsaid(question, evidence):
+            about = " and ".join(name.text for name in evidence.names)
+            return _refused(f"what was found about {about} says nothing of {lacking}")
+        best = evidence.about[:LOOKED_AT]
+        sure = confidence(signals(question, [one.passage for one in best]), self.dense_model)
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
-            reason = f"the results do not seem to answer this ({odds})"
-            return Answer("", grounded=False, refusal_reason=reason)
-        chosen = _chosen(question, best, self.most)
+            return _refused(f"the results do not seem to answer this ({odds})")
+        chosen = _chosen(question, evidence.names, best, self.most)
+        if not chosen:
+            return _refused("the results have no sentence that says it")
         ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
-        marked = [f"{one.text} [{ranks.index(one.rank) + 1}]" for one in chosen]
-        return Answer(" ".join(marked), tuple(best[rank].chunk.chunk_id for rank in ranks))
+        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(chosen)]
+        return Answer(" ".join(marked), tuple(best[at].passage.chunk.chunk_id for at in ranks))
 
 
-def _chosen(question: str, passages: Sequence[Passage], most: int) -> list[_Candidate]:
+def _refused(reason: str) -> Answer:
+    return Answer("", grounded=False, refusal_reason=reason)
+
+
+def _chosen(
+    question: str, names: Sequence[Name], supports: Sequence[Support], most: int
+) -> list[_Candidate]:
     wanted = frozenset(key_words(question))
+    named = {form for name in names for form in name.forms}
+    asks_how_much = _AMOUNT.search(question) is not None
+    numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
     rows = [
-        (one, rank, words(one.text) & wanted, words(one.context) & wanted)
-        for rank, passage in enumerate(passages)
-        for one in sentences(passage.chunk)
+        (one, rank, _held(one, wanted, numbers), words_in(one.context) & wanted)
+        for rank, support in enumerate(supports)
+        for one in sentences(support.passage.chunk)
+        if _may_be_quoted(one, support, wanted)
     ]
     rarity = {
-        word: _rarity(sum(word in held for *_, held, _ in rows), len(rows)) for word in wanted
+        word: _rarity(sum(word in held for *_, held, _ in rows), len(rows))
+        * (_NAMED if word in named else 1.0)
+        for word in wanted
     }
     whole = sum(rarity.values()) or 1.0
     candidates: dict[str, _Candidate] = {}
@@ -80,12 +110,35 @@ def _chosen(question: str, passages: Sequence[Passage], most: int) -> list[_Cand
         direct = math.fsum(rarity[word] for word in held)
         nearby = math.fsum(rarity[word] for word in around - held)
         base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
-        candidates.setdefault(one.text, _Candidate(one.text, rank, held, base))
+        if asks_how_much and _DIGIT.search(one.text):
+            base += _SAYS_HOW_MUCH
+        candidates.setdefault(one.text, _Candidate(one, rank, held, base))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
 
+def _may_be_quoted(one: Sentence, support: Support, wanted: frozenset[str]) -> bool:
+    """In a document of another name, a sentence must have the names, and more of the question."""
+    if not support.must_say:
+        return True
+    said = words_in(f"{one.text} {one.columns}")
+    names = {form for name in support.must_say for form in name.forms}
+    return all(not said.isdisjoint(name.forms) for name in support.must_say) and bool(
+        (said & wanted) - names
+    )
+
+
+def _held(one: Sentence, wanted: frozenset[str], numbers: frozenset[str]) -> frozenset[str]:
+    held = words_in(f"{one.text} {one.columns}") & wanted
+    if numbers:
+        ranges = [(float(low), float(high)) for low, high in _RANGE.findall(one.text)]
+        held |= {
+            word for word in numbers if any(low <= float(word) <= high for low, high in ranges)
+        }
+    return held
+
+
 def _greedy(
-    candidates: list[_Candidate], rarity: dict[str, float], whole: float, most: int
+    candidates: list[_Candidate], rarity: Mapping[str, float], whole: float, most: int
 ) -> list[_Candidate]:
     """The best sentence, then again the best of the rest; ties go to the earlier one."""
     chosen: list[_Candidate] = []
@@ -104,6 +157,17 @@ def _greedy(
         candidates.remove(best)
         said |= best.held
     return chosen
+
+
+def _read_on(chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
+    """What is quoted, with ranks: a row after the names of its columns, a sentence and the next."""
+    said: set[tuple[str, int]] = set()
+    for one in chosen:
+        sentence = one.sentence
+        for text in (sentence.columns, sentence.text, sentence.following):
+            if text and (text, one.rank) not in said:
+                said.add((text, one.rank))
+                yield text, one.rank
 
 
 def _rarity(there: int, of: int) -> float:

@@ -1,47 +1,140 @@
 """Which sentences does a passage have, and under which heading is each?
 
-Lines are kept apart, so a row of a table is a sentence. A short line without a full stop is a
-heading: it is no answer itself but says what the sentences below it are about.
+A sentence is whole: lines that were broken within one are joined, and what the edge of a chunk cut
+off is left out. A row of a table is a sentence with the names of its columns. Headings, captions
+and titles are no answers, but say what the sentences below them are about.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
-from assay.model.document import Chunk
+from assay.model.document import Chunk, SpeakerRole
 
-_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9(])")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|approx|Dr|Fig|Tab|No|al|ca|resp)\.)$")
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘]?[A-Z0-9(])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|Drs?|Mrs?|Ms|Prof|St|Figs?|Tab|Eq|Nos?|al|ca|resp|incl|max|min"
+    r"|spp?|subsp|Ph\.D|[bqt]\.i\.d|q\.d|[ap]\.m|p\.o|i\.[vm]|s\.c|U\.[SK]|[A-Z])\."
+    r"|\b(?:Table|Figure|Section|Part|Appendix)\s+\w{1,4}\.)$"
+)
+_BULLET = re.compile(r"[*•·\u2013-]\s+\S")
+_CAPTION = re.compile(r"(?:Table|Figure|Fig\.)\s+\w{1,5}[.:]", re.IGNORECASE)
 _HEADING_CHARS = 60
-_ENDED = (".", "!", "?", ":", ";", "%")
+_WRAPPED = 40  # characters that a line has at least which goes on in the next
+_CUT = 80  # characters of a last line that was cut off
+_SAYS_SOMETHING = 5  # words of a line that stands alone
+_TITLE_CASE = 0.6
+_ENDED = (".", "!", "?", ";", "%", ")")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence; ``context`` is its title and heading."""
+    """One sentence; ``context`` is its title and heading, ``columns`` the header of its table.
+
+    ``following`` is the sentence after it in the same paragraph.
+    """
 
     text: str
     context: str
+    columns: str = ""
+    following: str = ""
 
 
 def sentences(chunk: Chunk) -> list[Sentence]:
-    """The sentences of a chunk; its whole text if there are none."""
+    """The sentences of a chunk; none if it has nothing but headings."""
+    spoken = chunk.speaker_role is not SpeakerRole.UNKNOWN or chunk.section_label == "turn"
+    lines = _joined(chunk.text.splitlines())
+    alone = sum(bool(line) for line in lines) == 1
     found: list[Sentence] = []
-    context = chunk.title
-    for line in filter(None, map(str.strip, chunk.text.splitlines())):
-        if _is_heading(line):
-            context = f"{chunk.title} {line}"
+    context, columns = chunk.title, ""
+    for at, line in enumerate(lines):
+        if "|" in line:
+            if _is_header(lines, at):
+                columns = line
+            else:
+                found.append(Sentence(line, context, columns))
+        elif not line:
+            continue
+        elif not spoken and _is_heading(line, alone=alone):
+            context, columns = f"{chunk.title} {line}", ""
         else:
-            found += [Sentence(text, context) for text in _split(line)]
-    return found or [Sentence(" ".join(chunk.text.split()), chunk.title)]
+            parts = _whole(line, chunk, lines, at)
+            found += [
+                Sentence(text, context, following=after)
+                for text, after in zip_longest(parts, parts[1:], fillvalue="")
+            ]
+    return found
 
 
-def _is_heading(line: str) -> bool:
+def _joined(lines: Sequence[str]) -> list[str]:
+    """Stripped lines; one that goes on in the next is joined with it."""
+    joined: list[str] = []
+    for line in map(str.strip, lines):
+        before = joined[-1] if joined else ""
+        goes_on = (
+            len(before) >= _WRAPPED
+            and line[:1].islower()
+            and not before.endswith((*_ENDED, ":"))
+            and "|" not in before + line
+        )
+        if goes_on:
+            joined[-1] = f"{before} {line}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _is_header(lines: Sequence[str], at: int) -> bool:
+    """Whether a row names the columns of those below it."""
+    if at and "|" in lines[at - 1]:
+        return False
+    below = [line for line in lines[at + 1 : at + 3] if line]
+    if not below or "|" not in below[0]:
+        return False
+    if not lines[at + 1]:
+        return True
+    return not _has_digit(lines[at]) and _has_digit(below[0])
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text)
+
+
+def _is_heading(line: str, *, alone: bool) -> bool:
+    """Whether a line only says what follows; one that is all of a chunk may be a short sentence."""
+    if _CAPTION.match(line):
+        return True
+    if _BULLET.match(line) or line.endswith(_ENDED):
+        return False
+    if len(line) >= _HEADING_CHARS:
+        return _is_titled(line)
+    if line.endswith(":"):
+        return True
     _, _, rest = line.partition(" ")  # "5.1 Hyperkalemia" is one; "5 of 12 fell" is not
-    short = len(line) < _HEADING_CHARS and not line.endswith(_ENDED) and "|" not in line
-    return short and not any(char.isdigit() for char in rest)
+    if ": " in line or _has_digit(rest):
+        return False
+    return not (alone and len(line.split()) >= _SAYS_SOMETHING and not _is_titled(line))
+
+
+def _is_titled(line: str) -> bool:
+    words = [word for word in line.split() if len(word) > 3]
+    capital = sum(word[0].isupper() for word in words)
+    return ". " not in line and ": " not in line and capital > _TITLE_CASE * len(words)
+
+
+def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
+    """The sentences of a line, without what an edge of the chunk cut off."""
+    parts = [*_split(line)]
+    inside = chunk.spans and chunk.spans[0][0] > 0
+    if len(parts) > 1 and at == 0 and inside and parts[0][0].islower():
+        parts = parts[1:]
+    last = not any(lines[at + 1 :])
+    if len(parts) > 1 and last and len(line) >= _CUT and parts[-1][-1].isalnum():
+        parts = parts[:-1]
+    return parts
 
 
 def _split(line: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.evidence.guard import guarded
 from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
 from assay.search.response import SearchResponse
@@ -26,7 +27,10 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, who gave it and what it rests on; ``response`` is the search behind it."""
+    """An answer, who gave it and what it rests on; ``response`` is the search behind it.
+
+    ``unsupported_numbers`` are those that no cited passage has.
+    """
 
     question: str
     answerer: str
@@ -34,7 +38,17 @@ class Answered:
     sources: tuple[AnswerSource, ...]
     degraded: bool = False
     component_errors: tuple[str, ...] = ()
+    unsupported_numbers: tuple[str, ...] = ()
     response: SearchResponse | None = field(default=None, metadata=as_json(None))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know before trusting the answer."""
+        if not self.unsupported_numbers:
+            return ()
+        listed = ", ".join(self.unsupported_numbers)
+        are = "is" if len(self.unsupported_numbers) == 1 else "are"
+        return (f"{listed} {are} in the answer, but in no passage that it cites",)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -52,7 +66,9 @@ def answer(
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
     """The same from a search that was made already."""
     answerer = workspace.answerer
-    answered = answerer.answer(question, response.passages())
+    nothing = response.nothing_about if response.withheld else ""
+    found = guarded(answerer, question, response.passages(), nothing)
+    answered, checked = found.answer, found.numbers
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(
         AnswerSource(name, chunk.doc_id, chunk.title, chunk.text)
@@ -67,5 +83,6 @@ def answer_from(workspace: Workspace, question: str, response: SearchResponse) -
         sources,
         response.degraded,
         response.component_errors,
+        () if checked is None else checked.unsupported,
         response,
     )

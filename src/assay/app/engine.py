@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import limits
@@ -162,7 +163,8 @@ def generation(workspace: Workspace) -> Generation:
     found = load(workspace.layout.index)
     if outdated(found) and not is_foreign(found.applied, found.card, workspace.store):
         cut_words_anew(workspace.layout.index, workspace.store)
-    opened = open_generation(workspace.layout.index)
+    store = workspace.store
+    opened = open_generation(workspace.layout.index, metadata=store.metadata_by_key)
     if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
     return opened
@@ -214,12 +216,13 @@ def open_searcher(workspace: Workspace) -> Searcher:
 
 def _synonyms(settings: Settings) -> Synonyms | None:
     """The synonyms that the settings name: assay's own, those of a file, or none."""
-    from assay.search.synonyms import BUILT_IN, built_in, read_synonyms
+    from assay.search.request import BUILT_IN_SYNONYMS
+    from assay.search.synonyms import built_in, read_synonyms
 
-    path = settings.synonyms
-    if path is None:
+    named = settings.synonyms
+    if named is None:
         return None
-    return built_in() if path.name == BUILT_IN and not path.exists() else read_synonyms(path)
+    return built_in() if named == BUILT_IN_SYNONYMS else read_synonyms(Path(named))
 
 
 def components(workspace: Workspace, opened: Generation) -> dict[str, Component]:
@@ -250,9 +253,12 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
+        word_index=opened.words,
+        sections=opened.sections,
+        fields=opened.fields,
         chunk_ids=opened.chunk_ids,
-        frequency=opened.frequency,
         words=opened.words,
+        dense_model=workspace.settings.dense_model or "",
     )
 
 
@@ -286,8 +292,10 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
-        words=cluster.words(current),
+        word_index=cluster.words(current),
         content=current.content,
+        sections=store.inventory.sections,
+        fields=cluster.facts(current).fields,
     )
 
 

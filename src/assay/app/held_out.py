@@ -178,6 +178,7 @@ def masked_outcome(outcome: QueryOutcome, words: str = MASK) -> QueryOutcome:
         outcome,
         answer=None,
         known_citations=frozenset(),
+        numbers=None,
         error=None if outcome.error is None else words,
         answer_error=None if outcome.answer_error is None else words,
         warnings=(),

@@ -46,6 +46,8 @@ def command(
         emit_text(answer.text if answer.grounded else f"no answer: {answer.refusal_reason}")
         for number, source in enumerate(answered.sources, 1):
             emit_text(f"{'' if number > 1 else chr(10)}[{number}] {_reference(source)}")
+        for line in answered.warnings:
+            note(f"warning: {line}")
         if answered.degraded:
             note(f"note: the search was degraded: {', '.join(answered.component_errors)}")
     return DEGRADED if answered.degraded else 0

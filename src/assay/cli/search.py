@@ -67,9 +67,12 @@ def show(response: "SearchResponse", color: str, *, explain: bool = False) -> No
     """Print an answer for people; what is missing from it goes to stderr."""
     from assay.render import search as words
 
-    emit_text("\n".join([words.headline(response), *words.understood(response)]))
+    said = [words.headline(response), *words.understood(response), *words.facets(response)]
+    emit_text("\n".join(said))
     if response.results:
         stdout_console(color).print(_table(response, explain=explain))
+    elif response.withheld:
+        emit_text(f"{response.nothing_about} (--no-floor shows the nearest results)")
     else:
         emit_text("nothing found")
     for line in words.troubles(response):
@@ -104,7 +107,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     from rich.text import Text
 
     from assay.cli.streams import printable
-    from assay.render.search import account
+    from assay.render.search import account, folded
     from assay.search.snippet import snippet
 
     chunk = hit.chunk
@@ -120,6 +123,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
         Text(" · ".join(filter(None, marks)), style="cyan"),
         body,
     ]
+    lines += [Text(line, style="cyan") for line in folded(hit)]
     if explain:
         lines += [Text(line, style="dim") for line in account(hit)]
     return Text("\n").join(lines)

@@ -22,8 +22,8 @@ EVIDENCE_MEASURES = "AUROC AUPRC"
 DECISION_MEASURES = "AUROC AUPRC Sensitivity Specificity PPV NPV F1 TPR(fpr={0.01,0.03,0.05,0.1})"
 """``assay classify`` and the protocol ``all_queries`` (seed 004, SPEC section 1: Protocols)."""
 
-ANSWER_MEASURES = "CitationCoverage Groundedness RefusalCorrectness EmptyResultRate"
-"""Stored answers (seed 001, K4-K7)."""
+ANSWER_MEASURES = "CitationCoverage Groundedness NumberSupport RefusalCorrectness EmptyResultRate"
+"""Stored answers (seed 001, K4-K7), and whether their numbers are those of the sources."""
 
 RUN_MEASURES = "EmptyResultRate"
 """What the measures of answers can say of a run without answers."""

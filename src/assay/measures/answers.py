@@ -7,13 +7,15 @@ so.
   of the index that the run was made with.
 - ``Groundedness``: answers whose text holds every ``must_contain`` and no ``forbidden`` string;
   queries that configure neither, and those that should be refused, are left out.
+- ``NumberSupport``: answers that state numbers, each of which stands in a cited passage
+  (``evidence/numbers.py`` says when two numbers are the same).
 - ``RefusalCorrectness``: queries that should be refused whose answer says ``grounded = false``.
 - ``EmptyResultRate``: queries for which nothing came back.
 
 An answerer that fails must not look better than one that answers badly. So a query that failed,
-in searching or in answering, counts in the first three as an answer that is not covered, not
-grounded and no refusal, wherever the system was to answer at all. ``EmptyResultRate`` leaves out
-queries whose search failed; ``failed_queries`` counts them.
+in searching or in answering, counts in all but the last as an answer that is not covered, not
+grounded, not supported and no refusal, wherever the system was to answer at all.
+``EmptyResultRate`` leaves out queries whose search failed; ``failed_queries`` counts them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from assay.measures.base import Definition, Family
 from assay.measures.classification import MeasureValue
-from assay.model.answers import Answer, Expect
+from assay.model.answers import Answer, Expect, NumberCheck
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,7 +38,7 @@ class AnswerRecord:
 
     ``results`` is how many passages the search found; ``failed`` says that the search ended in an
     error, ``answer_failed`` that answering did. ``known_citations`` are the cited ids that exist in
-    the index the run was made with.
+    the index the run was made with, and ``numbers`` what came of checking its numbers.
     """
 
     query_id: str
@@ -48,6 +50,7 @@ class AnswerRecord:
     forbidden: tuple[str, ...] = ()
     known_citations: frozenset[str] = frozenset()
     answer_failed: bool = False
+    numbers: NumberCheck | None = None
 
 
 def citation_coverage(records: Sequence[AnswerRecord]) -> MeasureValue:
@@ -68,6 +71,15 @@ def groundedness(records: Sequence[AnswerRecord]) -> MeasureValue:
         for r, answer in _answers(records)
         if r.expect is not Expect.REFUSAL and (r.must_contain or r.forbidden)
     ).or_because("no answered query configures must_contain or forbidden")
+
+
+def number_support(records: Sequence[AnswerRecord]) -> MeasureValue:
+    """Share of answers with numbers, all of which stand in a cited passage."""
+    return _share(
+        answer is not None and r.numbers is not None and not r.numbers.unsupported
+        for r, answer in _answers(records)
+        if answer is None or (r.numbers is not None and r.numbers.stated)
+    ).or_because("no answer states a number that was checked")
 
 
 def refusal_correctness(records: Sequence[AnswerRecord]) -> MeasureValue:
@@ -146,6 +158,12 @@ ANSWER_DEFINITIONS: tuple[Definition, ...] = (
         "groundedness",
         "share of answers with all required and no forbidden strings",
         groundedness,
+    ),
+    _define(
+        "NumberSupport",
+        "number_support",
+        "share of answers with numbers, all of which stand in a cited passage",
+        number_support,
     ),
     _define(
         "RefusalCorrectness",

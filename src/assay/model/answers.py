@@ -29,6 +29,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberCheck:
+    """How many numbers an answer states, and those that no cited passage has (the first few)."""
+
+    stated: int
+    unsupported: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """One result of a search, as an answerer sees it; best first in any list of them."""
 

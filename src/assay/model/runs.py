@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from assay.model.answers import Answer
+from assay.model.answers import Answer, NumberCheck
 from assay.model.codec import as_json
 from assay.model.judgments import Span
 from assay.model.scoring import Scoring
@@ -47,7 +47,8 @@ class QueryOutcome:
     ``component_list_scores``, and ``fused`` the ids after fusion: the stages at which a relevant
     document can be lost, and all that fusing again needs. ``timings_ms`` says how long each stage
     took. ``answer_error`` means that the query was searched and answering it failed.
-    ``known_citations`` are the answer's citations that existed in the index the run was made with.
+    ``known_citations`` are the answer's citations that existed in the index the run was made with;
+    ``numbers`` is None for a refusal, and where the numbers of answers were not checked yet.
     """
 
     query_id: str
@@ -64,6 +65,7 @@ class QueryOutcome:
     known_citations: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     answer_error: str | None = None
+    numbers: NumberCheck | None = None
 
     @property
     def failed(self) -> bool:

@@ -222,6 +222,7 @@ def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequen
     notes = [
         *([f"failed: {outcome.error}"] if outcome.error else []),
         *([f"not answered: {outcome.answer_error}"] if outcome.answer_error else []),
+        *_unsupported(outcome),
         *outcome.warnings,
     ]
     if outcome.component_errors:
@@ -234,6 +235,13 @@ def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequen
         text_columns=frozenset({1}),
         notes=tuple(notes),
     )
+
+
+def _unsupported(outcome: QueryOutcome) -> list[str]:
+    if outcome.numbers is None or not outcome.numbers.unsupported:
+        return []
+    listed = ", ".join(outcome.numbers.unsupported)
+    return [f"in the answer, but in no passage that it cites: {listed}"]
 
 
 def _column(runs: Sequence[RunInfo], measure: Measure) -> list[float | None]:

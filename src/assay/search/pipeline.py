@@ -9,24 +9,31 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
-from assay.model.query import Component, ExplainsTerms
+from assay.evidence.confidence import LOOKED_AT
+from assay.evidence.floor import Judged, judge
+from assay.model.query import ExplainsTerms
+from assay.plural import counted
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
+from assay.search.facets import Facet, facets_of
+from assay.search.folding import fold
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Candidate, Facts, Ranking, explained, rank
+from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
-from assay.search.request import FusionMethod, SearchOptions, changed
+from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import SearchHit, SearchResponse
+from assay.search.response import FoldedHit, SearchHit, SearchResponse
+from assay.search.snapshot import Snapshot
 from assay.search.snippet import snippet, wanted_stems
 
 log = logging.getLogger("assay.search")
+UNJUDGED = Judged(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +45,11 @@ class Prepared:
     answers: Answers
     generation: str
     lexicon: Lexicon
-    index: Facts
+    index: Snapshot
     reading: Reading = NOTHING
+    facet_fields: Callable[[Sequence[str]], tuple[str, ...]] = tuple
+    dense_model: str = ""
     warnings: tuple[str, ...] = ()
-    components: Mapping[str, Component] = field(default_factory=dict)
 
     def rank(self, options: SearchOptions) -> Ranking:
         """The pool under these options; components that were not asked cannot be added."""
@@ -57,11 +65,30 @@ class Prepared:
             raise all_failed(self.answers)
         return rank(self.question, lists, options, self.lexicon, self.index, reading=self.reading)
 
+    def folded(self, ranking: Ranking, options: SearchOptions) -> Ranking:
+        """The ranking with what is shown as one result; unchanged where nothing is to be folded."""
+        by_document = options.group_by is GroupBy.DOCUMENT
+        if not by_document and not options.collapse:
+            return ranking
+        keys = [candidate.key for candidate in ranking.pool]
+        chunks = self.index.chunks(keys)
+        folding = fold(
+            [chunks[key] for key in keys], by_document=by_document, repeats=options.collapse
+        )
+        return replace(ranking, folding=folding)
+
+    def facets(self, ranking: Ranking, names: Sequence[str]) -> tuple[Facet, ...]:
+        """What the candidates have in these fields."""
+        if not names:
+            return ()
+        chunks = self.index.chunks([candidate.key for candidate in ranking.pool])
+        return facets_of(chunks.values(), self.facet_fields(names))
+
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
         wanted = options or changed(self.options, **changes)
         started = time.perf_counter()
-        return respond(self, wanted, self.rank(wanted), None, started)
+        return respond(self, wanted, self.folded(self.rank(wanted), wanted), None, started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +128,7 @@ def respond(
             chunks[candidate.key],
             options.components,
             about=about[candidate.boosted.rank_fused - 1],
+            folded=_folded(prepared, ranking, rank),
         )
         for rank, candidate in enumerate(page, start=options.offset + 1)
         if candidate.key in chunks and chunks[candidate.key].text
@@ -110,6 +138,8 @@ def respond(
         hits = _with_terms(hits, prepared, page)
     if options.highlights:
         hits = _highlighted(hits, prepared.question)
+    judged = _judged(prepared, options, ranking)
+    withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
     answers = prepared.answers
     errors = tuple(
@@ -120,7 +150,7 @@ def respond(
     used = tuple(name for name in options.components if name in answers.lists)
     return SearchResponse(
         query=prepared.question.written,
-        results=hits,
+        results=() if withheld else hits,
         fusion_metadata=_metadata(options, ranking, used, reranked),
         components_used=used,
         component_errors=errors,
@@ -128,11 +158,13 @@ def respond(
         intents=tuple(one.to_dict() for one in ranking.detected),
         query_type=ranking.query_type.value,
         total_candidates=len(ranking),
+        total_results=ranking.results,
+        facets=prepared.facets(ranking, options.facets),
         generation=prepared.generation,
         timings_ms=_timings(answers, ranking, reranked, started),
-        warnings=_warnings(prepared, options, reranked, gone),
+        warnings=_warnings(prepared, options, reranked, _below(judged, withheld), _gone(gone)),
         offset=options.offset,
-        next_offset=following if following < len(ranking) else None,
+        next_offset=following if following < ranking.results else None,
         reranked=reranked is not None and reranked.scores is not None,
         reranker_model=None if reranked is None else reranked.model,
         reranker_error=None if reranked is None else reranked.error,
@@ -141,6 +173,9 @@ def respond(
         subject_by=ranking.scope.by.value,
         notes=prepared.reading.notes,
         did_you_mean=prepared.reading.did_you_mean,
+        confidence=None if judged.confidence is None else round(judged.confidence, 4),
+        nothing_about=judged.nothing,
+        withheld=withheld,
     )
 
 
@@ -155,9 +190,9 @@ def _with_terms(
 ) -> tuple[SearchHit, ...]:
     """The hits, each with the terms that gave components their scores."""
     keys = {one.boosted.fused.chunk_id: one.key for one in page}
-    found = {}
+    found: dict[str, Mapping[int, Mapping[str, float]]] = {}
     for name in prepared.answers.lists:
-        component = prepared.components.get(name)
+        component: object = prepared.index.components.get(name)
         if isinstance(component, ExplainsTerms):
             query = prepared.question.for_component(name)
             try:
@@ -175,6 +210,51 @@ def _with_terms(
         )
         for hit in hits
     )
+
+
+def _folded(prepared: Prepared, ranking: Ranking, rank: int) -> Sequence[FoldedHit]:
+    """What is folded under the result at a rank."""
+    if ranking.folding is None:
+        return ()
+    members = ranking.folding.under.get(ranking.folding.shown[rank - 1], ())
+    candidates = ranking.at(place for place, _ in members)
+    chunks = prepared.index.chunks([candidate.key for candidate in candidates])
+    return [
+        FoldedHit(
+            candidate.boosted.fused.chunk_id,
+            chunks[candidate.key].doc_id,
+            place + 1,
+            candidate.score,
+            reason.value,
+        )
+        for (place, reason), candidate in zip(members, candidates, strict=True)
+    ]
+
+
+def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:
+    """Whether anything is about the query; who names documents, or turns a page, is not asked."""
+    filters = prepared.reading.filters(options.filters)
+    if options.offset or filters.doc_id or filters.interview_id:
+        return UNJUDGED
+    best = ranking.page(0, LOOKED_AT)
+    chunks = prepared.index.chunks([candidate.key for candidate in best])
+    passages = [
+        explained(candidate, rank, chunks[candidate.key], options.components).passage()
+        for rank, candidate in enumerate(best, start=1)
+    ]
+    question = prepared.question
+    judged = judge(question.plain, passages, prepared.dense_model, question.synonyms)
+    misspelt = judged.missing and prepared.reading.did_you_mean
+    return Judged(judged.confidence) if misspelt else judged
+
+
+def _below(judged: Judged, withheld: int) -> str:
+    hidden = f"; {counted(withheld, 'result')} withheld (floor: off shows them)"
+    return judged.nothing + (hidden if withheld else "")
+
+
+def _gone(number: int) -> str:
+    return f"left out, since deleted after this generation was indexed: {number}" if number else ""
 
 
 def _metadata(
@@ -204,13 +284,11 @@ def _timings(
 
 
 def _warnings(
-    prepared: Prepared, options: SearchOptions, reranked: Reranked | None, gone: int
+    prepared: Prepared, options: SearchOptions, reranked: Reranked | None, *more: str
 ) -> tuple[str, ...]:
     answers = prepared.answers
-    found = [*prepared.warnings]
+    found = [*prepared.warnings, *filter(None, more)]
     found += [answers.reasons[name] for name in answers.failures if name in options.components]
     if reranked is not None and reranked.error is not None:
         found.append(f"not reranked: {reranked.reason}")
-    if gone:
-        found.append(f"left out, since deleted after this generation was indexed: {gone}")
     return tuple(found)

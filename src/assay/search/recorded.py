@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from assay import limits
 from assay.errors import AssayError
+from assay.evidence.guard import guarded
 from assay.model.answers import Answerer
 from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole
@@ -34,9 +35,10 @@ KEPT = 100
 COMPONENT_TIMEOUT_MS = 30_000.0
 RERANK_TIMEOUT_MS = 60_000.0
 _NOT_KEPT = (
-    *("k", "offset", "query_type", "component_timeout_ms", "rerank_timeout_ms", "filters"),
+    *("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets"),
     *("highlights", "terms"),
 )
+_SELDOM = ("query_type", "group_by", "collapse")
 
 
 class Places(Protocol):
@@ -96,14 +98,16 @@ class Recorder:
         assert self.answerer is not None
         started = time.perf_counter()
         try:
-            answer = self.answerer.answer(query.query_text, response.passages())
+            nothing = response.nothing_about if response.withheld else ""
+            found = guarded(self.answerer, query.query_text, response.passages(), nothing)
         except AssayError as problem:
             return replace(outcome, answer_error=problem.message)
         took = round(1000 * (time.perf_counter() - started), 3)
         return replace(
             outcome,
-            answer=answer,
-            known_citations=self.places.present(answer.citations),
+            answer=found.answer,
+            known_citations=self.places.present(found.answer.citations),
+            numbers=found.numbers,
             timings_ms={**outcome.timings_ms, "answer": took},
         )
 
@@ -171,15 +175,20 @@ def evaluation_options(options: SearchOptions, **changes: Any) -> SearchOptions:
 def search_config(options: SearchOptions) -> dict[str, Any]:
     """Everything that can change a ranking, as plain JSON values.
 
-    A type for all queries is named only where one was given: seldom, and older runs name none.
+    What is seldom chosen is named only where it was: older runs do not name it.
     """
     plain = {
         item.name: encode(getattr(options, item.name))
         for item in fields(options)
-        if item.name not in _NOT_KEPT
+        if item.name not in (*_NOT_KEPT, *_SELDOM)
     }
-    typed = {} if options.query_type is None else {"query_type": options.query_type.value}
-    return {**plain, **typed, "kept": options.k}
+    usual = SearchOptions()
+    seldom = {
+        name: encode(getattr(options, name))
+        for name in _SELDOM
+        if getattr(options, name) != getattr(usual, name)
+    }
+    return {**plain, **seldom, "kept": options.k}
 
 
 def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOptions:

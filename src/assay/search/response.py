@@ -13,6 +13,7 @@ from typing import Any
 from assay.model.answers import Passage
 from assay.model.codec import encode, flat
 from assay.model.document import Chunk
+from assay.search.facets import Facet
 from assay.search.snippet import Snippet
 
 RERANKER = "reranker"
@@ -35,6 +36,17 @@ class Boost:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldedHit:
+    """A result that is shown under another; ``rank`` is its place in the list before."""
+
+    chunk_id: str
+    doc_id: str
+    rank: int
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """One result with the whole account of its score.
 
@@ -45,6 +57,8 @@ class SearchHit:
     is about what the query names (``search/subject.py``); true where it names nothing.
     ``highlight`` is the part of the text that shows best why it was found, ``terms`` what each
     term added to a component's score, largest first; both where they were asked for.
+    ``folded`` are the first of the ``folded_count`` results that it stands for
+    (``search/folding.py``).
     """
 
     rank: int
@@ -62,11 +76,17 @@ class SearchHit:
     about_subject: bool = True
     highlight: Snippet | None = None
     terms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    folded: tuple[FoldedHit, ...] = ()
+    folded_count: int = 0
 
     @property
     def reranker_score(self) -> float | None:
         """What the reranker said, between 0 and 1; None where it was not asked."""
         return self.component_scores.get(RERANKER)
+
+    def passage(self) -> Passage:
+        """The result as an answerer sees it."""
+        return Passage(self.chunk, self.score, self.component_scores)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -80,7 +100,11 @@ class SearchResponse:
     ``subject`` is what the query names beside its intent; ``subject_by`` how results were held
     against it (``search/subject.py``): by ``names``, by ``text``, ``filters``, ``title``, or
     ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
-    identifier stands for, what must be there, what no document has.
+    identifier stands for, what must be there, what no document has. ``total_results`` are the
+    candidates without those that are folded under others; ``facets`` count the documents of all of
+    them (``search/facets.py``). ``confidence`` is how sure it is that something is about the query,
+    between 0 and 1; where nothing is, ``nothing_about`` says so, and ``withheld`` is the number of
+    results that are not shown (``evidence/floor.py``).
     """
 
     query: str
@@ -92,6 +116,8 @@ class SearchResponse:
     intents: tuple[Mapping[str, Any], ...] = ()
     query_type: str = ""
     total_candidates: int = 0
+    total_results: int = 0
+    facets: tuple[Facet, ...] = ()
     generation: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -106,10 +132,13 @@ class SearchResponse:
     subject_by: str = ""
     notes: tuple[str, ...] = ()
     did_you_mean: str = ""
+    confidence: float | None = None
+    nothing_about: str = ""
+    withheld: int = 0
 
     def passages(self) -> list[Passage]:
         """The results as an answerer sees them."""
-        return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in self.results]
+        return [hit.passage() for hit in self.results]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON that the command line and the HTTP service answer with."""

@@ -17,7 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
 from assay.cache import Cache
@@ -40,7 +40,7 @@ from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
-from assay.search.ranking import Facts, Ranking
+from assay.search.ranking import Ranking
 from assay.search.reading import (
     NOTHING,
     Chunks,
@@ -59,6 +59,7 @@ from assay.search.why import Why, explain_absence
 log = logging.getLogger("assay.search")
 
 T = TypeVar("T")
+LookedUp: TypeAlias = tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]
 
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
@@ -172,8 +173,8 @@ class Searcher:
 
     def _synonyms_of(self, options: SearchOptions) -> Synonyms | None:
         """Those of the request, else those of the settings."""
-        if options.synonym_rule:
-            return rules_of(options.synonym_rule)
+        if options.synonym_rules:
+            return rules_of(options.synonym_rules)
         return self._synonyms if options.synonyms else None
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
@@ -382,24 +383,28 @@ class Searcher:
 
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        reading = self._read(search)
-        known, unknown = self._looked_up(search, reading)
+        reading, (known, unknown) = self._first(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = gather(unknown, snapshot, self.lanes, timeout_s)
         return self._prepared(search, reading, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
-        # words are looked up in files or on a cluster, and an event loop must not wait for either
-        reading = await asyncio.to_thread(self._read, search)
-        known, unknown = self._looked_up(search, reading)
+        # words and what filters name are looked up in files or on a cluster, and an event loop must
+        # not wait for either
+        reading, (known, unknown) = await asyncio.to_thread(self._first, search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(unknown, snapshot, self.lanes, timeout_s)
         return await asyncio.to_thread(self._prepared, search, reading, known, unknown, answers)
 
+    def _first(self, search: SearchInProgress) -> tuple[Reading, LookedUp]:
+        """What is done before components are asked."""
+        reading = self._read(search)
+        return reading, self._looked_up(search, reading)
+
     def _read(self, search: SearchInProgress) -> Reading:
         """What the query means to this index; its words alone where that cannot be told."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None:
             return NOTHING
         try:
@@ -414,12 +419,10 @@ class Searcher:
             return snapshot.chunks
         return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
-    def _looked_up(
-        self, search: SearchInProgress, reading: Reading
-    ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
+    def _looked_up(self, search: SearchInProgress, reading: Reading) -> LookedUp:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
-        filters = reading.filters(search.options.filters)
+        filters = reading.filters(search.snapshot.resolved(search.options.filters))
         for name in search.options.components:
             text = search.question.for_component(name)
             request = ComponentRequest(text, search.options.depth, filters)
@@ -457,21 +460,18 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            index=Facts(
-                self._chunks_of(snapshot),
-                snapshot.labels,
-                snapshot.rarity if snapshot.frequency else None,
-            ),
+            index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
+            facet_fields=snapshot.facet_fields,
+            dense_model=snapshot.dense_model,
             warnings=self._warnings(snapshot),
-            components=snapshot.components,
         )
 
     def _checked(
         self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
     ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
         """The lists without what the query keeps out, and what the documents lack of its words."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None or not search.snapshot.size:
             return reading, lists
         try:
@@ -533,7 +533,8 @@ def _answered(
     reranked: Reranked | None = None,
 ) -> Traced:
     """The answer; it reads chunks from the store, so an event loop leaves it to a thread."""
-    ordered = prepared.rank(search.options) if ranking is None else ranking
+    ranked = prepared.rank(search.options) if ranking is None else ranking
+    ordered = prepared.folded(ranked, search.options)
     response = respond(prepared, search.options, ordered, reranked, search.started)
     return Traced(response, prepared, ordered)
 

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 from sqlalchemy import Row
 
 from assay.errors import InputError
-from assay.model.answers import Answer
+from assay.model.answers import Answer, NumberCheck
 from assay.model.codec import decode, encode
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.sampling import Sampling
@@ -76,6 +76,7 @@ def _happened(outcome: QueryOutcome) -> dict[str, Any]:
         },
         "known_citations": sorted(outcome.known_citations),
         "answer_error": outcome.answer_error,
+        "numbers": None if outcome.numbers is None else encode(outcome.numbers),
     }
 
 
@@ -116,7 +117,7 @@ def outcome(
     content = unsealed(result)
     rankings = [content] if tail is None else [content, unsealed(tail)]
     more = unsealed(stages) if stages else {}
-    answer = content.get("answer")
+    answer, numbers = content.get("answer"), content.get("numbers")
     known = more.get("ids", [])
     lists = {
         name: tuple(known[at] for at in found)
@@ -142,6 +143,7 @@ def outcome(
         known_citations=frozenset(content.get("known_citations", ())),
         warnings=tuple(content.get("warnings", ())),
         answer_error=content.get("answer_error") or _failed_answer(content.get("warnings", ())),
+        numbers=None if numbers is None else decode(NumberCheck, numbers),
     )
 
 

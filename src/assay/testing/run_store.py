@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from assay.errors import ConflictError, InputError, UnknownRunError
-from assay.model.answers import Answer
+from assay.model.answers import Answer, NumberCheck
 from assay.model.run_store import HeldOutUse, RunFilter, RunStore
 from assay.model.runs import FIGURES_ONLY, QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
@@ -54,6 +54,7 @@ FULL = QueryOutcome(
     timings_ms={"bm25": 0.5},
     answer=Answer("Aspirin.", ("d1:chunk_0", "d0:chunk_9"), False, "low score"),
     known_citations=frozenset({"d1:chunk_0"}),
+    numbers=NumberCheck(2, ("12 mg",)),
     warnings=("reranker timed out",),
 )
 FAILED = QueryOutcome("q2", error="ValueError: no such thing \ud800")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.answers.extractive import PASSAGES as MOST
 from assay.answers.extractive import ExtractiveAnswerer
-from assay.answers.gate import Signals, confidence, signals
-from assay.answers.sentences import sentences
-from assay.answers.words import key_words, words
+from assay.evidence.confidence import LOOKED_AT
 from assay.model.answers import Passage
 from assay.model.document import Chunk
 from assay.testing.answerer import PASSAGES, QUESTION
@@ -32,7 +31,7 @@ def test_the_best_sentence_comes_first_with_its_source() -> None:
 def test_sentences_stand_as_they_are_in_the_sources() -> None:
     said = ExtractiveAnswerer(DENSE).answer(QUESTION, PASSAGES)
     joined = " ".join(one.chunk.text for one in PASSAGES)
-    for part in said.text.replace("[2]", "[1]").split(" [1]"):
+    for part in re.split(r" \[\d\]", said.text):
         assert part.strip() in joined
 
 
@@ -59,7 +58,7 @@ def test_repetitions_are_said_once() -> None:
 
 
 def test_only_the_first_passages_are_read() -> None:
-    many = [passage("Nothing here.", f"d{at}") for at in range(MOST)]
+    many = [passage("Nothing here.", f"d{at}") for at in range(LOOKED_AT)]
     said = ExtractiveAnswerer(gate=0.0).answer("dose", [*many, passage("The dose is 5 mg.", "x")])
     assert "x:chunk_0" not in said.citations
 
@@ -69,56 +68,107 @@ def test_any_text_gives_the_same_answer_twice(question: str, texts: list[str]) -
     found = [passage(text, f"d{at}") for at, text in enumerate(texts)]
     said = ExtractiveAnswerer(gate=0.0).answer(question, found)
     assert said == ExtractiveAnswerer(gate=0.0).answer(question, found)
-    assert said.grounded == bool(found)
+    assert said.grounded or said.refusal_reason
     assert set(said.citations) <= {one.chunk.chunk_id for one in found}
 
 
-def test_headings_are_context_and_not_sentences() -> None:
-    chunk = Chunk(
-        "l:chunk_0",
-        "l",
-        "5.1 Hyperkalemia\nIt was seen in 14.0% (e.g. Smith et al. 2020). Check potassium.\n\n"
-        "Creatinine clearance | Dose\n25 to 49 | 20 mg",
-        title="NEPHRAVA",
+LABEL = {"drugs": ("ZORVEX", "mavrotinib"), "generics": ("mavrotinib",), "brands": ("ZORVEX",)}
+
+
+def label(text: str, title: str = "ZORVEX (mavrotinib)", name: str = "label-zorvex") -> Passage:
+    chunk = Chunk(f"{name}:chunk_0", name, text, title=title, metadata=LABEL)
+    return Passage(chunk, 1.0, {"dense": 0.9})
+
+
+def ask(question: str, *passages: Passage) -> str:
+    """What is said, or why not."""
+    said = ExtractiveAnswerer(DENSE).answer(question, passages)
+    return said.text if said.grounded else f"refused: {said.refusal_reason}"
+
+
+DOSE = label("The recommended dose is 80 mg once daily. Take it with food.")
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("What is the recommended dose of apixaban?", "apixaban"),
+        ("recommended dose of Eliquis", "Eliquis"),
+        ("maximum daily dose of aspirin", "aspirin"),
+        ("recommended dose in NCT01234567", "NCT01234567"),
+        ("recommended dose in the PARAGON-HF trial", "PARAGON-HF"),
+        ("what is the recommended dose of Qualizorb once daily", "Qualizorb"),
+    ],
+)
+def test_the_label_of_another_drug_answers_nothing(question: str, missing: str) -> None:
+    assert ask(question, DOSE) == f"refused: nothing that was found is about {missing}"
+
+
+@pytest.mark.parametrize("drug", ["mavrotinib", "ZORVEX", "Zorvex"])
+def test_a_label_answers_for_each_name_of_its_drug(drug: str) -> None:
+    assert ask(f"recommended dose of {drug}", DOSE).startswith("The recommended dose is 80 mg")
+
+
+def test_a_label_that_mentions_another_drug_does_not_answer_for_it() -> None:
+    passing = label("The dose of warfarin should be reduced when ZORVEX is started at 80 mg.")
+    assert ask("recommended dose of warfarin", passing).startswith("refused:")
+    both = ask("dose of warfarin with ZORVEX", passing)
+    assert both.startswith("The dose of warfarin should be reduced")
+
+
+def test_a_review_answers_with_sentences_that_have_the_name() -> None:
+    review = passage(
+        "The usual dose of warfarin is 2 mg to 10 mg daily. The usual dose of others is fixed.",
+        title="Choosing an anticoagulant",
     )
-    found = sentences(chunk)
-    assert [one.text for one in found] == [
-        "It was seen in 14.0% (e.g. Smith et al. 2020).",
-        "Check potassium.",
-        "Creatinine clearance | Dose",
-        "25 to 49 | 20 mg",
-    ]
-    assert found[0].context == "NEPHRAVA 5.1 Hyperkalemia"
-    assert [one.text for one in sentences(Chunk("h:chunk_0", "h", "Only a heading"))] == [
-        "Only a heading"
-    ]
+    said = ask("usual dose of warfarin", review)
+    assert said.startswith("The usual dose of warfarin is 2 mg to 10 mg daily. [1]")
+    only = passage("The usual dose of others is fixed.", title="Choosing an anticoagulant")
+    assert ask("usual dose of warfarin", only).startswith("refused:")
 
 
-def test_words() -> None:
-    assert key_words("What is the dose of the drug?") == ("dose", "drug")
-    assert key_words("how is it") == ("how", "is", "it")
-    assert key_words("infection infections") == ("infection",)
-    assert words("Sjögren") == words("SJOGREN")
-    assert {"14.0%"} <= words("in 14.0% of men")
+def test_a_trial_answers_for_itself_only() -> None:
+    chunk = Chunk("NCT01111111:chunk_4", "NCT01111111", "Serious adverse events were seen in 12%.")
+    trial = Passage(chunk, 1.0, {"dense": 0.9})
+    assert ask("serious adverse events in NCT01111111", trial).startswith("Serious adverse")
+    assert ask("serious adverse events in NCT02222222", trial) == (
+        "refused: nothing that was found is about NCT02222222"
+    )
 
 
-def test_signals() -> None:
-    read = signals("dose of examplol in children", PASSAGES)
-    assert read.closeness == 0.86
-    assert read.covered == pytest.approx(2 / 3)
-    assert read.known == pytest.approx(2 / 3)
-    assert signals("x", ()) == Signals(None, 0.0, 0.0)
+def test_a_heading_is_no_answer() -> None:
+    empty = passage("Adverse events", title="A trial of warfarin")
+    assert ask("adverse events of warfarin", empty).startswith("refused:")
 
 
-def test_a_model_without_weights_is_judged_by_words_alone() -> None:
-    near, far = Signals(0.9, 0.5, 0.5), Signals(0.1, 0.5, 0.5)
-    assert confidence(near, "another-model") == confidence(far, "another-model")
-    assert confidence(near, DENSE) > confidence(far, DENSE)
-    assert confidence(Signals(None, 0.5, 0.5), DENSE) == confidence(near)
+def test_a_condition_of_which_nothing_speaks_is_refused() -> None:
+    assert ask("dose of ZORVEX for migraine", DOSE) == (
+        "refused: what was found about ZORVEX says nothing of migraine"
+    )
+    assert ask("What does ZORVEX cost?", DOSE).startswith("refused:")
+    spoken_of = label("In migraine the recommended dose is 40 mg once daily.")
+    assert "40 mg" in ask("dose of ZORVEX for migraine", spoken_of)
 
 
-@pytest.mark.parametrize("model", ["", DENSE])
-def test_more_evidence_never_lowers_confidence(model: str) -> None:
-    steps = [confidence(Signals(at, at, at), model) for at in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    assert steps == sorted(steps)
-    assert steps[0] < 0.5 < steps[-1]
+@pytest.mark.parametrize(
+    "people", ["a child", "a 6-year-old", "pregnant women", "a breastfeeding mother"]
+)
+def test_what_is_said_of_adults_is_no_answer_for_others(people: str) -> None:
+    assert ask(f"recommended dose of ZORVEX for {people}", DOSE).startswith("refused:")
+
+
+def test_a_group_of_people_is_met_in_other_words() -> None:
+    said = label("Safety and dose in pediatric patients have not been established.")
+    assert ask("dose of ZORVEX for a child", said).startswith("Safety and dose in pediatric")
+
+
+def test_small_cell_is_not_what_non_small_cell_is() -> None:
+    trial = passage("Survival was 9 months in non-small cell lung cancer.", title="Lung trial")
+    assert ask("survival in small cell lung cancer", trial).startswith("refused:")
+    assert "9 months" in ask("survival in non-small cell lung cancer", trial)
+
+
+def test_a_row_comes_with_the_names_of_its_columns() -> None:
+    table = label("Clearance | Dose\n\n50 or above | 80 mg\n15 to 29 | 20 mg", name="t")
+    said = ask("dose of ZORVEX at a clearance of 20", table)
+    assert said.startswith("Clearance | Dose [1] 15 to 29 | 20 mg [1]")

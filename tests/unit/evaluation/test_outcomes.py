@@ -101,6 +101,7 @@ def test_answers_are_held_against_what_the_query_expects() -> None:
     assert by_key == {
         "citation_coverage": 1.0,
         "groundedness": None,
+        "number_support": None,
         "refusal_correctness": 1.0,
         "empty_result_rate": 0.5,
     }

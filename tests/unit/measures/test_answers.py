@@ -3,7 +3,7 @@ import pytest
 import assay
 from assay.errors import UsageError
 from assay.measures.answers import AnswerRecord
-from assay.model.answers import Answer, Expect
+from assay.model.answers import Answer, Expect, NumberCheck
 
 
 def record(query: str, **fields: object) -> AnswerRecord:
@@ -94,6 +94,7 @@ def test_a_failed_answer_lowers_no_denominator() -> None:
     assert {str(measure): (one.value, one.n) for measure, one in found.items()} == {
         "CitationCoverage": (1 / 5, 5),
         "Groundedness": (1 / 3, 3),
+        "NumberSupport": (0.0, 4),
         "RefusalCorrectness": (0.0, 2),
         "EmptyResultRate": (0.0, 3),
     }
@@ -121,3 +122,25 @@ def test_empty_result_rate() -> None:
 def test_a_ranking_measure_is_refused() -> None:
     with pytest.raises(UsageError, match="not a measure of answers"):
         assay.score_answers([], "nDCG@10")
+
+
+def test_number_support_counts_answers_whose_numbers_the_sources_have() -> None:
+    sound = record("q1", answer=Answer("5 mg", ("c",)), numbers=NumberCheck(1))
+    invented = record("q2", answer=Answer("7 mg", ("c",)), numbers=NumberCheck(1, ("7 mg",)))
+    without = record("q3", answer=Answer("daily", ("c",)), numbers=NumberCheck(0))
+    refused = record("q4", answer=Answer("", grounded=False))
+    assert measured("NumberSupport", sound, invented, without, refused) == (0.5, None)
+    failed = record("q5", answer_failed=True)
+    assert measured("NumberSupport", sound, invented, failed)[0] == pytest.approx(1 / 3)
+
+
+def test_number_support_is_undefined_where_nothing_was_checked() -> None:
+    older = record("q1", answer=Answer("5 mg", ("c",)))
+    assert measured("NumberSupport", older) == (None, "no answer states a number that was checked")
+
+
+def test_number_support_is_computed_where_nobody_names_measures() -> None:
+    found = assay.score_answers([record("q1", answer=Answer("5"), numbers=NumberCheck(1, ("5",)))])
+    assert {str(measure): outcome.value for measure, outcome in found.items()}[
+        "NumberSupport"
+    ] == 0.0

@@ -1,0 +1,136 @@
+"""What must a passage be about to answer a question: which names does the question give?
+
+A name is a drug (``drugs.py``, or what documents at hand are about), the number of a record, a
+trial's acronym, a word that is written as a name (Zyntarex), or a group of people to which the dose
+for an adult does not apply. Everything else in a question may be put in other words, and is left
+to the measure of confidence (``evidence/confidence.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from assay.analysis.drugs import is_drug, other_names
+from assay.analysis.identifiers import mentions
+from assay.analysis.spelling import STOP_WORDS, base, folded
+from assay.analysis.words import analyse
+
+_WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
+_NOT_ALNUM = re.compile(r"[\W_]+")
+_TRIAL = re.compile(r"[A-Z]{3,}[-\u2010\u2011][A-Za-z0-9]+")
+_CALLED = re.compile(r"(?<![^\W_])([A-Z][A-Z0-9-]{3,})\s+(?:trial|study)\b")
+_WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
+_AGE = re.compile(r"(?<!\d)(\d{1,2})[- ]?(?:years?|months?|weeks?|days?)[- ]old\b", re.IGNORECASE)
+_GROWN_UP = 18
+_TITLE_CASE = 0.5  # share of capitalised words from which capitals mark no names
+_PEOPLE = {
+    "children": (
+        r"\b(?:child(?:ren|hood)?|kids?|pa?ediatrics?|infants?|toddlers?|bab(?:y|ies)|newborns?"
+        r"|neonat\w+|adolescents?|teenagers?)\b",
+        r"\b(?:child|kids?\b|pa?ediatric|infant|toddler|bab(?:y|ies)\b|newborn|neonat|adolescent"
+        r"|teenage|juvenile|(?:younger|under|less|below)\s+(?:than\s+)?(?:the age of\s+)?\d+\s*"
+        r"(?:years|months))",
+    ),
+    "pregnancy": (
+        r"\b(?:pregnan\w+|trimesters?|expecting a (?:baby|child))\b",
+        r"pregnan|trimester|gestation|fetal|foetal|fetus|foetus|embryo",
+    ),
+    "breast-feeding": (
+        r"\b(?:breast[- ]?feed\w*|breast[- ]?fed|lactat\w+|nursing mothers?)\b",
+        r"breast[- ]?fe|breast ?milk|human milk|lactat|nursing",
+    ),
+}
+_ASKS_FOR = {name: re.compile(asks, re.IGNORECASE) for name, (asks, _) in _PEOPLE.items()}
+_SPEAKS_OF = {name: re.compile(said, re.IGNORECASE) for name, (_, said) in _PEOPLE.items()}
+
+
+class Kind(StrEnum):
+    """What a name stands for."""
+
+    DRUG = "drug"
+    RECORD = "record"
+    NAME = "name"
+    PEOPLE = "people"
+
+
+class Name(NamedTuple):
+    """A name in a question; ``forms`` are the words any of which stands for it."""
+
+    kind: Kind
+    text: str
+    forms: tuple[str, ...]
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has it, whatever the spelling."""
+        if self.kind is Kind.PEOPLE:
+            return _SPEAKS_OF[self.text].search(text) is not None
+        if self.kind is Kind.RECORD:
+            return self.forms[0] in _letters_and_digits(text)
+        return not words_in(text).isdisjoint(self.forms)
+
+
+def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:
+    """The names in a question; ``known`` are drugs and acronyms that documents are about."""
+    found: dict[tuple[str, ...], Name] = {}
+    for name in _names(question, frozenset(folded(one) for one in known)):
+        found.setdefault(name.forms, name)
+    return tuple(found.values())
+
+
+def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
+    rest = question
+    for record in mentions(question):
+        if record.kind:
+            yield Name(Kind.RECORD, record.text, (record.code,))
+            rest = rest.replace(record.text, " ")
+    trials = {*_TRIAL.findall(rest), *_CALLED.findall(rest)}
+    words = [*_WORD.finditer(rest)]
+    titled = sum(word[0][0].isupper() for word in words) > _TITLE_CASE * len(words)
+    for at, match in enumerate(words):
+        word = match[0]
+        if word.lower() in STOP_WORDS or any(
+            pattern.search(word) for pattern in _ASKS_FOR.values()
+        ):
+            continue
+        plain = folded(word)
+        if is_drug(word) or plain in known:
+            kind = Kind.DRUG
+        elif word in trials or (at and not titled and _WRITTEN_AS_NAME.fullmatch(word)):
+            kind = Kind.NAME
+        else:
+            continue
+        forms = (form for name in other_names(word) for form in _forms(name))
+        yield Name(kind, word, tuple(dict.fromkeys(forms)))
+    for people, pattern in _ASKS_FOR.items():
+        if pattern.search(question) or (people == "children" and _is_young(question)):
+            yield Name(Kind.PEOPLE, people, (people,))
+
+
+def names_people(word: str) -> bool:
+    """Whether a word names a group of people."""
+    return any(asks.search(word) for asks in _ASKS_FOR.values())
+
+
+def _is_young(question: str) -> bool:
+    return any(int(match[1]) < _GROWN_UP for match in _AGE.finditer(question))
+
+
+def _forms(name: str) -> tuple[str, ...]:
+    """One word that stands for a name: its joined spelling, or its stem."""
+    found = analyse(name)
+    return tuple(found.forms[-1:]) or (base(name),)
+
+
+@lru_cache(maxsize=4_096)
+def _letters_and_digits(text: str) -> str:
+    return _NOT_ALNUM.sub("", folded(text))
+
+
+@lru_cache(maxsize=4_096)
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, taken apart and joined (``words.py``)."""
+    return frozenset[str]().union(*analyse(text))

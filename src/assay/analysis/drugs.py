@@ -1,0 +1,112 @@
+"""Is a word the name of a drug, and which other names has the substance?
+
+Nonproprietary names end in a stem that says what kind of drug it is (WHO, "Stem book"): apixaban,
+rosuvastatin, nivolumab. ``data/synonyms/drugs.txt`` has trade and foreign names, each with the
+usual one. A drug that is in neither is known by the documents about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from assay.analysis.spelling import folded
+
+_STEMS = """
+adol afil alol ampicillin anserin antel apine arabine asone asvir azepam azocine azolam
+azole azoline bactam bamate bapentin barbital begron bendan bercept buvir caftor caine
+calcet capone cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
+conazole coxib curium curonium cycline darone degib denoson dipine domide dopa dronate entan
+ercept farin faxine fenac fenacin fenadine fentanil fibrate floxacin formin fosfamide fovir
+fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide glipizide
+gliptin glitazone glutide grastim grel grelor idone ilide imibe kacin kinra leucel limus
+lisib lukast lutamide mab mantine micin morphone mustine mycin natide nercept nib nidazole
+olol olone onide oquine orphan orphine oxacin oxetine oxicam paratide parib parin patide
+penem peridol peridone phosphamide phylline piprazole pitant plase platin poetin pramine
+prazan prazole previr pril prilat profen prost quidar racetam rafenib relin relix renone
+reotide rinone nersen rubicin sartan semide serin sertib setron sidomine siran solone stat
+statin steride stigmine sulfan tacept tadine tapide taxel tecan tectedin tegravir terol
+terone thiazide thyroxine tiapine tidine tinib tirizine tomidine trexate trexed triptan
+triptyline tropin tropium uracil vaptan vastatin vir vudine xaban zafone zepine zodone
+zolamide zomib zosin
+"""
+_STEM = re.compile(rf"[a-z]{{2,}}(?:{'|'.join(_STEMS.split())})")
+_OTHERS = re.compile(
+    r"(?:chole|ergo|lano|phyto|sito|stigma)sterol|somatostatin|benzidine|pyridine|histidine"
+    r"|guanidine|thermostat|homeostat|rheostat|cryostat|cytidine|uridine|adenosine|aldosterone|ghrelin"
+)
+_SHORTEST = 6
+_FURTHER = """
+acetylsalicylic acid => aspirin
+adrenaline => epinephrine
+caffeine
+digitoxin
+dobutamine
+dopamine
+entresto => sacubitril
+ergotamine
+erythropoietin
+glivec => imatinib
+heparin
+hyoscine => scopolamine
+imigran => sumatriptan
+imitrex => sumatriptan
+insulin
+interferon
+ketamine
+melatonin
+mesalazine => mesalamine
+mifepristone
+mounjaro => tirzepatide
+noradrenaline => norepinephrine
+paxlovid => nirmatrelvir
+propofol
+streptokinase
+synthroid => levothyroxine
+thyroxine => levothyroxine
+valproic acid => valproate
+vasopressin
+zepbound => tirzepatide
+"""
+_MEASURED = """
+calcium chloride estrogen fluoride folate glucose iron magnesium oxygen phosphate potassium sodium
+urea water zinc
+"""
+_NO_DRUGS = frozenset(_MEASURED.split())  # in most questions
+
+
+def is_drug(word: str) -> bool:
+    """Whether a word looks like the name of a drug."""
+    plain = folded(word)
+    if plain in _aliases():
+        return True
+    return (
+        len(plain) >= _SHORTEST
+        and _STEM.fullmatch(plain) is not None
+        and _OTHERS.fullmatch(plain) is None
+    )
+
+
+def other_names(word: str) -> tuple[str, ...]:
+    """Every name of the substance, this one first."""
+    plain = folded(word)
+    return (plain, *(name for name in _aliases().get(plain, ()) if name != plain))
+
+
+@cache
+def _aliases() -> Mapping[str, tuple[str, ...]]:
+    """Every name to all names of its substance, the usual one first."""
+    text = files("assay").joinpath("data/synonyms/drugs.txt").read_text(encoding="utf-8")
+    groups: dict[str, list[str]] = {}
+    for line in (*text.splitlines(), *_FURTHER.split("\n")):
+        if line and line[0] != "#":
+            name, _, usual = (part.strip() for part in line.partition("=>"))
+            groups.setdefault(usual or name, [usual or name]).append(name)
+    return {
+        name: tuple(dict.fromkeys(each))
+        for each in groups.values()
+        for name in each
+        if name not in _NO_DRUGS
+    }

@@ -1,0 +1,118 @@
+"""How likely are these passages to answer the question?
+
+Three signals between 0 and 1 are combined by a logistic model: how close the nearest passage is in
+meaning (``closeness``, the cosine of the dense component), and what share of the question's key
+words is in the best passage (``covered``) and in all of them (``known``). Weights come from
+``bench/answer_gate.py`` (design/036). Cosines are not comparable across models, so each dense model
+has its own weights; without any, only the words count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.analysis.asked import words_in
+from assay.analysis.words import analyse
+from assay.model.answers import Passage
+
+ENOUGH = 0.5  # confidence from which a question is answered
+LOOKED_AT = 8  # passages that are read
+_STOP_TEXT = """
+a about after an and any are as at be been before being between both but by can could did do does
+during for from get give given had happen happens has have her his how i if in into is it its
+itself long many may me might more most much must my no nor not of off often on once one or other
+our out over patient patients people per said say says should so some someone such take taken tell
+than that the their them then there these they this those through to told under until up was we
+were what when where which while who whom why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_TEXT.split())
+_LIGHT_TEXT = """
+adult adults case cases come comes common day days difference drug drugs effect effects frequent
+general good group groups high hour hours kind level levels low main maximum medication medications
+medicine medicines men minimum minute minutes month months new normal number old overall part
+participant participants percent percentage plus proportion rate rates receive received recommended
+reported result results same share start started starting studies study subject subjects take takes
+taking therapy time times total treat treated treatment treatments trial trials use used uses using
+usual week weeks women year years
+"""
+LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
+"""Words that say nothing of what a question is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The evidence for an answer; ``closeness`` is None without a dense component."""
+
+    closeness: float | None
+    covered: float
+    known: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One logistic model."""
+
+    closeness: float
+    covered: float
+    known: float
+    bias: float
+
+
+BY_WORDS = Weights(0.0, 4.46, 1.63, -3.74)
+BY_MODEL: Mapping[str, Weights] = {
+    "bge-small-en-v1.5": Weights(10.20, 3.37, 0.84, -9.94),
+}
+
+
+def key_words(question: str) -> tuple[str, ...]:
+    """The meaningful stems of a question, in order, each once; all of them if none is."""
+    return tuple(dict.fromkeys(analyse(_meaningful(question)).terms or analyse(question).terms))
+
+
+def _meaningful(question: str) -> str:
+    words = question.split()
+    return " ".join(word for word in words if word.casefold().strip("?.,;:!()") not in STOP_WORDS)
+
+
+def signals(question: str, passages: Sequence[Passage]) -> Signals:
+    """Compute the signals of one question."""
+    wanted, codes = key_words(question), tuple(analyse(_meaningful(question)).forms)
+    texts = [words_in(f"{one.chunk.title}\n{one.chunk.text}") for one in passages]
+
+    def share(there: frozenset[str]) -> float:
+        """The share of the words, or of the codes however they are spelled."""
+        return max(_share(wanted, there), _share(codes, there))
+
+    near = [passage.component_scores.get("dense") for passage in passages]
+    found = [score for score in near if score is not None]
+    return Signals(
+        max(found, default=None),
+        max(map(share, texts), default=0.0),
+        share(frozenset[str]().union(*texts)),
+    )
+
+
+def confidence(read: Signals, dense_model: str = "") -> float:
+    """How likely the passages are to answer, between 0 and 1."""
+    weights = BY_MODEL.get(dense_model)
+    closeness = read.closeness
+    if weights is None or closeness is None:
+        weights, closeness = BY_WORDS, 0.0
+    return logistic(weights, Signals(closeness, read.covered, read.known))
+
+
+def logistic(weights: Weights, read: Signals) -> float:
+    """The value of a model, between 0 and 1."""
+    total = (
+        weights.bias
+        + weights.closeness * (read.closeness or 0.0)
+        + weights.covered * read.covered
+        + weights.known * read.known
+    )
+    return 1 / (1 + math.exp(-total))
+
+
+def _share(wanted: Sequence[str], there: frozenset[str]) -> float:
+    return sum(word in there for word in wanted) / len(wanted) if wanted else 0.0

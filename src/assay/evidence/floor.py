@@ -1,0 +1,85 @@
+"""Is anything that was found about the query, or is it better to say that nothing is?
+
+Every index has a nearest passage to every query, and ten of them look like ten answers. Nothing is
+about a query if none of the passages has the drug or record that it names, or if the best of them
+are below the floor: a logistic model of the signals in ``confidence.py``, fitted to tell queries
+that a collection can serve from those on other subjects. ``bench/floor.py`` fits it and prints how
+well it does (design/036). A dense model without weights has no floor but names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.analysis.asked import Kind, Name, names_asked, words_in
+from assay.analysis.words import analyse
+from assay.evidence.confidence import ENOUGH, LOOKED_AT, Signals, Weights, logistic, signals
+from assay.evidence.gather import called_in, names_of_document
+from assay.model.answers import Passage
+
+FLOOR = 0.05
+FLOOR_OF_WORDS = 0.02  # words alone tell less
+HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
+TOPIC_BY_WORDS = Weights(0.0, 7.01, 3.63, -6.52)
+TOPIC_BY_MODEL: Mapping[str, Weights] = {
+    "bge-small-en-v1.5": Weights(26.46, 4.45, 0.0, -21.08),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How sure it is that something is about a query; ``nothing`` says in words that nothing is.
+
+    ``missing`` are the names in the query that nothing found has.
+    """
+
+    confidence: float | None
+    nothing: str = ""
+    missing: tuple[str, ...] = ()
+
+
+def judge(
+    query: str, passages: Sequence[Passage], dense_model: str = "", synonyms: Sequence[str] = ()
+) -> Judged:
+    """Whether the best passages are about a query; what ``synonyms`` added to it counts as well."""
+    best = passages[:LOOKED_AT]
+    if not best:
+        return Judged(None)
+    read = signals(query, best)
+    sure = topic(read, dense_model)
+    called = (name for passage in best for name in called_in(passage.chunk))
+    names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
+    if any(_is_met(name, passages) for name in names) or _has_any(synonyms, best):
+        return Judged(sure)
+    certain = [name for name in names if name.kind is not Kind.NAME]
+    if certain or (names and sure is not None and sure < ENOUGH):
+        missing = tuple(name.text for name in certain or names)
+        return Judged(sure, f"nothing here is about {' or '.join(missing)}", missing)
+    floor = FLOOR_OF_WORDS if read.closeness is None else FLOOR
+    if sure is not None and sure < floor and read.covered < HALF:
+        return Judged(sure, "nothing here seems to be about this")
+    return Judged(sure)
+
+
+def topic(read: Signals, dense_model: str = "") -> float | None:
+    """How likely it is that passages with these signals are about the query."""
+    if read.closeness is None:
+        return logistic(TOPIC_BY_WORDS, read)
+    weights = TOPIC_BY_MODEL.get(dense_model)
+    return None if weights is None else logistic(weights, read)
+
+
+def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
+    return any(
+        name.is_in(one.chunk.text) or name.is_in(names_of_document(one.chunk)) for one in passages
+    )
+
+
+def _has_any(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
+    wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
+    return any(
+        words <= words_in(f"{one.chunk.title}\n{one.chunk.text}")
+        for words in wanted
+        for one in passages
+    )

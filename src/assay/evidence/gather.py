@@ -1,0 +1,237 @@
+"""Which passages are about what the question names?
+
+A question that names a drug, record or trial (``asked.py``) is answered by documents of
+that name. The label of another drug, and a trial of other treatments, answer nothing even where
+they mention it. Any other document may, but only with a sentence that has the name. Of several
+names each must be met, by one passage or by all of them together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from assay.analysis.asked import Kind, Name, names_asked, names_people, words_in
+from assay.analysis.drugs import is_drug
+from assay.analysis.spelling import base, folded
+from assay.analysis.words import analyse
+from assay.evidence.confidence import LIGHT
+from assay.model.answers import Passage
+from assay.model.document import Chunk, SpeakerRole
+
+_TREATMENTS = ("drugs", "brands", "generics", "interventions")
+_CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
+_NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"})
+_WORD = re.compile(r"[^\W_]+")
+_TRIAL = re.compile(r"NCT\d{8}", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:for|in)\s+((?:(?!\b(?:and|or|with|without|who|that|when|if|after|before|than|from|on|by|at)\b)"
+    r"[^,;:?.(])+)",
+    re.IGNORECASE,
+)
+_NO_WORD = 2  # letters: Crohn's
+_LONG_WORD = 6
+_BEGINNING = 7  # letters in which two forms of one word agree: albuminuric, albuminuria
+_DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
+_TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
+_DENIALS = ("non", "not", "no", "without")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A passage that is about what was asked; a quoted sentence must have each of ``must_say``."""
+
+    passage: Passage
+    must_say: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The passages that are about the question's names, and what none of them speaks of."""
+
+    names: tuple[Name, ...]
+    about: tuple[Support, ...]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why there is nothing to answer with; "" where there is something."""
+        if self.about:
+            return ""
+        return f"nothing that was found is about {' and '.join(self.missing) or 'this'}"
+
+
+def gather(question: str, passages: Sequence[Passage]) -> Evidence:
+    """Which passages may answer a question, and which of its names none of them is about."""
+    called = (name for passage in passages for name in called_in(passage.chunk))
+    asked = names_asked(question, called)
+    names = (*asked, *_specific(question, asked, passages))
+    held = [_held(names, passage) for passage in passages]
+    strict = [name for name in names if name.kind is not Kind.PEOPLE]
+    treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
+    kept: list[tuple[Passage, _Held]] = [
+        (passage, one)
+        for passage, one in zip(passages, held, strict=True)
+        if _admissible(one, passage.chunk, strict, treatments)
+        and not _says_the_opposite(question, passage.chunk)
+    ]
+    met = frozenset[Name]().union(*(one.met for _, one in kept))
+    missing = tuple(name.text for name in names if name not in met)
+    whole = [(passage, one) for passage, one in kept if one.met.issuperset(asked)]
+    about = [Support(passage, _must_say(passage, one, strict)) for passage, one in whole or kept]
+    return Evidence(names, () if missing else tuple(about), missing)
+
+
+def unsaid(question: str, evidence: Evidence) -> str:
+    """What a question asks of its names that no passage about them has a word for, if anything.
+
+    That is the condition for which a drug is given or a word of it, or all that is asked.
+    """
+    names = [name for name in evidence.names if name.kind is not Kind.PEOPLE]
+    if not names:
+        return ""
+    chunks = [one.passage.chunk for one in evidence.about]
+    said = frozenset[str]().union(*(words_in(f"{one.title}\n{one.text}") for one in chunks))
+    beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
+    forms = {form for name in names for form in name.forms}
+
+    def content(text: str) -> dict[str, bool]:
+        return {
+            word: not said.isdisjoint(terms) or any(t[:_BEGINNING] in beginnings for t in terms)
+            for word in _WORD.findall(text)
+            if len(word) > _NO_WORD
+            and folded(word) not in LIGHT
+            and (terms := analyse(word).terms)
+            and forms.isdisjoint(words_in(word))
+            and not word.isdigit()
+            and not names_people(word)
+        }
+
+    for match in _CONDITION.finditer(question):
+        lacking = [word for word, known in content(match[1]).items() if not known]
+        if lacking:
+            return match[1].strip()
+    asked = content(question)
+    return "" if any(asked.values()) else " and ".join(asked)
+
+
+def _specific(
+    question: str, names: Sequence[Name], passages: Sequence[Passage]
+) -> tuple[Name, ...]:
+    """Words that only documents of that name have at all, among those that were found.
+
+    Where the first document has such a name, others do not count.
+    """
+    known = {form for name in names for form in name.forms}
+    found: list[Name] = []
+    for word in dict.fromkeys(_WORD.findall(question)):
+        if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known:
+            continue
+        name = Name(Kind.NAME, word, (base(word),))
+        called = [name.is_in(names_of_document(passage.chunk)) for passage in passages]
+        if any(called) and not any(
+            name.is_in(passage.chunk.text)
+            for passage, named in zip(passages, called, strict=True)
+            if not named
+        ):
+            found.append(name)
+    first = [name for name in found if name.is_in(names_of_document(passages[0].chunk))]
+    return tuple(first or found)
+
+
+def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:
+    """The names that a quoted sentence must have: none within a document of one of the names.
+
+    What somebody says in a conversation is taken as one sentence.
+    """
+    spoken = passage.chunk.speaker_role is not SpeakerRole.UNKNOWN
+    return () if spoken or not held.by_name.isdisjoint(strict) else tuple(strict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The names that a passage meets, and those by which its document is called."""
+
+    met: frozenset[Name]
+    by_name: frozenset[Name]
+
+
+def _held(names: Sequence[Name], passage: Passage) -> _Held:
+    chunk = passage.chunk
+    called = names_of_document(chunk)
+    by_name = frozenset(name for name in names if name.is_in(called))
+    text = f"{chunk.title}\n{chunk.text}"
+    return _Held(by_name | frozenset(name for name in names if name.is_in(text)), by_name)
+
+
+def _admissible(
+    held: _Held, chunk: Chunk, strict: Sequence[Name], treatments: frozenset[Name]
+) -> bool:
+    if not strict:
+        return True
+    if held.met.isdisjoint(strict):
+        return False
+    return not (treatments and held.by_name.isdisjoint(strict) and _is_of_another(chunk))
+
+
+def _is_of_another(chunk: Chunk) -> bool:
+    """Whether a document is about certain treatments; asked only where none of them is meant."""
+    if _TRIAL.match(chunk.doc_id) or any(map(is_drug, _WORD.findall(chunk.title))):
+        return True
+    given = [text for key in _TREATMENTS for text in _texts(chunk.metadata.get(key))]
+    return any(text.casefold() not in _NO_TREATMENT for text in given)
+
+
+def called_in(chunk: Chunk) -> Iterator[str]:
+    """The one-word names of treatments and trials that a document is filed under."""
+    for key in _CALLED:
+        for text in _texts(chunk.metadata.get(key)):
+            if " " not in text and text.casefold() not in _NO_TREATMENT:
+                yield text
+
+
+def _texts(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        return (value,)
+    return map(str, value) if isinstance(value, tuple | list) else ()
+
+
+@lru_cache(maxsize=4_096)
+def _names_text(doc_id: str, title: str, given: tuple[str, ...]) -> str:
+    return "\n".join((doc_id, title, *given))
+
+
+def names_of_document(chunk: Chunk) -> str:
+    """What the document of a chunk is called: its id, title, and the names it is filed under."""
+    given = tuple(text for key in ("names", *_CALLED) for text in _texts(chunk.metadata.get(key)))
+    return _names_text(chunk.doc_id, chunk.title, given)
+
+
+def _says_the_opposite(question: str, chunk: Chunk) -> bool:
+    """Whether a passage is about "non-small cell" only, where "small cell" was asked for."""
+    text = _plain(f"{chunk.title}\n{chunk.text}")
+    if " non" not in text:
+        return False
+    asked = _plain(question)
+    return any(
+        f" {denied} " in asked
+        and not any(f" {no} {denied} " in asked for no in _DENIALS)
+        and f" non{denied} " not in asked
+        and text.count(f" {denied} ") == text.count(f" non {denied} ")
+        for match in _DENIED.finditer(text)
+        for denied in _denied(match)
+    )
+
+
+def _denied(match: re.Match[str]) -> Iterator[str]:
+    """The word after "non" with the next one; alone where it is long enough to be a term."""
+    yield f"{match[1]} {match[2]}"
+    if len(match[1]) >= _TERM:
+        yield match[1]
+
+
+@lru_cache(maxsize=4_096)
+def _plain(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
