@@ -125,7 +125,7 @@ def test_a_workspace_opens_by_its_folder(tmp_path: Path) -> None:
     assert not answer.degraded
 
 
-@pytest.mark.parametrize("query", ["renal impairment dose", "heart failure", "daily dose in asthma"])
+@pytest.mark.parametrize("query", ["renal impairment dose", "heart failure", "asthma dose"])
 def test_the_terms_of_a_score_sum_to_it(here: Workspace, query: str) -> None:
     answer = here.search(query, k=30, terms=True)
     assert answer.results
