@@ -8,10 +8,12 @@ capitals, which tell an acronym from a word.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from assay import limits
 from assay.errors import InputError, LimitError
+from assay.search.subject import no_others
 from assay.search.synonyms import Synonyms
 
 LEXICAL = ("bm25", "splade")  # a dense model knows synonyms by itself
@@ -19,11 +21,15 @@ LEXICAL = ("bm25", "splade")  # a dense model knows synonyms by itself
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query that may be asked. ``synonyms`` are what the file added, for words only."""
+    """A query that may be asked. ``synonyms`` are what the file added, for words only.
+
+    ``others`` tells what it adds to any text.
+    """
 
     written: str
     text: str
     synonyms: tuple[str, ...] = ()
+    others: Callable[[str], Sequence[str]] = field(default=no_others, compare=False, repr=False)
 
     def for_component(self, name: str) -> str:
         """What this component is asked."""
@@ -52,7 +58,9 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     if not written:
         raise InputError("query: is empty", hint='for example: assay search "adverse events"')
     text = written.lower()
-    return Question(written, text, synonyms.expansions(text) if synonyms else ())
+    if synonyms is None:
+        return Question(written, text)
+    return Question(written, text, synonyms.expansions(text), synonyms.expansions)
 
 
 def _normalized(query: str) -> str:

@@ -27,7 +27,6 @@ from assay.search.subject import (
     GIVEN,
     Pool,
     Scope,
-    Subject,
     pool_rarity,
     scope_of,
     stands_in,
@@ -114,14 +113,18 @@ def rank(
     if options.filters.doc_id or options.filters.interview_id:
         scope = GIVEN
     else:
-        scope = _scope(subject_of(question.written, lexicon), fused, traits, index)
+        scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
     return Ranking(boosted, detected, query_type, seconds, scope)
 
 
 def _scope(
-    subject: Subject, fused: FusedPool, traits: Mapping[int, ChunkLabels], index: Snapshot
+    question: Question,
+    lexicon: Lexicon,
+    fused: FusedPool,
+    traits: Mapping[int, ChunkLabels],
+    index: Snapshot,
 ) -> Scope:
     """What the candidates are held against so that boosts keep to the subject."""
     keys = fused.keys
@@ -136,7 +139,8 @@ def _scope(
         return np.asarray(places)[held].tolist()
 
     rarity = pool_rarity(names) if index.words is None else index.rarity
-    return scope_of(subject, Pool(names, having, rarity))
+    pool = Pool(names, having, rarity, question.others)
+    return scope_of(subject_of(question.written, lexicon), pool)
 
 
 def _no_traits(key: int) -> ChunkLabels:
