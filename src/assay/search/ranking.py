@@ -135,8 +135,8 @@ def _scope(
         if index.words is None:
             chunks = index.chunks([keys[at] for at in places])
             return [at for at in places if stands_in(term, chunks[keys[at]].text)]
-        held = index.having(term, key_array[places])
-        return np.asarray(places)[held].tolist()
+        held = index.having(term, key_array[places]).tolist()
+        return [at for at, has in zip(places, held, strict=True) if has]
 
     rarity = pool_rarity(names) if index.words is None else index.rarity
     pool = Pool(names, having, rarity, question.others)
