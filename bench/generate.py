@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from bench import many
 from bench.workloads import WORKLOADS, Workload
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ def ready(workload: Workload) -> bool:
 
 def generate(workload: Workload) -> None:
     """Write run and judgments as TREC files and, if asked for, as dicts and frames."""
+    if workload.like == "leaderboard":
+        many.generate(workload)
+    else:
+        _generate(workload)
+    with open(workload.path("recipe.json"), "w") as stored:
+        json.dump(workload._asdict(), stored)
+
+
+def _generate(workload: Workload) -> None:
     shutil.rmtree(workload.path(""), ignore_errors=True)
     os.makedirs(workload.path(""))
     rng = np.random.default_rng(workload.seed)
@@ -57,8 +67,6 @@ def generate(workload: Workload) -> None:
         _write_frame(workload.run, RUN, [0, 2, 4])
         _write_frame(workload.qrels, QRELS, [0, 2, 3])
         _write_dicts(workload)
-    with open(workload.path("recipe.json"), "w") as stored:
-        json.dump(workload._asdict(), stored)
 
 
 def _query_names(workload: Workload, rng: np.random.Generator) -> list[str]:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from bench.workloads import WORK, WORKLOADS
@@ -126,4 +126,7 @@ def _python(arguments: list[str], deadline: float) -> subprocess.CompletedProces
 def _environment() -> dict[str, str]:
     """Bytecode and compiled code are kept, so that imports cost what they cost a user."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    return environment | {"NUMBA_CACHE_DIR": numba_cache()}
+    try:
+        return environment | {"NUMBA_CACHE_DIR": numba_cache()}
+    except PackageNotFoundError:
+        return environment

@@ -1,6 +1,6 @@
 """How fast is scoring beside pytrec_eval, ir_measures and ranx?
 
-``python -m bench.score [--quick] [--only A,B,cli,size,stats] [--repeat 3] [--report] [--write]``
+``python -m bench.score [--quick] [--only A,B,cli,...] [--repeat 3] [--report] [--write]``
 
 Every measurement is a fresh process; the tools take turns, round after round. Results are kept in
 ``bench/work/results.json``; ``--write`` turns them into BENCHMARKS.md. ``--quick`` is for trying
@@ -16,14 +16,14 @@ import os
 import sys
 from typing import Any
 
-from bench import runner
+from bench import many, runner
 from bench.document import write_part
 from bench.machine import describe
 from bench.score_report import render
 from bench.tools import IR_MEASURES, OURS, tools_for
 from bench.workloads import QUICK_SIZES, SIZES, WORK, WORKLOADS, size_name
 
-SECTIONS = ("A", "B", "cli", "size", "stats")
+SECTIONS = ("A", "B", "cli", "size", "stats", "many")
 SOURCES = ("files", "dicts", "frames")
 RESULTS = os.path.join(WORK, "results.json")
 SHORT_S = 1.0  # what is shorter is run three times a round
@@ -49,10 +49,14 @@ def main() -> None:
         if not options.quick:
             with open(RESULTS, "w") as kept:
                 json.dump(results, kept, indent=1)
-    text = render(results, quick=options.quick)
-    print(text)
-    if options.write and not options.quick:
-        write_part("bench.score", text)
+    small = results.pop("many", None)
+    parts = {"bench.score": render(results, quick=options.quick)} if len(results) > 1 else {}
+    if small is not None:
+        parts["bench.score many"] = many.render(small)
+    for name, text in parts.items():
+        print(text)
+        if options.write and not options.quick:
+            write_part(name, text)
 
 
 def _options() -> argparse.Namespace:
@@ -79,6 +83,8 @@ def _section(name: str, quick: bool, rounds: int) -> dict[str, Any]:
         return _compare(f"{name}-quick" if quick and name == "A" else name, rounds)
     if name == "cli":
         return _programs("A-quick" if quick else "A", rounds)
+    if name == "many":
+        return many.measure(rounds, quick=quick, say=_say)
     if name == "size":
         return _sizes(QUICK_SIZES if quick else SIZES, rounds)
     return {"rows": None if quick else runner.statistics_rows()}

@@ -42,7 +42,7 @@ def measure(tool: Tool, workload: Workload, source: str) -> dict[str, Any]:
     imported = _cpu() - start
     inputs = _inputs(tool, workload, source)
     gc.collect()
-    if source != "files":
+    if source not in ("files", "many"):
         _forget_peak()
     held = _memory("VmRSS")
     wall, start = time.perf_counter(), _cpu()
@@ -58,7 +58,7 @@ def measure(tool: Tool, workload: Workload, source: str) -> dict[str, Any]:
 
 
 def _inputs(tool: Tool, workload: Workload, source: str) -> tuple[Any, ...]:
-    if source == "files":
+    if source in ("files", "many"):
         return (workload,)
     if source == "dicts":
         import marshal

@@ -9,7 +9,8 @@ from typing import Any
 
 TOLERANCE = 1e-6
 EXACT = 1e-9
-PRINTED = 0.6e-4  # trec_eval prints four decimals
+PRINTED = 0.6e-4
+FOUR_DECIMALS = ("trec_eval", "assay score, the command")  # print that many
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def disagreement(ours: Summary, theirs: Summary) -> str:
     """``equal``, or else how far; beyond the tolerance, which measures and by how much."""
     if not theirs.values:
         return "–"
-    tolerance = PRINTED if theirs.tool == "trec_eval" else TOLERANCE
+    tolerance = PRINTED if theirs.tool in FOUR_DECIMALS else TOLERANCE
     apart = {name: theirs.values[name] - value for name, value in ours.values.items()}
     wrong = {name: gap for name, gap in apart.items() if not abs(gap) <= tolerance}
     if not wrong:

@@ -17,6 +17,7 @@ RunDict: TypeAlias = dict[str, dict[str, float]]
 QrelsDict: TypeAlias = dict[str, dict[str, int]]
 
 OURS = "nDCG(gain=linear)@10 MRR Recall@{5,10,100} MAP P@{5,10} Success@5"
+AS_TREC_EVAL: Any = {"undefined": "zero", "score_dtype": "float32"}
 NAMES = ("nDCG@10", "MRR", "R@5", "R@10", "R@100", "MAP", "P@5", "P@10", "Success@5")
 TREC = (
     *("ndcg_cut_10", "recip_rank", "recall_5", "recall_10", "recall_100"),
@@ -74,6 +75,51 @@ class Assay:
     def frames(self, qrels: Any, run: Any) -> Values:
         return self._means(qrels, run)
 
+    def many(self, workload: Workload) -> Values:
+        import assay
+
+        board = assay.score_many(workload.qrels, workload.runs, OURS, **AS_TREC_EVAL)
+        assert not board.failed
+        return _overall([[scores[m] or 0.0 for m in scores.measures] for scores in board])
+
+
+class AssayAnew(Assay):
+    """Ours, reading the judgments for every run."""
+
+    def many(self, workload: Workload) -> Values:
+        rows = []
+        for run in workload.runs:
+            scores = self._score(workload.qrels, run, OURS, **AS_TREC_EVAL)
+            rows.append([scores[m] or 0.0 for m in scores.measures])
+        return _overall(rows)
+
+
+class AssayCommand(Assay):
+    """Ours as a shell starts it, once for all runs."""
+
+    def load(self, source: str) -> None:
+        """The command imports for itself."""
+
+    def many(self, workload: Workload) -> Values:
+        import json
+        import os
+        import subprocess
+        import sys
+
+        program = os.path.join(os.path.dirname(sys.executable), "assay")
+        options = ["-m", OURS, "--undefined", "zero", "--score-dtype", "float32", "--json"]
+        command = [program, "score", workload.qrels, *workload.runs, *options]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        rows = [list(run["metrics"].values()) for run in json.loads(done.stdout)["runs"]]
+        return _overall(rows)
+
+
+def _overall(rows: list[list[float]]) -> Values:
+    """The mean of each measure over all runs."""
+    columns = zip(*rows, strict=True)
+    means = (sum(column) / len(column) for column in columns)
+    return dict(zip(NAMES, means, strict=True))
+
 
 class AssayPandas(Assay):
     """Ours, given the pandas frame that the others get."""
@@ -110,12 +156,26 @@ class PytrecEval:
         return self.dicts(qrels, run)
 
     def dicts(self, qrels: QrelsDict, run: RunDict) -> Values:
-        found = self._module.RelevanceEvaluator(qrels, set(TREC)).evaluate(run)
+        return self._means(self._module.RelevanceEvaluator(qrels, set(TREC)), run)
+
+    def _means(self, evaluator: Any, run: RunDict) -> Values:
+        found = evaluator.evaluate(run)
         mean = self._module.compute_aggregated_measure
         return {
             name: mean(measure, [query[measure] for query in found.values()])
             for name, measure in zip(NAMES, TREC, strict=True)
         }
+
+    def many(self, workload: Workload) -> Values:
+        with open(workload.qrels) as lines:
+            qrels = self._module.parse_qrel(lines)
+        evaluator = self._module.RelevanceEvaluator(qrels, set(TREC))
+        rows = []
+        for path in workload.runs:
+            with open(path) as lines:
+                run = self._module.parse_run(lines)
+            rows.append(list(self._means(evaluator, run).values()))
+        return _overall(rows)
 
     def frames(self, qrels: Any, run: Any) -> Values:
         return self.dicts(_grouped(qrels, "relevance"), _grouped(run, "score"))
@@ -210,11 +270,17 @@ class TrecEval(FilesOnly):
     """The original program, where one is installed."""
 
     def files(self, workload: Workload) -> Values:
+        return self._means(workload.qrels, workload.run)
+
+    def many(self, workload: Workload) -> Values:
+        return _overall([list(self._means(workload.qrels, run).values()) for run in workload.runs])
+
+    def _means(self, qrels: str, run: str) -> Values:
         import subprocess
 
         wanted = ["ndcg_cut.10", "recip_rank", "recall.5,10,100", "map", "P.5,10", "success.5"]
         options = [part for measure in wanted for part in ("-m", measure)]
-        command = ["trec_eval", "-c", *options, workload.qrels, workload.run]
+        command = ["trec_eval", "-c", *options, qrels, run]
         lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         found = {line.split()[0]: float(line.split()[2]) for line in lines.splitlines()}
         return {name: found[measure] for name, measure in zip(NAMES, TREC, strict=True)}
@@ -252,6 +318,8 @@ TOOLS: dict[str, type[Tool]] = {
     "assay": Assay,
     "assay, pandas frame": AssayPandas,
     "assay, nothing compiled": AssayArrays,
+    "assay, judgments read for each run": AssayAnew,
+    "assay score, the command": AssayCommand,
     "trec_eval": TrecEval,
     "pytrec_eval": PytrecEval,
     "pytrec_eval, lists": PytrecEvalLists,

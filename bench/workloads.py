@@ -18,7 +18,7 @@ QUICK_SIZES = (0.5, 1)
 class Workload(NamedTuple):
     """A recipe: ids and grades like which collection, how many queries, results and judgments.
 
-    ``forms`` adds dicts and frames to the TREC files.
+    ``forms`` adds dicts and frames to the TREC files. A leaderboard has many runs (``bench.many``).
     """
 
     name: str
@@ -29,6 +29,7 @@ class Workload(NamedTuple):
     seed: int = 1
     forms: bool = True
     version: int = 1
+    runs_made: int = 1
 
     def path(self, file: str) -> str:
         return os.path.join(WORK, self.name, file)
@@ -38,12 +39,18 @@ class Workload(NamedTuple):
         return self.path("run.trec")
 
     @property
+    def runs(self) -> list[str]:
+        """The runs of a leaderboard."""
+        folder = self.path("runs")
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+
+    @property
     def qrels(self) -> str:
         return self.path("qrels.trec")
 
     @property
     def rows(self) -> int:
-        return self.queries * self.depth
+        return self.queries * self.depth * self.runs_made
 
 
 def size_name(millions: float) -> str:
@@ -55,6 +62,8 @@ WORKLOADS = {
     for workload in (
         Workload("A", "msmarco", 6_980),
         Workload("B", "covid", 50, judged=1_320),
+        Workload("many", "leaderboard", 50, runs_made=200),
+        Workload("many-quick", "leaderboard", 50, runs_made=10),
         Workload("A-quick", "msmarco", 300),
         Workload("A-warm", "msmarco", 40),
         *(

@@ -23,18 +23,20 @@ if TYPE_CHECKING:
     from assay.errors import AssayError
     from assay.evaluation.answers import score_answers
     from assay.evaluation.decisions import Decisions, classify
+    from assay.evaluation.leaderboard import Leaderboard, score_many
     from assay.evaluation.result import EvaluationResult
     from assay.evaluation.score import Protocol, score
     from assay.evaluation.scores import Scores
     from assay.evaluation.significance import Comparison, compare
     from assay.hits.qrels import load_qrels
+    from assay.hits.qrels import load_qrels as qrels
     from assay.measures.answers import AnswerRecord
     from assay.measures.base import Measure
     from assay.measures.parse import parse_measure, parse_measures
     from assay.model.answers import Answer, Expect
     from assay.model.judgments import Qrels
     from assay.model.query import Filters
-    from assay.model.ranking import Match, Result, Ties
+    from assay.model.ranking import Match, RankBy, Result, Ties
     from assay.model.sampling import Sampling
     from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.request import SearchOptions
@@ -56,6 +58,7 @@ _HOMES = {
     "Protocol": "evaluation.score",
     "Filters": "model.query",
     "Qrels": "model.judgments",
+    "RankBy": "model.ranking",
     "Result": "model.ranking",
     "Sampling": "model.sampling",
     "Scores": "evaluation.scores",
@@ -65,18 +68,21 @@ _HOMES = {
     "compare": "evaluation.significance",
     "evaluate": "app.python",
     "load_qrels": "hits.qrels",
+    "Leaderboard": "evaluation.leaderboard",
     "open": "app.workspace",
     "load_test_set": "app.python",
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
+    "qrels": "hits.qrels",
     "score": "evaluation.score",
     "score_answers": "evaluation.answers",
+    "score_many": "evaluation.leaderboard",
     "SearchHit": "search.response",
     "SearchOptions": "search.request",
     "SearchResponse": "search.response",
     "Workspace": "app.workspace",
 }
-_NAMES_THERE = {"open": "open_workspace"}
+_NAMES_THERE = {"open": "open_workspace", "qrels": "load_qrels"}
 
 __all__ = [
     "Answer",
@@ -90,10 +96,12 @@ __all__ = [
     "Filters",
     "GoldenQuery",
     "Judgment",
+    "Leaderboard",
     "Match",
     "Measure",
     "Protocol",
     "Qrels",
+    "RankBy",
     "Result",
     "Sampling",
     "Scores",
@@ -112,8 +120,10 @@ __all__ = [
     "open",
     "parse_measure",
     "parse_measures",
+    "qrels",
     "score",
     "score_answers",
+    "score_many",
 ]
 
 

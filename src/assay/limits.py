@@ -42,7 +42,7 @@ MAX_DECOMPRESSED_BYTES = _limit(
 SMALL_FILE_BYTES = _limit(
     "SMALL_FILE_BYTES", 8 * _MIB, "kept in memory of what cannot be rewound; the rest goes to disk"
 )
-STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 1 * _MIB, "read at once from a large file")
+STREAM_CHUNK_BYTES = _limit("STREAM_CHUNK_BYTES", 2 * _MIB, "read at once from a large file")
 SCATTERED_MAX_BYTES = _limit(
     "SCATTERED_MAX_BYTES",
     4 * _GIB,
@@ -84,7 +84,11 @@ MAX_STORED_RESULTS = _limit(
 MAX_HTTP_ANSWER_BYTES = _limit(
     "MAX_HTTP_ANSWER_BYTES", 16 * _MIB, "one answer of a service that is evaluated"
 )
+MAX_TIMED_QUERIES = _limit(
+    "MAX_TIMED_QUERIES", 200, "queries that an A/B test of configurations measures the latency of"
+)
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
+MAX_SCORED_RUNS = _limit("MAX_SCORED_RUNS", 1_000, "runs scored in one call, not compared")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")
 
 # The service
@@ -201,6 +205,14 @@ MAX_RERANK_PASSAGES = _limit("MAX_RERANK_PASSAGES", 1000, "passages in one call 
 MAX_ENCODE_THREADS = _limit("MAX_ENCODE_THREADS", 256, "threads that encode at the same time")
 MAX_CACHED_VECTORS = _limit(
     "MAX_CACHED_VECTORS", 5_000_000, "vectors kept per model; more are computed and not kept"
+)
+
+# Code of the user's own
+MAX_CODE_FILES = _limit(
+    "MAX_CODE_FILES", 2_000, "files of code that tell one state of a function from another"
+)
+MAX_ABANDONED_CALLS = _limit(
+    "MAX_ABANDONED_CALLS", 8, "calls of one function that may block at the same time"
 )
 
 TABLE: tuple[Limit, ...] = tuple(_rows)

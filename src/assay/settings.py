@@ -190,7 +190,7 @@ class Settings:
     answer_key_variable: str = _service(
         Text(), "OPENAI_API_KEY", "variable that holds the key of the address"
     )
-    answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which a service answers")
+    answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which an answerer answers")
     host: str = _service(Text(), "127.0.0.1", "address that assay serve listens on")
     port: int = _service(Whole(0, 65_535), "8321", "port of assay serve; 0 takes a free one")
     allowed_hosts: str = _service(
@@ -237,6 +237,28 @@ class Settings:
     )
     pushgateway: str | None = _service(
         Maybe(Text()), "none", "address of a Pushgateway that gets the figures"
+    )
+    metrics_test_set: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "test sets whose runs set the gauges, with blanks between them; none means those of the "
+        "schedule, else those that load by name, else the one that was run first",
+    )
+    metrics_part: str | None = _service(
+        Maybe(Choice(("evaluation", "holdout", "all", "overall", "patient", "clinician"))),
+        "none",
+        "part whose runs set the gauges; none means everything but what is held out",
+    )
+    metrics_configuration: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "saved configuration whose runs set the gauges, or another engine (module:function, an "
+        "address); none means the search as it is set up here",
+    )
+    metrics_match: Literal["exact", "doc", "span"] = _service(
+        Choice(("exact", "doc", "span")),
+        "exact",
+        "rule by which the runs that set the gauges are scored",
     )
     server: str | None = _service(
         Maybe(Text()), "none", "address of a service that commands talk to"

@@ -143,7 +143,7 @@ def test_report_generation(call: Call, capsys: pytest.CaptureFixture[str]) -> No
         "## Speaker-Specific Performance",
         "| PATIENT |",
         "## Insights",
-        "target of 0.65",
+        "target of P@5 > 0.65",
     ):
         assert part in text
     tables = [line.count("|") for line in text.splitlines() if line.startswith("|")]
@@ -161,6 +161,26 @@ def test_mode_4_cross_mode(call: Call) -> None:
     modes = call("run", "-t", "interviews", "--mode", "cross-mode", "-m", "Recall@5")["modes"]
     assert set(modes) == {"OFFLINE", "LIVE"}
     assert all(part["metrics"]["recall_at_5"] == 1.0 for part in modes.values())
+
+
+@pytest.mark.req("W9")
+def test_mode_4_compares_the_queries_of_both_sides(
+    call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = call("run", "-t", "interviews", "--mode", "cross-mode", "-m", "P@1 Recall@5")
+    # t3 has evidence from files and live; t1 too; t2 and t4 from files only, t5 live only
+    difference = made["difference"]
+    assert difference["of"] == "LIVE - OFFLINE"
+    assert difference["queries"] == 2
+    assert difference["only"] == {"OFFLINE": ["t2", "t4"], "LIVE": ["t5"]}
+    assert difference["metrics"] == {"precision_at_1": 0.0, "recall_at_5": 0.0}
+    (said,) = [line for line in made["warnings"] if "both sides" in line]
+    assert "2 queries were asked on both sides" in said
+    assert "only OFFLINE: t2, t4" in said
+    assert run(["eval", "run", "-t", "interviews", "--mode", "cross-mode", "-m", "P@1"]) == 0
+    shown = capsys.readouterr()
+    assert "LIVE - OFFLINE" in shown.out
+    assert "only LIVE: t5" in " ".join(shown.err.split())
 
 
 @pytest.mark.req("W8")

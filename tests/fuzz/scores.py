@@ -1,6 +1,7 @@
 """Which files of ``assay score`` and ``assay classify`` are fuzzed, and how is each read?
 
-A run file is read line by line, and in pieces by compiled code and by arrays; all must say the same.
+A run file is read line by line, and in pieces by compiled code and by arrays; all must say the same,
+and so it is with judgments.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from unittest import mock
 
 from assay import compiled
 from assay.errors import AssayError, DuplicateError, FormatError, InputError, LimitError
-from assay.hits import run
+from assay.hits import qrels, run
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.qrels import load_qrels
@@ -82,7 +83,10 @@ class DisagreementError(Exception):
 def read_run(path: Path, rng: random.Random) -> str:
     """A run file: every reader, the same answer."""
     options = RunOptions(float32=rng.random() < 0.1, extra_columns=rng.random() < 0.2)
-    with mock.patch.object(run, "judge_trec_stream", side_effect=IrregularTextError):
+    with (
+        mock.patch.object(run, "judge_trec_stream", side_effect=IrregularTextError),
+        mock.patch.object(compiled, "library", return_value=None),
+    ):
         careful = _outcome(path, options)
     chunk = rng.choice((1, 16, 64, 64, 256, 1 << 20))
     with changed(STREAM_CHUNK_BYTES=chunk):
@@ -119,9 +123,26 @@ def _agree(careful: Any, fast: Any) -> bool:
 
 
 def read_qrels(path: Path, rng: random.Random) -> str:
-    """Judgments, from TREC or JSON."""
-    load_qrels(path)
+    """Judgments, from TREC or JSON: line by line, by compiled code and by arrays."""
+    with mock.patch.object(qrels, "qrels_from_text", return_value=None):
+        careful = _judgments(path)
+    found = {"compiled": _judgments(path)}
+    with mock.patch.object(compiled, "library", return_value=None):
+        found["arrays"] = _judgments(path)
+    for name, outcome in found.items():
+        if outcome != careful:
+            raise DisagreementError(f"careful: {careful!r}\n{name}: {outcome!r}")
+    load_qrels(path)  # refused if it is, for all of them alike
     return "judgments"
+
+
+def _judgments(path: Path) -> tuple[Any, ...]:
+    """The columns, or the error and what it says."""
+    try:
+        found = load_qrels(path)
+    except AssayError as refusal:
+        return type(refusal).__name__, str(refusal)
+    return found.queries, found.query.tolist(), found.docs, found.grade.tolist()
 
 
 def read_json(path: Path, rng: random.Random) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from assay.app.prometheus import GAUGES
+from assay.app.prometheus import GAUGES, LABELS
+from assay.cli.eval import app as eval_commands
 from assay.http.metrics import Metrics
 from assay.settings import SETTINGS
 
@@ -47,6 +48,19 @@ def test_the_alerts_of_the_contract_are_there() -> None:
     assert rules["AssaySearchSlow"]["expr"].endswith("> 0.6")
     assert rules["AssayComponentErrors"]["expr"].strip().endswith("> 0.05")
     assert all(rule["annotations"]["summary"] for rule in rules.values())
+
+
+def test_the_commands_of_the_alerts_exist() -> None:
+    text = (OPS / "prometheus" / "alerts.yml").read_text()
+    named = set(re.findall(r"assay eval ([a-z]+)", text))
+    assert named
+    known = {command.name for command in eval_commands.registered_commands}
+    assert named <= known
+
+
+def test_the_labels_of_the_alerts_are_shown() -> None:
+    rules = (OPS / "prometheus" / "alerts.yml").read_text().partition("assay-service")[0]
+    assert set(re.findall(r"\$labels\.(\w+)", rules)) <= set(LABELS)
 
 
 @pytest.mark.req("E11")

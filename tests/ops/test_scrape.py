@@ -38,13 +38,17 @@ def test_prometheus_scrapes_the_service(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     with ServiceProcess(home) as service:
-        low = {
-            "evaluation_id": "low",
-            "dataset_id": "test_set_v1",
-            "overall_metrics": {"recall_at_10": 0.74, "ndcg_at_10": 0.79, "mrr": 0.85},
-            "total_queries": 50,
-        }
-        assert service.client.post("/api/evaluation/save", json=low).status_code == 200
+        found = {"doc_id": "d1", "text": "Aspirin eases headache."}
+        assert service.client.post("/v1/documents", json={"documents": [found]}).status_code == 200
+        queries = [
+            {"query_id": f"q{at}", "query_text": "headache",
+             "relevant_docs": [{"doc_id": "d1:chunk_0" if at else "nowhere", "grade": 1}]}
+            for at in range(2)
+        ]  # fmt: skip
+        low = {"name": "half_found", "version": "v1", "queries": queries}
+        assert service.client.post("/v1/testsets", json=low).status_code == 201
+        done = service.client.post("/v1/evaluate", json={"dataset_id": "half_found"})
+        assert done.status_code == 200, done.text
         shutil.copy(RULES, tmp_path / "alerts.yml")
         (tmp_path / "prometheus.yml").write_text(
             "global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
@@ -60,8 +64,8 @@ def test_prometheus_scrapes_the_service(tmp_path: Path) -> None:
         ]  # fmt: skip
         with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as prometheus:
             try:
-                found = _wait_for(port, 'medicalkg_retrieval_recall_at_k{k="10"}')
-                assert found == "0.74"
+                recall = _wait_for(port, 'medicalkg_retrieval_recall_at_k{k="10"}')
+                assert recall == "0.5"
                 assert _wait_for(port, "up{job='assay'}") == "1"
                 pending = _alert(port, "AssayRecallLow")
                 assert pending["state"] == "pending"  # it fires after 15 minutes

@@ -90,13 +90,15 @@ TABLE = (
     row("scoring.classify_file", "classify", "POST /v1/classify", test="test_corpus.py::test_decisions", why_not=FILES),
     row("", "measures", "GET /v1/measures", why_not="a list that is part of the code"),
     row("workflow.query_metrics", "", "POST /api/evaluation/compute_metrics", "POST /api/evaluation/aggregate", "POST /api/evaluation/speaker_breakdown",
-        "POST /api/evaluation/report", "POST /api/evaluation/save", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
+        "POST /api/evaluation/report", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
+    row("saved.save_evaluation", "", "POST /api/evaluation/save", why_not=PARTS),
     row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", server=True, why_not="a service has jobs, a command waits for its own work"),
 
     row("testsets.list_sets", "testset list", "GET /v1/testsets", "/testsets", server=True, test="test_testsets.py::test_the_same_sets_are_listed"),
     row("testsets.show", "testset show", "GET /v1/testsets/{name}", "/testsets/{name}", test="test_testsets.py::test_what_is_held_out_is_masked_and_every_look_is_logged", why_not=CUSTODIAN),
     row("testsets.validate", "testset validate", "POST /v1/testsets/validate", "/ui/validate", test="test_testsets.py::test_the_same_problems_are_found", why_not=FILES),
     row("testsets.split", "testset split", "POST /v1/testsets/{name}/split", test="test_testsets.py::test_the_same_queries_are_held_out", why_not=CUSTODIAN),
+    row("testsets.overlap", "testset overlap", test="test_testsets.py::test_what_two_sets_share_is_found", why_not=FILES),
     row("testsets.diff", "testset diff", "GET /v1/testsets/{name}/diff/{other}", "/testsets/{name}/diff/{other}", test="test_testsets.py::test_the_same_differences_are_found", why_not=CUSTODIAN),
     row("testsets.import_file", "testset import", "POST /v1/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
     row("testsets.export", "testset export", "GET /v1/testsets/{name}/export", test="test_testsets.py::test_the_same_files_go_out_and_looks_are_logged", why_not=FILES),
@@ -122,6 +124,7 @@ TABLE = (
     row("", "demo", why_not="about this machine"),
 )
 INTERFACE = {
+    "figures": "prometheus.publish",
     "search": "workspace.Workspace.search", "why": "workspace.Workspace.why", "answer": "workspace.Workspace.answer",
     "sections": "search.options_of_caller", "freshness": "search.options_of_caller",
     "documents": "corpus.list_documents", "document": "corpus.document", "delete_documents": "corpus.delete_documents",

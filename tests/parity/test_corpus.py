@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -310,10 +311,26 @@ def test_scores(
     rest = {name: request_[name] for name in request_ if name not in drawn and name not in shown}
     asked = scoring.ScoreRequest(qrels=QRELS, runs=runs, statistics=Statistics(**drawn), **rest)
     scored = scoring.score_runs(settings, asked)
-    wanted = scores_json(scored.runs, scored.comparison, groups=scored.groups, **shown)
+    wanted = scores_json(
+        scored.runs,
+        scored.comparison,
+        ci=shown["ci"],
+        per_query=shown["per_query"],
+        groups=scored.groups,
+    )
     body = http("POST", "/v1/score", json={"qrels": QRELS, "runs": runs, **request_})
+    assert body.pop("failed") == []
     assert (body["runs"][0] if count == 1 else body) == wanted
     assert said(capsys, "score", *files(tmp_path, runs), *flags(tmp_path, request_)) == wanted
+    together = scoring.score_runs(settings, replace(asked, compare=False))
+    board = scores_json(
+        together.runs, None, groups=together.groups, failed=together.failed, **shown
+    )
+    sent = {"qrels": QRELS, "runs": runs, "compare": False, **request_}
+    assert http("POST", "/v1/score", json=sent) == {**board, "comparison": None}
+    places = [place for place in files(tmp_path, runs) if not place.startswith("--")]
+    assert said(capsys, "score", *places, *flags(tmp_path, request_)) == board
+    assert board["runs"] == (wanted["runs"] if count > 1 else [wanted])
     alone = assay.score(
         QRELS,
         runs["one"],

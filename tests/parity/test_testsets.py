@@ -219,6 +219,18 @@ def test_the_same_queries_are_held_out(sides: Surfaces) -> None:
     assert answer["parts"] == encode(grouped.parts)
 
 
+@row("testset overlap")
+def test_what_two_sets_share_is_found(sides: Surfaces) -> None:
+    first, *rest = TEST_SET["queries"]
+    upload(sides, "apart", queries=[{**first, "query_id": "new", "query_text": "something else"}])
+    upload(sides, "near", queries=[{**first, "query_id": "new"}, *rest[:1]])
+    (found,) = testsets.overlap(sides.workspace.layout, ["small", "near"])
+    assert found.texts[0] == (first["query_id"], "new")
+    answer = sides.command("testset", "overlap", "small", "near")
+    assert answer == {"disjoint": False, "overlaps": [found.to_dict()]}
+    assert sides.command("testset", "overlap", "small", "apart")["disjoint"]
+
+
 @row("testset diff")
 def test_the_same_differences_are_found(sides: Surfaces) -> None:
     first, *rest = TEST_SET["queries"]

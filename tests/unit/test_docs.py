@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.cli import console
 from assay.cli.lazy import build
 from assay.cli.main import COMMANDS, run
 from assay.testsets.load import load_test_set
@@ -30,8 +31,11 @@ def test_the_output_in_the_readme_is_what_the_command_prints(
     shown = re.search(r"\$ assay (score .*?)\n\.\.\.\n(.*?)```", README, re.DOTALL)
     assert shown is not None
     monkeypatch.chdir(FOLDER)
+    monkeypatch.setenv("COLUMNS", "112")
+    console._console.cache_clear()
     arguments = re.findall(r'"[^"]*"|\S+', shown[1])
     assert run([argument.strip('"') for argument in arguments]) == 0
+    console._console.cache_clear()
     printed = words(capsys.readouterr().out)
     for line in words(shown[2]):
         assert line in printed

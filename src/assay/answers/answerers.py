@@ -5,17 +5,12 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 from assay.answers.custom import CallableAnswerer
 from assay.answers.extractive import ExtractiveAnswerer
 from assay.answers.remote import RemoteAnswerer
 from assay.errors import UsageError
 from assay.model.answers import Answerer
+from assay.user_code import load_function
 
 _HINT = "extractive, an address such as http://127.0.0.1:11434/v1, or module:function"
 
@@ -28,7 +23,7 @@ def open_answerer(
     key_variable: str = "OPENAI_API_KEY",
     seconds: float = 60.0,
 ) -> Answerer:
-    """The answerer; ``model``, ``key_variable`` and ``seconds`` belong to a service."""
+    """The answerer; ``model`` and ``key_variable`` belong to a service."""
     if spec == "extractive":
         return ExtractiveAnswerer(dense_model)
     if spec.startswith(("http://", "https://")):
@@ -37,23 +32,7 @@ def open_answerer(
                 f"which model answers at {spec:.100}?", hint="name it: ASSAY_ANSWER_MODEL"
             )
         return RemoteAnswerer(spec, model, key_variable, seconds)
-    return CallableAnswerer(_function(spec), spec)
-
-
-def _function(spec: str) -> Callable[..., Any]:
-    """The function that ``module:function`` names; the working folder is searched, too."""
-    module_name, colon, name = spec.partition(":")
-    if not colon or not module_name or not name.isidentifier():
+    if ":" not in spec.strip(":"):
         raise UsageError(f"there is no answerer {spec!r:.80}", hint=f"give {_HINT}")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found = getattr(importlib.import_module(module_name), name, None)
-    except Exception as problem:  # importing runs the user's code
-        said = f"{type(problem).__name__}: {problem}"
-        raise UsageError(f"{module_name} cannot be imported: {said:.200}") from problem
-    if not callable(found):
-        raise UsageError(f"{module_name} has no function {name}")
-    function: Callable[..., Any] = found
-    return function
+    found = load_function(spec)
+    return CallableAnswerer(found.function, spec, found.digest, seconds)

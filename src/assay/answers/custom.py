@@ -6,28 +6,44 @@ It takes the question and the passages and returns an ``Answer``, a text, or a m
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.errors import AnswererError, AssayError, InputError
 from assay.model.answers import Answer, Passage
+from assay.time_limit import TimeLimit
 
+SECONDS = 60.0
 _KEYS = ("text", "citations", "grounded", "refusal_reason")
 
 
 @dataclass(frozen=True, slots=True)
 class CallableAnswerer:
-    """Calls a function, and checks what it returns."""
+    """Calls a function, and checks what it returns; a call gets ``seconds``.
+
+    ``code`` identifies the function's code. Where nobody knows it, no two answerers have the same
+    name: what one said does not tell what another would say.
+    """
 
     function: Callable[[str, Sequence[Passage]], Any]
     label: str = ""
+    code: str | None = None
+    seconds: float = SECONDS
+    _limit: TimeLimit = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "code", self.code or f"unknown-{secrets.token_hex(6)}")
+        object.__setattr__(self, "_limit", TimeLimit(self.seconds))
 
     @property
     def name(self) -> str:
+        """Identifies everything known to affect an answer."""
+        return f"{self._called}(code={self.code})"
+
+    @property
+    def _called(self) -> str:
         """The function's own name, or a given label."""
         module = getattr(self.function, "__module__", "?")
         return self.label or f"{module}:{getattr(self.function, '__qualname__', '?')}"
@@ -35,30 +51,18 @@ class CallableAnswerer:
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
         """The function's answer; its exceptions become an error that names it."""
         try:
-            said = self.function(question, passages)
-            if inspect.isawaitable(said):
-                said = _wait(said)
+            return self._limit.call(
+                lambda resolve: read_answer(
+                    resolve(self.function(question, passages)), self._called
+                )
+            )
         except AssayError:
             raise
         except Exception as problem:  # user code
             raise AnswererError(
-                f"{self.name} failed: {type(problem).__name__}: {problem!s:.200}",
+                f"{self._called} failed: {type(problem).__name__}: {problem!s:.200}",
                 hint="it gets the question and the passages; ASSAY_DEBUG=1 shows where it failed",
             ) from problem
-        return read_answer(said, self.name)
-
-
-def _wait(value: Awaitable[Any]) -> Any:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_awaited(value))
-    with ThreadPoolExecutor(1) as aside:  # this thread already runs an event loop, as in notebooks
-        return aside.submit(asyncio.run, _awaited(value)).result()
-
-
-async def _awaited(value: Awaitable[Any]) -> Any:
-    return await value
 
 
 def read_answer(said: Any, who: str) -> Answer:

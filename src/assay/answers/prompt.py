@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay import limits
+from assay.digests import digest_of
 from assay.model.answers import Answer, Passage
+from assay.model.document import Chunk
 
-VERSION = "sources-1"
 REFUSAL = "NOT ANSWERABLE"
 SYSTEM = (
     "You answer questions from numbered sources and from nothing else. "
@@ -45,6 +46,11 @@ def messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]
         {"role": "system", "content": SYSTEM},
         {"role": "user", "content": "\n".join([*parts, f"Question: {asked}"])},
     ]
+
+
+def version() -> str:
+    """The same as long as every word of the prompt is."""
+    return digest_of(messages("question", [Passage(Chunk("c", "d", "text", title="title"))]))
 
 
 def parse(reply: str, passages: Sequence[Passage]) -> Answer:

@@ -61,7 +61,8 @@ class RemoteAnswerer:
     @property
     def name(self) -> str:
         """Identifies everything known to affect an answer."""
-        return f"{self.model}@{self.url}(prompt={prompt.VERSION},passages={self.passages})"
+        told = f"prompt={prompt.version()},passages={self.passages},tokens={self.max_tokens}"
+        return f"{self.model}@{self.url}({told})"
 
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
         """The model's answer from the best passages; without any it is not called."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
 from assay.app.layout import Layout
@@ -31,7 +31,7 @@ from assay.model.testset import GoldenQuery
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
-    from assay.evaluation.ab import ABResult
+    from assay.evaluation.ab import ABResult, Timings
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class CompareRequest:
 class AbRequest:
     """Two runs of one test set, and how sure one wants to be which is better.
 
-    ``by_group`` draws queries of one group (a post, an interview) together.
+    ``by_group`` draws queries of one group (a post, an interview) together, as do runs that were
+    made so. How intervals are drawn is as run b has it, unless it is given.
     """
 
     a: str
@@ -97,8 +98,19 @@ def compare(assay: Assay, request: CompareRequest, viewer: Viewer = OWNER) -> Co
     return Compared(a, b, masked_comparison(report, hidden))
 
 
-def ab(assay: Assay, request: AbRequest, viewer: Viewer = OWNER) -> AbTest:
-    """Test run b against run a: differences, p-values, intervals, latency, a verdict."""
+def ab(
+    assay: Assay,
+    request: AbRequest,
+    viewer: Viewer = OWNER,
+    *,
+    sides: tuple[Side, Side] | None = None,
+    latency_repeats: int | None = None,
+) -> AbTest:
+    """Test run b against run a: differences, p-values, intervals, latency, a verdict.
+
+    Where both ``sides`` are configurations of this workspace, their latency is measured anew, in
+    turns and ``latency_repeats`` times; runs that were made apart are not told slower or faster.
+    """
     assay.require()
     settings = request.statistics.applied_to(assay.settings)
     measures = request.measures or AB_MEASURES
@@ -111,13 +123,38 @@ def ab(assay: Assay, request: AbRequest, viewer: Viewer = OWNER) -> AbTest:
         measures,
         alpha=settings.alpha,
         margin=settings.margin,
-        sampling=settings.sampling,
-        clustered=request.by_group,
+        sampling=request.statistics.drawn_as(b.info.scoring.sampling),
+        clustered=request.by_group or a.info.scoring.by_group or b.info.scoring.by_group,
         archive=assay.archived,
         strict_chunker_version=request.strict_chunker_version,
+        timings=_timings(assay, (a, b), sides, latency_repeats, settings.seed),
     )
     hidden = viewer.figures_only(a.test_set, b.test_set)
     return AbTest(a, b, replace(result, compared=masked_comparison(result.compared, hidden)))
+
+
+def _timings(
+    assay: Assay,
+    runs: tuple[StoredRun, StoredRun],
+    sides: tuple[Side, Side] | None,
+    repeats: int | None,
+    seed: int,
+) -> Timings | None:
+    """The latency of two configurations, where they can be asked in turn."""
+    if sides is None:
+        return None
+    one, other = (side.configuration for side in sides)
+    if one is None or other is None:
+        return None
+    from assay.app.latency import REPEATS, timings
+    from assay.app.workspace import Workspace
+    from assay.evaluation.compare import common_queries
+
+    repeats = REPEATS if repeats is None else repeats
+    if not repeats or not isinstance(assay, Workspace):
+        return None
+    queries = common_queries(*runs).queries
+    return timings(assay, (one, other), queries, repeats=repeats, seed=seed)
 
 
 def _pair(
@@ -195,6 +232,9 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
     )
     query = tested.queries[query_id]
     compared = tested.result.compared
+    row = next((row for row in compared.per_query if row.query_id == query_id), None)
+    if row is None:
+        raise MissingFileError(f"{query_id!r:.80} expects documents and no chunk to compare")
     rule, places = (
         (compared.matching.rule, compared.matching.places)
         if compared.matching
@@ -202,7 +242,7 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
     )
     return QueryPair(
         query,
-        next(row for row in compared.per_query if row.query_id == query_id),
+        row,
         replace(one, results=scored_order(one)),
         replace(other, results=scored_order(other)),
         graded_ranks(query, one, rule, places),
@@ -217,12 +257,14 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
 class Side:
     """The run that stands for one side of an A/B test.
 
-    ``made`` says whether it was run now; None where the text names a stored run.
+    ``made`` says whether it was run now, and ``configuration`` holds its options; both are None
+    where the text names a stored run.
     """
 
     run_id: str
     name: str
     made: bool | None = None
+    configuration: Mapping[str, Any] | None = None
 
 
 def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool = False) -> Side:
@@ -249,4 +291,4 @@ def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool 
         part="holdout" if holdout else None,
     )
     (made,) = assay.evaluate(request).runs
-    return Side(made.info.run_id, name, made=not made.cached)
+    return Side(made.info.run_id, name, made=not made.cached, configuration=changes)

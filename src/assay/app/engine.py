@@ -226,6 +226,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         find=find,
         absent=absent,
         size=len(opened.chunk_ids),
+        content=opened.manifest.content,
         words=opened.words,
     )
 
@@ -260,6 +261,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
+        content=current.content,
     )
 
 

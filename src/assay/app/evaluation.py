@@ -24,7 +24,7 @@ from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName
-from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.options import (
     Choice,
     Maybe,
@@ -42,6 +42,7 @@ from assay.settings import Settings
 if TYPE_CHECKING:
     from assay.app.interface import Assay
     from assay.app.workspace import Workspace
+    from assay.evaluation.cross_mode import ModeDifference
     from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
     from assay.model.runs import QueryOutcome, RunInfo
@@ -78,6 +79,7 @@ class EvaluationRequest:
     ``options`` are changes of the search by name. ``run_id`` names the new run: where a run of that
     id was begun with the same request, it goes on. Instead of our own search, a ``retriever``
     (``module:function`` or an address with its ``mapping``) or a ``run_file`` may be evaluated.
+    ``uploaded`` says that the test set came with the request: an experiment of the caller.
     """
 
     test_set: TestSet | None = None
@@ -97,6 +99,12 @@ class EvaluationRequest:
         Choice(MODES),
         MODES[0],
         "Which queries, with which filters; cross-mode runs OFFLINE and LIVE apart.",
+    )
+    speakers: tuple[SpeakerFilter, ...] = option(
+        Several(Choice(SpeakerFilter)),
+        (),
+        "Only queries with one of these speaker filters.",
+        name="speaker_filter",
     )
     match: MatchName = option(
         Choice(("exact", "chunk", "doc", "span")),
@@ -143,6 +151,7 @@ class EvaluationRequest:
     mapping: Path | None = field(default=None, metadata=_HERE_ONLY)
     run_file: str | None = field(default=None, metadata=_HERE_ONLY)
     commit_hash: str = ""
+    uploaded: bool = False
     purpose: str = field(default="evaluation", metadata=_HERE_ONLY)
 
     def __post_init__(self) -> None:
@@ -246,7 +255,7 @@ def _meaning(settings: Settings, content: Mapping[str, Any]) -> tuple[dict[str, 
     if "use_cache" not in content and request.measures == EVALUATION_MEASURES:
         request = replace(request, measures=None)  # once the usual ones were written down, too
     options = changed(settings.search, **request.options)
-    return encode(replace(request, options={})), options.identity()
+    return encode(replace(request, options={}, uploaded=False)), options.identity()
 
 
 def written_options(request: EvaluationRequest) -> list[tuple[str, str]]:
@@ -307,13 +316,33 @@ class Evaluated:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the figures."""
-        return self.unindexed if self.absent is None else (*self.unindexed, self.absent)
+        compared = () if self.difference is None else tuple(self.difference.warnings())
+        absent = () if self.absent is None else (self.absent,)
+        return (*compared, *self.unindexed, *absent, *self.unseen)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Of a function of one's own only the code is known, not what it looks into."""
+        return tuple(
+            f"{one.info.config['retriever']} was not asked again, since its code is unchanged; "
+            "if what it searches has changed: --no-cache"
+            for one in self.runs
+            if one.cached and one.info.engine == "python"
+        )
 
     @property
     def modes(self) -> dict[str, Recorded]:
         """The runs of cross-mode by their names; nothing otherwise."""
         names = ("OFFLINE", "LIVE")
         return dict(zip(names, self.runs, strict=True)) if len(self.runs) == len(names) else {}
+
+    @property
+    def difference(self) -> ModeDifference | None:
+        """What came live against what came from files; None but in cross-mode."""
+        from assay.evaluation.cross_mode import mode_difference
+
+        sides = {name: one.result for name, one in self.modes.items()}
+        return mode_difference(sides) if sides else None
 
     @property
     def degraded(self) -> bool:
@@ -326,7 +355,13 @@ class Evaluated:
             results = {
                 name: one.result.to_dict(per_query=per_query) for name, one in self.modes.items()
             }
-            return {"modes": results, "warnings": list(self.warnings)}
+            difference = self.difference
+            assert difference is not None
+            return {
+                "modes": results,
+                "difference": difference.to_dict(),
+                "warnings": list(self.warnings),
+            }
         plain = self.runs[0].result.to_dict(per_query=per_query)
         return {**plain, "warnings": [*plain["warnings"], *self.warnings]}
 
@@ -364,17 +399,11 @@ def scored_run(
 ) -> Recorded:
     """A stored run as ``evaluate`` gives it, without what components found, scored as asked."""
     from assay.evaluation.record import Recorded
-    from assay.evaluation.result import result_of
+    from assay.evaluation.result import result_of_run
 
     run = assay.stored_run(ref)
-    result = result_of(
-        run.test_set,
-        run.outcomes,
-        run.info.scoring.changed(measures=request.measures),
-        name=run.info.name or run.info.run_id,
-        run_id=run.info.run_id,
-        cached=cached,
-    )
+    scoring = run.info.scoring.changed(measures=request.measures)
+    result = result_of_run(run.info, run.test_set, run.outcomes, scoring, cached=cached)
     return Recorded(run.info, result, cached=cached, reused=len(run.outcomes) if cached else 0)
 
 
@@ -400,10 +429,7 @@ def joined_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet
 
 
 def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
-    """The test set of a request as a service takes it: files are sent, other names are its own.
-
-    Queries that were skipped here for want of ground truth are sent too, and skipped there.
-    """
+    """The test set of a request as a service takes it: files are sent, other names are its own."""
     from assay.testsets.write import as_plain
 
     test_set, names = request.test_set, request.test_sets
@@ -418,9 +444,7 @@ def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
                 hint="name one test set, or files",
             )
         test_set = joined_test_set([os.path.abspath(name) for name in names])
-    body = as_plain(test_set)
-    body["queries"] += [{"query_id": name, "query_text": "?"} for name in test_set.skipped]
-    return body
+    return as_plain(test_set)
 
 
 def commit_hash() -> str:
@@ -478,9 +502,12 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
         test_set = joined_test_set(request.test_sets, workspace.layout.test_sets)
     split = None if request.part is None else Split(request.part)
     if request.mode != CROSS_MODE:
-        return [part_of(test_set, split, Mode(request.mode))]
+        return [part_of(test_set, split, Mode(request.mode), speakers=request.speakers)]
     modes_of = workspace.store.inventory.ingestion_modes
-    return [part_of(test_set, split, mode, modes_of=modes_of) for mode in (Mode.OFFLINE, Mode.LIVE)]
+    return [
+        part_of(test_set, split, mode, modes_of=modes_of, speakers=request.speakers)
+        for mode in (Mode.OFFLINE, Mode.LIVE)
+    ]
 
 
 def _size(part: SetPart) -> int:
@@ -518,6 +545,7 @@ def _record(
         use_cache=request.use_cache,
         max_errors=request.max_errors,
         commit_hash=request.commit_hash,
+        uploaded=request.uploaded,
         owner=this_process(),
         purpose=request.purpose,
         scoring=request.scoring(workspace.settings),
@@ -537,7 +565,6 @@ def _begun(
     part: SetPart,
 ) -> str | None:
     """The run of this very id to go on with, if there is one; refused where it is another's."""
-    from assay.evaluation.record import config_hash
     from assay.model.runs import RunStatus
 
     if run_id is None:
@@ -548,15 +575,11 @@ def _begun(
         return None
     if known.run_id != run_id:
         return None  # the text is a tag or a name of another run
-    config = dict(system.config)
-    hashes = {config_hash(config)}
-    config.pop("mode", None)
-    hashes.add(config_hash(config))  # services once kept the mode in the label only
     same = (part.test_set.checksum, part.label)
     scoring = request.scoring(workspace.settings)
     if (
         (known.test_set_checksum, known.part) != same
-        or known.config_hash not in hashes
+        or _changed(known, system)
         or replace(known.scoring, measures=None) != replace(scoring, measures=None)
         or request.name not in ("", known.name)
     ):
@@ -569,6 +592,20 @@ def _begun(
     return run_id
 
 
+def _changed(info: RunInfo, system: System) -> list[str]:
+    """What of the configuration is not as it was when a run was begun.
+
+    Older runs do not say everything; services once kept the mode in the label only.
+    """
+    before, now = dict(info.config), dict(system.config)
+    unsaid = {"mode", "assay", "lexicon", "reranker_model"} - before.keys()
+    return [
+        name
+        for name in sorted((before.keys() | now.keys()) - unsaid - {"mode"})
+        if before.get(name) != now.get(name)
+    ]
+
+
 def _resumed(
     workspace: Workspace, request: EvaluationRequest, progress: EvaluationProgress
 ) -> Recorded:
@@ -579,9 +616,9 @@ def _resumed(
     info = workspace.runs.run(request.resume)
     last = info.part.rpartition(", ")[2]
     mode = Mode(last) if last in set(Mode) else Mode.AS_WRITTEN
-    part = SetPart(
-        workspace.runs.test_set(info.run_id), info.part, mode, info.part.startswith("holdout")
-    )
+    test_set = workspace.runs.test_set(info.run_id)
+    held_out = not test_set.held_out_ids.isdisjoint(test_set.by_id)
+    part = SetPart(test_set, info.part, mode, held_out)
     return _record(workspace, request, _system_of(workspace, request, info), part, progress)
 
 
@@ -592,15 +629,23 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
     if info.ours:
         options = options_from(info.config, workspace.searcher.defaults)
         system = engine.system(workspace, options, answers="answerer" in info.config)
-        _refuse_other_index(info, system)
-        return system
-    if info.engine == "run file" and request.run_file is None:
+    elif info.engine == "run file" and request.run_file is None:
         raise UsageError("resuming this run needs its file", hint="--run FILE")
-    return _system(workspace, replace(request, retriever=info.config.get("retriever")))
+    else:
+        system = _system(workspace, replace(request, retriever=info.config.get("retriever")))
+    if changed_since := _changed(info, system):
+        raise ConflictError(
+            f"this has changed since {info.run_id} was begun: {', '.join(changed_since)}",
+            hint="start a new run",
+        )
+    _refuse_other_index(info, system)
+    return system
 
 
 def _refuse_other_index(info: RunInfo, system: System) -> None:
-    if (system.generation or "") != info.generation:
+    """Refuse to go on with a run in another index; older runs know its generation only."""
+    now = system.generation or ""
+    if info.generation not in (now, now.partition("#")[0]):
         raise ConflictError(
             f"the index has changed since {info.run_id} was begun "
             f"(generation {info.generation}, now {system.generation})",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.app.statistics import USUAL, Statistics
 from assay.errors import UnknownRunError
-from assay.evaluation.baseline import side_of_file, side_of_run, sides_of_runs
+from assay.evaluation.baseline import Baseline, side_of_file, side_of_run, sides_of_runs
 from assay.evaluation.defaults import GATE_MEASURES
-from assay.evaluation.gate import GateReport, parse_limits
+from assay.evaluation.gate import GateReport, chunkers_differ, parse_limits, slack
 from assay.evaluation.gate import gate as rule_on
+from assay.evaluation.stored_run import StoredRun
+from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.model.codec import flat
 from assay.model.run_store import BASELINE, RunFilter
@@ -28,7 +31,7 @@ class GateRequest:
 
     ``limits`` such as ``Recall@10=5%`` stand beside or instead of the usual one. With
     ``non_inferiority`` the interval of the change decides instead of the means. Of the statistics,
-    a gate uses alpha, resamples, seed and ci_method.
+    a gate uses alpha, resamples, seed and ci_method; what is not given is as the run has it.
     """
 
     baseline: str | Path
@@ -51,6 +54,9 @@ def gate(assay: Assay, request: GateRequest) -> GateReport:
     run = assay.stored_run(request.current)
     if isinstance(request.baseline, Path):
         before, now = side_of_file(request.baseline, measures), side_of_run(run, measures)
+        if chunkers_differ(before, now) and (made := _made_from(assay, before, measures)):
+            sides = sides_of_runs(made, run, measures, assay.archived)
+            before, now = replace(sides[0], name=before.name), sides[1]
     else:
         other = assay.stored_run(request.baseline)
         before, now = sides_of_runs(other, run, measures, assay.archived)
@@ -60,9 +66,33 @@ def gate(assay: Assay, request: GateRequest) -> GateReport:
         limits,
         non_inferiority=request.non_inferiority,
         alpha=settings.alpha,
-        sampling=settings.sampling,
+        sampling=request.statistics.drawn_as(run.info.scoring.sampling),
         warnings=["the run is its own baseline"] if before.name == now.name else [],
     )
+
+
+def _made_from(assay: Assay, file: Baseline, measures: Sequence[Measure]) -> StoredRun | None:
+    """The stored run that a file was made from, if it is here and still has the file's values.
+
+    Its results can be matched where those of a file cannot.
+    """
+    if not file.run_id:
+        return None
+    try:
+        info = assay.runs.run(file.run_id)
+    except UnknownRunError:
+        return None
+    if info.run_id != file.run_id:
+        return None
+    made = assay.stored_run(info.run_id)
+    values = side_of_run(made, measures).means
+    pairs = [(value, values.get(name)) for name, value in file.means.items()]
+    same = all(a == b or _close(a, b) for a, b in pairs)
+    return made if same else None
+
+
+def _close(a: float | None, b: float | None) -> bool:
+    return a is not None and b is not None and abs(a - b) <= slack(rounded=True)
 
 
 def run_or_file(assay: Assay, text: str) -> str | Path:

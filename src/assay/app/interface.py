@@ -126,3 +126,6 @@ class Assay(Protocol):
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
+
+    def figures(self) -> bytes:
+        """The gauges of the newest runs that count, in the text form of Prometheus."""

@@ -306,7 +306,8 @@ def _newest_runs(workspace: Workspace, count: int) -> list[StoredRun]:
     if not count:
         return []
     page = workspace.runs.runs(RunFilter(status=RunStatus.COMPLETE), limit=count)
-    return [workspace.stored_run(info.run_id) for info in page.runs]
+    kept = (info.run_id for info in page.runs if not info.figures_only)
+    return [workspace.stored_run(run_id) for run_id in kept]
 
 
 def _filters(query: GoldenQuery) -> Filters:

@@ -131,7 +131,8 @@ def stored_runs(workspace: Workspace, test_set: TestSet) -> list[StoredRun]:
     """The newest complete runs of a set."""
     chosen = RunFilter(suite=test_set.name, status=RunStatus.COMPLETE)
     page = workspace.runs.runs(chosen, limit=SEEN_RUNS)
-    return [workspace.stored_run(info.run_id) for info in page.runs]
+    kept = (info.run_id for info in page.runs if not info.figures_only)
+    return [workspace.stored_run(run_id) for run_id in kept]
 
 
 def _check_parent(about: Round, parent: TestSet) -> None:
@@ -281,11 +282,11 @@ def save_reanchored(workspace: Workspace, carried: Carried, output: Path | None 
 def _documents(test_set: TestSet, archive: Mapping[str, ChunkPlace]) -> set[str]:
     """The documents that judged chunks belong to, or belonged to when they were cut."""
     judgments = [judgment for query in test_set.queries for judgment in query.relevant_docs]
-    named = {judgment.doc_id for judgment in judgments if judgment.doc_id}
+    named = {judgment.owner for judgment in judgments if judgment.owner}
     return named | {
         place.doc_id
         if (place := archive.get(judgment.id))
-        else judgment.doc_id or document_id(judgment.id)
+        else judgment.owner or document_id(judgment.id)
         for judgment in judgments
     }
 
@@ -318,7 +319,5 @@ def _next_anchoring(changed: TestSet, parent: TestSet, chunkers: set[str]) -> Te
         "reanchored_at": now()[:10],
         "chunkers": sorted(chunkers),
     }
-    made = replace(
-        changed, name=f"{stem}_{version}", version=version, provenance=provenance, skipped=()
-    )
+    made = replace(changed, name=f"{stem}_{version}", version=version, provenance=provenance)
     return replace(made, provenance={**made.provenance, "checksum": made.checksum})

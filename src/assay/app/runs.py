@@ -5,6 +5,7 @@ Verbs take an ``Assay``: a workspace here, or a service whose runs are read and 
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -47,6 +48,8 @@ from assay.evaluation.defaults import (
     WORKFLOW_MEASURES,
     WORKFLOW_TARGETS,
 )
+from assay.evaluation.history import History, HistoryOptions, history_of
+from assay.evaluation.insights import parse_targets
 from assay.evaluation.match import (
     LookUp,
     graded_ranks,
@@ -55,10 +58,11 @@ from assay.evaluation.match import (
     scored_order,
 )
 from assay.evaluation.outcomes import query_field, score_run
-from assay.evaluation.report import RunReport, parse_targets, run_report
-from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.report import RunReport, report_measures, run_report
+from assay.evaluation.result import EvaluationResult, result_of_run
 from assay.evaluation.scores import Scores
-from assay.evaluation.stored_run import StoredRun
+from assay.evaluation.stored_aggregate import stored_aggregate
+from assay.evaluation.stored_run import StoredRun, rankings_of
 from assay.evaluation.waterfall import Waterfall
 from assay.evaluation.waterfall import waterfall as find_fates
 from assay.measures.base import Measure
@@ -72,7 +76,8 @@ from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.render import evaluation as tables
-from assay.render.report_text import run_markdown
+from assay.render.report_text import content_markdown
+from assay.render.runs import figures_table
 from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
 from assay.store import run_rows
@@ -85,7 +90,7 @@ if TYPE_CHECKING:
 MOST_RUNS = 10_000
 STAGE_RESAMPLES = 1_000
 LOOKED_AT = 1_000
-"""Runs of a suite that are looked through for those of a part."""
+"""Runs of a suite that are looked through for those that are asked for."""
 FORMAT = "assay-run-1"
 BATCH = 500
 _ENDED = (RunStatus.COMPLETE, RunStatus.FAILED)
@@ -155,10 +160,13 @@ def delete(assay: Assay, run: str) -> RunInfo:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run and its scores, and on request what its components did."""
+    """A run and its scores, and on request what its components did.
+
+    Of figures that were saved without rankings there is no result but what was stored.
+    """
 
     info: RunInfo
-    result: EvaluationResult
+    result: EvaluationResult | None
     components: ComponentReport | None = None
     fates: Waterfall | None = None
 
@@ -168,6 +176,8 @@ class RunView:
 
     def scores(self, *, per_query: bool = False) -> dict[str, Any]:
         """What came out of it only."""
+        if self.result is None:
+            return {**self.info.aggregate, "figures_only": True}
         plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
         if self.components is not None:
             plain |= self.components.to_dict(per_query=per_query)
@@ -177,6 +187,8 @@ class RunView:
 
     def tables(self, *, per_query: bool = False) -> list[Table]:
         """The same for a terminal."""
+        if self.result is None:
+            return [figures_table(self.info)]
         shown = tables.result_tables(self.result, self.info, per_query=per_query)
         if self.components is not None:
             shown = [tables.component_table(self.components), *shown[1:]]
@@ -202,6 +214,8 @@ def show(
     """
     assay.require()
     info = assay.runs.run(run)
+    if info.figures_only and not (measures or match or per_component or waterfall):
+        return RunView(info, None)
     scoring = scoring_of(info, measures, match, statistics)
     result = _scored(assay, info, scoring, stages=per_component or waterfall)
     view = view_of(assay, info, result, scoring, per_component=per_component, waterfall=waterfall)
@@ -214,6 +228,8 @@ def show(
 def stages(assay: Assay, run: str) -> RunView | None:
     """What components brought and where documents were lost; None where a run keeps no lists."""
     info = assay.runs.run(run)
+    if info.figures_only:
+        return None
     scoring = scoring_of(info, HISTORY_MEASURES, statistics=Statistics(resamples=STAGE_RESAMPLES))
     result = _scored(assay, info, scoring, stages=True)
     if not component_names(result.outcomes):
@@ -246,7 +262,13 @@ def view_of(
             look_up=look_up,
         )
     if waterfall:
-        fates = find_fates(result.test_set, outcomes, present=assay.present, look_up=look_up)
+        fates = find_fates(
+            result.test_set,
+            outcomes,
+            match=scoring.match,
+            present=assay.present,
+            look_up=look_up,
+        )
     return RunView(info, result, components, fates)
 
 
@@ -278,12 +300,12 @@ def _scored(
     stages: bool = False,
     test_set: TestSet | None = None,
 ) -> EvaluationResult:
-    return result_of(
+    rankings_of(info)
+    return result_of_run(
+        info,
         test_set or assay.runs.test_set(info.run_id),
         assay.runs.outcomes(info.run_id, stages=stages),
         scoring,
-        name=info.name or info.run_id,
-        run_id=info.run_id,
     )
 
 
@@ -380,7 +402,7 @@ def query(
 ) -> RunQuery:
     """One query of a run, with the rank at which each judgment was found."""
     assay.require()
-    info = assay.runs.run(run)
+    info = rankings_of(assay.runs.run(run))
     test_set = assay.runs.test_set(info.run_id)
     golden = test_set.by_id.get(query_id)
     outcomes = assay.runs.outcomes(info.run_id, queries=[query_id])
@@ -529,16 +551,17 @@ def _rescore(
     result = _scored(workspace, info, _with_stored(info, scoring), test_set=judged_by)
     kept = judged_by is None and scoring.same_rule(info.scoring)
     if kept:
-        workspace.runs.finish(info.run_id, result.to_dict())
+        workspace.runs.finish(info.run_id, stored_aggregate(info, result))
     return Rescored(info, result, kept=kept)
 
 
 def _complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
     chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
     page = workspace.runs.runs(chosen, limit=MOST_RUNS)
-    if not page.runs:
+    found = tuple(info for info in page.runs if not info.figures_only)
+    if not found:
         raise UsageError(f"there is no complete run of {suite}", hint="assay eval list")
-    return page.runs
+    return found
 
 
 def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
@@ -551,31 +574,19 @@ def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
 # History
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """Complete runs of a test set, the oldest first, and what to read of them."""
-
-    suite: str
-    runs: tuple[RunInfo, ...]
-    measures: tuple[Measure, ...]
-
-
 def history(
-    assay: Assay, suite: str, *, measures: Measures = (), part: str = "", limit: int = 20
+    assay: Assay,
+    suite: str,
+    *,
+    measures: Measures = (),
+    options: HistoryOptions | None = None,
+    limit: int = 20,
 ) -> History:
-    """The newest complete runs of a test set; ``part`` keeps those of one part of it."""
+    """The newest complete runs of a test set, in series that can be compared."""
     assay.require()
-    chosen = RunFilter(suite=suite, status=RunStatus.COMPLETE)
-    page = assay.runs.runs(chosen, limit=max(limit, LOOKED_AT) if part else limit)
-    newest = [info for info in page.runs if not part or info.part == part][:limit]
-    return History(suite, oldest_first(newest), parse_measures(measures or HISTORY_MEASURES))
-
-
-def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
-    """By when they were made, whichever has answered again since."""
-    found = list(reversed(newest_first))
-    found.sort(key=lambda info: info.created_at)
-    return tuple(found)
+    wanted = parse_measures(measures or HISTORY_MEASURES)
+    page = assay.runs.runs(RunFilter(suite=suite), limit=LOOKED_AT)
+    return history_of(suite, page.runs, wanted, options or HistoryOptions(), limit)
 
 
 # Export, and the way from one workspace to another
@@ -597,7 +608,7 @@ class Rankings:
 def export(assay: Assay, run: str = "latest", *, component: str | None = None) -> Rankings:
     """The rankings of a run, or the lists of one of its components, for a run file."""
     assay.require()
-    info = assay.runs.run(run)
+    info = rankings_of(assay.runs.run(run))
     outcomes = assay.runs.outcomes(info.run_id, stages=component is not None)
     if component is None:
         return Rankings(info, outcomes)
@@ -710,7 +721,7 @@ def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...])
         raise InputError(
             f"the run {info.run_id} is {info.status}", hint="push it when it has ended"
         )
-    if info.test_set_checksum != test_set.checksum or info.suite != test_set.name:
+    if not test_set.has_checksum(info.test_set_checksum) or info.suite != test_set.name:
         raise InputError("the run was made with another test set than the one that came along")
     _check_scoring(info.scoring)
     known = {query.query_id for query in test_set.queries}
@@ -743,12 +754,12 @@ def report(
 ) -> RunReport:
     """Tables, breakdowns, insights and worst queries of one run.
 
-    ``workflow`` chooses the measures of the workflow report. ``targets`` such as ``P@5=0.65`` are
-    held against the run beside the usual ones.
+    ``workflow`` chooses the measures of the workflow report. ``targets`` such as ``P@5>0.65`` or
+    ``P@5>=0.65`` are held against the run beside the usual ones.
     """
     assay.require()
-    usual = WORKFLOW_MEASURES if workflow else REPORT_MEASURES
     stored = assay.stored_run(run)
+    usual = report_measures(stored, WORKFLOW_MEASURES if workflow else REPORT_MEASURES)
     return run_report(
         stored,
         measures or usual,
@@ -758,23 +769,40 @@ def report(
 
 
 def bundle(
-    assay: Assay, refs: Sequence[str], folder: Path, *, measures: Measures = ()
+    assay: Assay,
+    refs: Sequence[str],
+    folder: Path,
+    *,
+    measures: Measures = (),
+    statistics: Statistics = USUAL,
 ) -> tuple[str, ...]:
-    """Write the master file, a report on each run, and the manifest; the names of the files."""
+    """Write the master file, a report on each run, and the manifest; the names of the files.
+
+    Each run is scored by its own rule, and its intervals are drawn as they were, unless
+    ``statistics`` says otherwise.
+    """
     assay.require()
     runs = [assay.stored_run(ref) for ref in dict.fromkeys(refs)]
-    sampling = assay.settings.sampling
+    sampling = None
+    if statistics != USUAL:
+        sampling = statistics.drawn_as(runs[0].info.scoring.sampling)
     recipe = bundles.usual_recipe(runs, sampling)
     if measures:
-        recipe = bundles.Recipe(as_text(measures), sampling)
-    files = {bundles.MASTER: bundles.as_text(bundles.master(runs, recipe)).encode()}
-    for run in runs:
-        about = run_report(run, targets=parse_targets(), sampling=recipe.sampling)
-        files[f"report-{run.name}.md"] = run_markdown(about).encode()
+        recipe = replace(recipe, measures=as_text(measures))
+    master = bundles.master(runs, recipe)
+    files = {bundles.MASTER: bundles.as_text(master).encode(), **_reports(master)}
     files[bundles.MANIFEST] = bundles.manifest(files).encode()
     for name, content in files.items():
         write_atomically(folder / name, content)
     return tuple(files)
+
+
+def _reports(master: Mapping[str, Any]) -> dict[str, bytes]:
+    """The reports of a bundle, written from its master file and nothing else."""
+    return {
+        bundles.report_name(run_id): content_markdown(bundles.content_of(master, run_id)).encode()
+        for run_id in master["runs"]
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -795,7 +823,7 @@ class BundleCheck:
 
 
 def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
-    """Check the files against the manifest, and the numbers against the runs."""
+    """Check the files against the manifest and the master file, and that against the runs."""
     assay.require()
     problems = _damaged(folder)
     stated = _master(folder)
@@ -813,6 +841,8 @@ def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
             source=str(folder / bundles.MASTER),
             hint="check it with the version that wrote it, or a newer one",
         )
+    if form == bundles.FORM:
+        problems += _other_numbers(folder, stated)
     runs = []
     for name in names:
         try:
@@ -824,6 +854,38 @@ def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
     computed = json.loads(bundles.as_text(bundles.master(runs, recipe, form)))
     problems += bundles.differences(stated, computed)
     return BundleCheck(len(computed["metrics"]), tuple(problems))
+
+
+def _other_numbers(folder: Path, stated: Mapping[str, Any]) -> list[str]:
+    """Every line of every report that does not follow from the master file, and foreign files."""
+    try:
+        reports = _reports(stated)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, AssayError) as error:
+        return [f"no report can be written from {bundles.MASTER}: {type(error).__name__} {error}"]
+    there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    found = [
+        f"{name} is not a file of this bundle, and its numbers cannot be checked"
+        for name in sorted(there - {bundles.MASTER, bundles.MANIFEST, *reports})
+    ]
+    for name, content in reports.items():
+        if name not in there:
+            found.append(f"{name} is missing")
+        elif (written := (folder / name).read_bytes()) != content:
+            found += _line_differences(name, written.decode(errors="replace"), content.decode())
+    return found
+
+
+def _line_differences(name: str, written: str, expected: str) -> list[str]:
+    """What stands in a report, and what the master file says instead, line by line."""
+    lines, due = written.splitlines(), expected.splitlines()
+    matcher = difflib.SequenceMatcher(None, lines, due, autojunk=False)
+    found = []
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        said, meant = " / ".join(lines[a:b]), " / ".join(due[c:d])
+        found.append(f"{name}:{a + 1}: {said[:100]!r} where {bundles.MASTER} says {meant[:100]!r}")
+    return found or [f"{name} differs from what {bundles.MASTER} says in its blanks"]
 
 
 def _damaged(folder: Path) -> list[str]:

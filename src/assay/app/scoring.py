@@ -6,30 +6,27 @@ Nothing of a workspace is read or written: only the settings say what is not ask
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from assay import limits
 from assay.app.statistics import USUAL, Measures, Statistics
-from assay.errors import UsageError
+from assay.errors import AssayError, UsageError
 from assay.evaluation.decisions import Decisions, classify
 from assay.evaluation.defaults import DECISION_MEASURES
-from assay.evaluation.score import score
+from assay.evaluation.leaderboard import RunsInput, named_files, score_many
 from assay.evaluation.scores import Scores
 from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.qrels import load_qrels
-from assay.model.ranking import CHUNK_SEPARATOR, MatchName
+from assay.model.ranking import CHUNK_SEPARATOR, MatchName, RankByName
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from assay.hits.qrels import QrelsInput
-    from assay.hits.run import RunInput
     from assay.settings import Settings
 
 STDIN = "-"
@@ -42,17 +39,19 @@ ReadProgress: TypeAlias = Callable[[str, int, int | None], None]
 class ScoreRequest:
     """Judgments, runs by name, and how to score them; what is None goes by the settings.
 
-    ``qrels`` and ``runs`` are paths or values, as ``assay.score`` takes them. ``by`` breaks scores
+    ``qrels`` and ``runs`` are what ``assay.score_many`` takes. ``by`` breaks scores
     down, ``clusters`` are resampled together: a field of the judgments, a file, or a mapping of
-    queries.
+    queries. Without ``compare`` runs are only scored, and one that cannot be read leaves the others
+    alone.
     """
 
     qrels: QrelsInput
-    runs: Mapping[str, RunInput]
+    runs: RunsInput
     measures: Measures | None = None
     match: MatchName = "exact"
     protocol: Literal["positives_only", "all_queries"] | None = None
     undefined: Literal["skip", "zero"] = "skip"
+    rank_by: RankByName | None = None
     depth: int | None = None
     score_dtype: Literal["float64", "float32"] = "float64"
     extra_columns: bool = False
@@ -60,56 +59,66 @@ class ScoreRequest:
     by: Groups | None = None
     clusters: Groups | None = None
     statistics: Statistics = USUAL
+    compare: bool = True
 
     def __post_init__(self) -> None:
-        if len(self.runs) > limits.MAX_RUNS:
-            raise UsageError(f"more than {limits.MAX_RUNS} runs")
-        sources = (self.qrels, *self.runs.values())
+        runs = self.runs if isinstance(self.runs, Mapping) else named_files(self.runs)
+        object.__setattr__(self, "runs", runs)
+        most = limits.MAX_RUNS if self.compare else limits.MAX_SCORED_RUNS
+        if len(runs) > most:
+            raise UsageError(
+                f"more than {most} runs", hint="score without comparing" if self.compare else None
+            )
+        sources = (self.qrels, *runs.values())
         if sum(isinstance(source, str) and source == STDIN for source in sources) > 1:
             raise UsageError("only one of qrels and runs can come from standard input")
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Each run's scores, by group where that was asked for, and each run against the first."""
+    """Each run's scores, by group where that was asked for, and each run against the first.
+
+    ``failed`` says why other runs could not be scored.
+    """
 
     runs: tuple[Scores, ...]
     groups: Mapping[str, Mapping[str, Scores]]
     comparison: Comparison | None
+    failed: Mapping[str, AssayError] = field(default_factory=dict)
 
 
 def score_runs(
     settings: Settings, request: ScoreRequest, progress: ReadProgress | None = None
 ) -> Scored:
-    """Score runs against judgments; with several, each is compared with the first."""
+    """Score runs against judgments; with several, each is compared with the first if asked."""
     settings = request.statistics.applied_to(settings)
     qrels = load_qrels(request.qrels)
     clusters = None if request.clusters is None else load_groups(request.clusters, qrels)
-    runs = tuple(
-        score(
-            qrels,
-            run,
-            request.measures or settings.measures,
-            name=name,
-            protocol=request.protocol,
-            undefined=request.undefined,
-            match=request.match,
-            chunk_separator=request.chunk_separator,
-            depth=request.depth,
-            score_dtype=request.score_dtype,
-            extra_columns=request.extra_columns,
-            sampling=settings.sampling,
-            clusters=clusters,
-            progress=None if progress is None else partial(progress, name),
-        )
-        for name, run in request.runs.items()
+    board = score_many(
+        qrels,
+        request.runs,
+        request.measures or settings.measures,
+        strict=request.compare,
+        quiet=True,
+        progress=progress,
+        protocol=request.protocol,
+        undefined=request.undefined,
+        match=request.match,
+        chunk_separator=request.chunk_separator,
+        rank_by=request.rank_by,
+        depth=request.depth,
+        score_dtype=request.score_dtype,
+        extra_columns=request.extra_columns,
+        sampling=settings.sampling,
+        clusters=clusters,
     )
+    runs = tuple(board)
     labels = None if request.by is None else load_groups(request.by, qrels)
     groups = {} if labels is None else {scores.name: scores.by(labels) for scores in runs}
     comparison = None
-    if len(runs) > 1:
+    if len(runs) > 1 and request.compare:
         comparison = compare(*runs, alpha=settings.alpha, margin=settings.margin)
-    return Scored(runs, groups, comparison)
+    return Scored(runs, groups, comparison, board.failed)
 
 
 def classify_rows(
@@ -137,16 +146,3 @@ def classify_file(
     """The same for a file; rows that agree in the column ``cluster`` are resampled together."""
     rows = read_labels(file, cluster)
     return classify_rows(settings, rows.labels, rows.scores, measures, clusters=rows.clusters)
-
-
-def named_files(files: Sequence[str]) -> dict[str, str]:
-    """Files by their names: whole paths where two are alike, numbers where one comes twice."""
-    names = [os.path.basename(file) or file for file in files]
-    if len(set(names)) < len(set(files)):
-        names = list(files)
-    seen: Counter[str] = Counter()
-    named: dict[str, str] = {}
-    for name, file in zip(names, files, strict=True):
-        seen[name] += 1
-        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = file
-    return named

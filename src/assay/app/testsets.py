@@ -8,7 +8,7 @@ HTTP and pages never do.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ from assay.testsets.load import (
     read_test_set,
     shipped_folder,
 )
+from assay.testsets.overlap import Overlap, overlaps
 from assay.testsets.save import save_test_set, with_split, write_text
 from assay.testsets.schema import schema as build_schema
 from assay.testsets.split import (
@@ -46,6 +47,7 @@ from assay.testsets.split import (
     part,
     refuse_redraw,
     split_by_group,
+    split_notes,
 )
 from assay.testsets.write import as_yaml, query_block
 
@@ -267,13 +269,17 @@ def looks(workspace: Workspace, test_set: TestSet) -> Looks:
 
 @dataclass(frozen=True, slots=True)
 class StoredSet:
-    """The test set is on the disk; ``new`` is false where it was there before."""
+    """The test set is on the disk; ``new`` is false where it was there before.
+
+    ``skipped`` names the queries that were left out because nobody judged them.
+    """
 
     name: str
     version: str
     checksum: str
     queries: int
     new: bool
+    skipped: tuple[str, ...] = ()
 
 
 def upload(layout: Layout, data: bytes) -> StoredSet:
@@ -288,7 +294,12 @@ def upload(layout: Layout, data: bytes) -> StoredSet:
             hint="a changed test set gets a new version and a new name",
         )
     return StoredSet(
-        test_set.name, test_set.version, test_set.checksum, len(test_set.queries), known is None
+        test_set.name,
+        test_set.version,
+        test_set.checksum,
+        len(test_set.queries),
+        known is None,
+        test_set.skipped,
     )
 
 
@@ -324,11 +335,12 @@ def import_file(
 
 @dataclass(frozen=True, slots=True)
 class SplitSet:
-    """Which queries are in which part, and the files that say so."""
+    """Which queries are in which part, the files that say so, and what the parts have in common."""
 
     seed: int
     parts: Mapping[str, tuple[str, ...]]
     written: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
 
 def split(
@@ -344,6 +356,7 @@ def split(
 ) -> SplitSet:
     """Hold out a part of the queries, stratified by type, and store that in the file.
 
+    Queries of one group (a post, an interview), and queries that ask the same, stay on one side.
     ``by_group`` writes three sets instead, 80/10/10, that share no group. ``output`` is another
     file to write (a folder with ``by_group``); a shipped set needs one.
     """
@@ -365,17 +378,25 @@ def split(
         "evaluation": tuple(query.query_id for query in after.evaluation_queries),
         "held_out": tuple(query.query_id for query in after.held_out_queries),
     }
-    return SplitSet(seed, parts, (target,))
+    return SplitSet(seed, parts, (target,), split_notes(after, share))
 
 
 def _split_by_group(test_set: TestSet, folder: Path, seed: int) -> SplitSet:
     drawn = split_by_group(test_set, PARTS, seed=seed)
+    pieces = [part(test_set, label, ids) for label, ids in drawn.parts.items()]
     written = []
-    for label, ids in drawn.parts.items():
-        piece = part(test_set, label, ids)
+    for piece in pieces:
         written.append(folder / f"{piece.name}.yaml")
         save_test_set(piece, written[-1])
-    return SplitSet(seed, dict(drawn.parts), tuple(written))
+    notes = (sentence for one in overlaps(pieces) for sentence in one.sentences())
+    return SplitSet(seed, dict(drawn.parts), tuple(written), tuple(notes))
+
+
+def overlap(layout: Layout, names: Sequence[Name], *, paths: bool = False) -> tuple[Overlap, ...]:
+    """What each two of several test sets have in common: queries, texts, groups, documents."""
+    if len(names) < 2:
+        raise UsageError("one test set overlaps with nothing", hint="name two or more")
+    return overlaps([load(layout, name, paths=paths, lenient=True) for name in names])
 
 
 def _own_file(path: Path, layout: Layout, name: str) -> Path:

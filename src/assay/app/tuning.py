@@ -1,11 +1,12 @@
 """Which settings of fusion suit these documents and questions best?
 
-Each part of the test set is searched once; then its candidates are fused again under every setting.
+Each part of the test set is searched once; then its candidates are fused and boosted again under
+every setting, as a search would do it. Reranking comes after fusion and is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -28,7 +29,7 @@ from assay.measures.parse import parse_measure
 from assay.model.arrays import FloatArray, IntArray
 from assay.search.recorded import evaluation_options
 from assay.search.request import FusionMethod, Normalization, SearchOptions
-from assay.search.tuning import Pool, grid, pool, weights_of
+from assay.search.tuning import Pool, grid, pool, reading, weights_of
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -76,12 +77,12 @@ def tune(
         request = EvaluationRequest(
             test_set=test_set,
             part=part,
-            options=options,
+            options={**options, "rerank": False},
             name="tune",
             purpose="tune",
             commit_hash=commit_hash(),
         )
-        return _searched(workspace, request, present.components, progress)
+        return _searched(workspace, request, present, progress)
 
     tuning = try_settings(
         grid(present, methods, step),
@@ -97,13 +98,21 @@ def tune(
 def _searched(
     workspace: Workspace,
     request: EvaluationRequest,
-    components: Sequence[str],
+    options: SearchOptions,
     progress: EvaluationProgress,
 ) -> tuple[Judged, Rank]:
     """The judged candidates of one part, and how any setting would rank them."""
     (made,) = evaluate(workspace, request, progress).runs
     test_set, outcomes = made.result.test_set, made.result.outcomes
-    pools = {outcome.query_id: pool(outcome, components) for outcome in outcomes}
+    queries = test_set.by_id
+    pools = {
+        outcome.query_id: pool(
+            outcome,
+            options.components,
+            reading(workspace.searcher, queries[outcome.query_id], options),
+        )
+        for outcome in outcomes
+    }
     names = {query: candidates.ids for query, candidates in pools.items()}
     places = places_of(test_set, outcomes, places_lookup(workspace, made.info))
     return judged(test_set, names, places), ranker(pools)

@@ -1,17 +1,16 @@
-"""The evaluation workflow, step by step: how do searched queries become a report and a stored run?
+"""The evaluation workflow, step by step: how do searched queries become figures and a report?
 
-Each step takes what the one before answered, and a ``Trigger`` asks for all of them. The formulas
+Each step takes what the one before answered, and a ``Trigger`` asks for all of them; ``saved.py``
+has the last one, which keeps the result. The formulas
 are those of ``assay.score``; a query without ground truth is skipped and counted, never a silent 0.
 The report is laid out as that of a stored run (``render/report_text.py``).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import fmean
 from typing import Any, Literal
@@ -20,20 +19,23 @@ from assay.app import testsets
 from assay.app.evaluation import EvaluationRequest
 from assay.app.held_out import noted
 from assay.app.workspace import Workspace
-from assay.errors import AssayError, ConflictError, InputError
+from assay.errors import AssayError, InputError, UsageError
 from assay.evaluation.defaults import workflow_measures
-from assay.evaluation.parts import part_of
-from assay.evaluation.record import config_hash
-from assay.evaluation.report import Insight
-from assay.evaluation.score import score
+from assay.evaluation.insights import (
+    GroupMeans,
+    Insight,
+    parse_targets,
+    target_insights,
+    widest_gaps,
+)
+from assay.evaluation.parts import Mode, part_of
+from assay.evaluation.score import score_quietly
 from assay.evaluation.scores import rounded
-from assay.measures.parse import parse_measures
+from assay.measures.base import Family, Measure
+from assay.measures.parse import parse_measure
 from assay.model.answers import Expect
-from assay.model.codec import encode
 from assay.model.document import IngestionMode, SpeakerRole
-from assay.model.run_store import RunStore
-from assay.model.runs import RunInfo, RunStatus
-from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter, TestSet
+from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter
 from assay.plural import counted
 from assay.render.report_text import workflow_markdown
 from assay.search.request import COMPONENTS
@@ -45,7 +47,6 @@ BySpeaker = Mapping[Speaker, Metrics]
 SPEAKERS: tuple[Speaker, ...] = ("PATIENT", "CLINICIAN", "ALL")
 DEFAULT_CUTOFFS = (1, 3, 5, 10)
 NO_TRUTH = "the query has no relevant segments"
-ENGINE = "workflow"
 COUNT = "num_queries"
 _AVERAGE_PRECISION, _MEAN = "average_precision", "mean_average_precision"
 _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
@@ -62,6 +63,7 @@ class DatasetQuery:
     query_text: str
     relevant_segment_ids: tuple[str, ...]
     speaker_filter: SpeakerFilter
+    ingestion_mode: IngestionMode | None
     query_type: QueryType | None
     expect: Expect
     grades: Mapping[str, int]
@@ -138,7 +140,11 @@ class RetrievedSegment:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedQuery:
-    """Step 2: what came back for one query; nothing, and the reason in ``error``, if it failed."""
+    """Step 2: what came back for one query; nothing, and the reason in ``error``, if it failed.
+
+    What a degraded answer lacks is in ``component_errors`` and ``reranker_error``, in words in
+    ``warnings``.
+    """
 
     query_id: str
     retrieved_segment_ids: tuple[str, ...] = ()
@@ -147,6 +153,9 @@ class RetrievedQuery:
     component_errors: tuple[str, ...] = ()
     degraded: bool = False
     reranked: bool = False
+    reranker_model: str | None = None
+    reranker_error: str | None = None
+    warnings: tuple[str, ...] = ()
     latency_ms: float = 0.0
     error: str | None = None
 
@@ -182,9 +191,10 @@ class MetricsRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueryMetrics:
-    """The metrics of one query: what step 3 answers and steps 4 and 5 take.
+    """The metrics of one query: what step 3 answers and steps 4, 5 and 7 take.
 
-    Without ground truth each is None, with the reason.
+    Without ground truth each is None, with the reason. The segments are those that it was computed
+    from, so that step 7 can keep a run and not only figures.
     """
 
     query_id: str
@@ -194,11 +204,13 @@ class QueryMetrics:
     speaker_filter: Speaker | None = None
     skipped: bool = False
     reason: str | None = None
+    retrieved_segment_ids: tuple[str, ...] | None = None
+    relevant_segment_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """Step 6: everything that steps 4 and 5 answered; ``targets`` are what metrics should beat."""
+    """Step 6: everything that steps 4 and 5 answered, and targets such as ``P@5>0.65``."""
 
     evaluation_id: str
     dataset_id: str
@@ -207,22 +219,7 @@ class ReportRequest:
     date: str | None = None
     skipped_queries: int = 0
     speaker_specific_metrics: BySpeaker = field(default_factory=dict)
-    targets: Metrics = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class SaveRequest:
-    """Step 7: a whole evaluation."""
-
-    evaluation_id: str
-    dataset_id: str
-    overall_metrics: Metrics
-    total_queries: int
-    timestamp: str | None = None
-    retrieval_config: Mapping[str, Any] = field(default_factory=dict)
-    skipped_queries: int = 0
-    speaker_specific_metrics: BySpeaker = field(default_factory=dict)
-    per_query: tuple[QueryMetrics, ...] = ()
+    targets: tuple[str, ...] = ()
 
 
 # All steps at once
@@ -232,26 +229,28 @@ def triggered(workspace: Workspace, trigger: Trigger) -> EvaluationRequest:
     """The evaluation that a trigger asks for."""
     config = trigger.retrieval_config
     test_set = testsets.load(workspace.layout, trigger.dataset_id, lenient=True)
-    speakers = frozenset(trigger.speaker_modes or SPEAKERS)
-    overall = speakers == {"ALL"}  # everything, without filters
+    mode, speakers = _asked_of(trigger.speaker_modes or SPEAKERS)
+    try:
+        part_of(test_set, mode=mode, speakers=speakers)
+    except UsageError as problem:  # refused now, and not when the job has its turn
+        raise InputError(problem.message, hint="speaker_modes says which queries") from None
     return EvaluationRequest(
-        test_set=test_set if overall else _of_speakers(test_set, speakers),
-        mode="overall" if overall else "as-written",
+        test_set=test_set,
+        mode=mode.value,
+        speakers=speakers,
         measures=None if config.top_k is None else workflow_measures(config.top_k),
         options=config.options(),
         run_id=trigger.evaluation_id,
     )
 
 
-def _of_speakers(test_set: TestSet, speakers: frozenset[str]) -> TestSet:
-    chosen = tuple(query for query in test_set.queries if query.speaker_filter.value in speakers)
-    if not chosen:
-        raise InputError("the dataset has no query for these speaker_modes")
-    held = test_set.held_out
-    if held is not None:
-        names = {query.query_id for query in chosen}
-        held = replace(held, query_ids=tuple(name for name in held.query_ids if name in names))
-    return replace(test_set, queries=chosen, held_out=held)
+def _asked_of(speaker_modes: Sequence[Speaker]) -> tuple[Mode, tuple[SpeakerFilter, ...]]:
+    """The mode that a trigger means, and whose queries where no mode says it."""
+    modes = tuple(one for one in SpeakerFilter if one.value in speaker_modes)
+    if len(modes) > 1:
+        return Mode.AS_WRITTEN, () if len(modes) == len(SpeakerFilter) else modes
+    (only,) = modes
+    return (Mode.OVERALL if only is SpeakerFilter.ALL else Mode(only.value.lower())), ()
 
 
 # Step 1: the dataset
@@ -280,6 +279,7 @@ def _dataset_query(query: GoldenQuery) -> DatasetQuery:
         query.query_text,
         tuple(judgment.id for judgment in query.relevant_docs if judgment.grade > 0),
         query.speaker_filter,
+        query.ingestion_mode,
         query.query_type,
         query.expect,
         {judgment.id: judgment.grade for judgment in query.relevant_docs},
@@ -314,6 +314,9 @@ def _retrieved(query: BatchQuery, response: SearchResponse) -> RetrievedQuery:
         component_errors=tuple(response.component_errors),
         degraded=response.degraded,
         reranked=response.reranked,
+        reranker_model=response.reranker_model,
+        reranker_error=response.reranker_error,
+        warnings=response.warnings,
         latency_ms=response.timings_ms.get("total", 0.0),
     )
 
@@ -336,34 +339,51 @@ def _segment(hit: SearchHit) -> RetrievedSegment:
 def query_metrics(request: MetricsRequest) -> QueryMetrics:
     """Precision and recall at each cutoff, average precision and nDCG@10 of one query."""
     cutoffs = sorted(set(request.k_values))
-    names = {
-        **{f"precision_at_{k}": f"P@{k}" for k in cutoffs},
-        **{f"recall_at_{k}": f"Recall@{k}" for k in cutoffs},
-        _AVERAGE_PRECISION: "MAP",
-        "ndcg_at_10": "nDCG@10",
-    }
+    names = [
+        *(f"precision_at_{k}" for k in cutoffs),
+        *(f"recall_at_{k}" for k in cutoffs),
+        _AVERAGE_PRECISION,
+        "ndcg_at_10",
+    ]
     relevant = set(request.relevant_segment_ids)
-    retrieved = dict.fromkeys(request.retrieved_segment_ids)  # the first occurrence counts
-    metrics: dict[str, float | None] = dict.fromkeys(names)
-    if relevant:
-        scores = score(
-            {request.query_id: dict.fromkeys(sorted(relevant), 1)},
-            {request.query_id: list(retrieved)},
-            " ".join(names.values()),
-        )
-        by_text = {key: str(parse_measures(text)[0]) for key, text in names.items()}
-        metrics = {
-            key: rounded(scores.value(request.query_id, text)) for key, text in by_text.items()
-        }
+    found = _unrounded(request.retrieved_segment_ids, request.relevant_segment_ids, names)
     return QueryMetrics(
         request.query_id,
-        metrics,
-        retrieved_relevant=len(relevant & set(retrieved)),
+        {name: rounded(found[name]) for name in names},
+        retrieved_relevant=len(relevant & set(request.retrieved_segment_ids)),
         total_relevant=len(relevant),
         speaker_filter=request.speaker_filter,
         skipped=not relevant,
         reason=None if relevant else NO_TRUTH,
+        retrieved_segment_ids=request.retrieved_segment_ids,
+        relevant_segment_ids=request.relevant_segment_ids,
     )
+
+
+def _unrounded(
+    retrieved: Iterable[str], relevant: Iterable[str], names: Sequence[str]
+) -> dict[str, float | None]:
+    """Metrics of one query by name, unrounded; each is None where nothing is relevant."""
+    measures = {name: _measure(name) for name in names}
+    truth = dict.fromkeys(sorted(set(relevant)), 1)
+    if not truth:
+        return dict.fromkeys(names)
+    asked = [measure for measure in measures.values() if measure is not None]
+    found = dict.fromkeys(retrieved)  # the first occurrence counts
+    scores = score_quietly({"q": truth}, {"q": list(found)}, asked)
+    return {
+        name: None if measure is None else scores.value("q", measure)
+        for name, measure in measures.items()
+    }
+
+
+def _measure(name: str) -> Measure | None:
+    """The measure of rankings that a metric is; None for a metric of the caller's own."""
+    try:
+        found = parse_measure("MAP" if name == _AVERAGE_PRECISION else name)
+    except UsageError:
+        return None
+    return found if found.definition.family is Family.RANKING else None
 
 
 # Steps 4 and 5: means
@@ -408,8 +428,40 @@ def _means(rows: Sequence[QueryMetrics]) -> dict[str, float | None]:
                 f"{row.query_id} and {rows[0].query_id} have different metrics",
                 hint="compute every query with the same k_values",
             )
-    found = {_plural(name): _mean(row.metrics[name] for row in rows) for name in names}
+    exact = [_exact(row, names) for row in rows]
+    found = {_plural(name): _mean(row[name] for row in exact) for name in names}
     return {name: rounded(value) for name, value in found.items()}
+
+
+def _exact(row: QueryMetrics, names: Sequence[str]) -> Metrics:
+    """The values that the metrics of a row were rounded from, so that means are not off by it.
+
+    They follow from the segments that came along; without these, precision and recall are known to
+    be so many of k, or of all that is relevant. A value that says something else is kept.
+    """
+    if row.retrieved_segment_ids is not None and row.relevant_segment_ids:
+        computed = _unrounded(row.retrieved_segment_ids, row.relevant_segment_ids, names)
+    else:
+        computed = {name: _nearest_share(row, name) for name in names}
+    return {
+        name: value if value is not None and _rounds_to(value, row.metrics[name]) else stated
+        for name, stated in row.metrics.items()
+        for value in (computed[name],)
+    }
+
+
+def _nearest_share(row: QueryMetrics, name: str) -> float | None:
+    found, value = _AT.fullmatch(name), row.metrics[name]
+    whole = {"precision": int(found[2]), "recall": row.total_relevant}.get(found[1]) if found else 0
+    return round(value * whole) / whole if whole and value is not None else None
+
+
+def _rounds_to(value: float, stated: float | None) -> bool:
+    """Whether a value was rounded to what is stated, to 2 decimals or to as many as it has."""
+    if stated is None:
+        return False
+    decimals = len(repr(stated).partition(".")[2])
+    return abs(round(value, max(2, decimals)) - stated) < 1e-12
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -441,7 +493,7 @@ def workflow_report(request: ReportRequest) -> str:
         dataset=request.dataset_id,
         date=request.date or datetime.now(UTC).strftime("%Y-%m-%d"),
         total_queries=request.total_queries,
-        overall={_name(key): _value(value) for key, value in request.overall_metrics.items()},
+        overall=[(_name(key), _value(value)) for key, value in request.overall_metrics.items()],
         speakers={
             str(who): {
                 **{_name(key, short=True): _value(row.get(key)) for key in keys},
@@ -449,42 +501,52 @@ def workflow_report(request: ReportRequest) -> str:
             }
             for who, row in rows.items()
         },
-        insights=[Insight(line) for line in _insights(request)],
+        insights=_insights(request),
     )
 
 
-def _insights(request: ReportRequest) -> list[str]:
+def _insights(request: ReportRequest) -> list[Insight]:
     """Sentences that follow from the numbers: speakers beside each other, targets, what is left."""
-    found = []
     rows = {str(name): row for name, row in request.speaker_specific_metrics.items()}
-    patient, clinician = rows.get("PATIENT"), rows.get("CLINICIAN")
-    if patient is not None and clinician is not None:
-        found += _beside("precision_at_5", patient, clinician)
-        found += _beside("recall_at_5", patient, clinician)
-    for key, target in request.targets.items():
-        value = request.overall_metrics.get(key)
-        if value is not None and target is not None:
-            met = "meets" if value > target else "misses"
-            mark = "✓" if value > target else "✗"
-            found.append(
-                f"Overall system {met} target of {_name(key, short=True)} > {target:.2f} {mark}"
-            )
+    found = [*_beside(rows["PATIENT"], rows["CLINICIAN"])] if _both(rows) else []
+    found += target_insights(_by_measure(request.overall_metrics), parse_targets(request.targets))
     if request.skipped_queries:
-        found.append(f"{counted(request.skipped_queries, 'query')} without ground truth: skipped")
+        skipped = counted(request.skipped_queries, "query")
+        found.append(Insight(f"{skipped} without ground truth: skipped"))
     return found
 
 
-def _beside(
-    key: str, patient: Mapping[str, float | None], clinician: Mapping[str, float | None]
-) -> list[str]:
-    a, b = patient.get(key), clinician.get(key)
-    if a is None or b is None:
-        return []
-    points = round(100 * (a - b))
-    if points == 0:
-        return [f"Patient and clinician queries perform alike ({_name(key, short=True)})"]
-    better = "Patient" if points > 0 else "Clinician"
-    return [f"{better}-focused queries perform better (+{abs(points)}% {_name(key, short=True)})"]
+def _both(rows: Mapping[str, Metrics]) -> bool:
+    sides = [_by_measure(rows.get(name, {})) for name in ("PATIENT", "CLINICIAN")]
+    return any(sides[0][name] is not None for name in sides[0] if sides[1].get(name) is not None)
+
+
+def _beside(patient: Metrics, clinician: Metrics) -> list[Insight]:
+    """Who does better by what differs most."""
+    short = {str(_measure(key)): _name(key, short=True) for key in patient}
+    sides = [
+        GroupMeans(name, _by_measure(row), int(row.get(COUNT) or 0))
+        for name, row in (("Patient", patient), ("Clinician", clinician))
+    ]
+    gaps = widest_gaps(sides)
+    if not gaps:
+        return [Insight("Patient and clinician queries perform alike")]
+    return [
+        Insight(
+            f"{gap.best.name}-focused queries perform better "
+            f"(+{gap.points:.0f}% {short[gap.measure]})"
+        )
+        for gap in gaps
+    ]
+
+
+def _by_measure(metrics: Metrics) -> dict[str, float | None]:
+    """Metrics by the text form of their measure, without those that are none."""
+    return {
+        str(measure): value
+        for key, value in metrics.items()
+        if (measure := _measure(key)) is not None
+    }
 
 
 def _name(key: str, *, short: bool = False) -> str:
@@ -501,61 +563,3 @@ def _value(value: float | None) -> str:
 def _count(row: Mapping[str, float | None]) -> str:
     count = row.get(COUNT)
     return "—" if count is None else str(int(count))
-
-
-# Step 7: keep the result
-
-
-def save_evaluation(runs: RunStore, request: SaveRequest) -> dict[str, Any]:
-    """Store a result, or find that it is stored; another result under the same id is refused.
-
-    It has numbers and no rankings: the run keeps the numbers as its aggregate, so that it stands in
-    listings and in the history of its dataset.
-    """
-    body = encode(request)
-    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-    moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    empty = TestSet(request.dataset_id, "as-saved", ())
-    info = RunInfo(
-        run_id=request.evaluation_id,
-        suite=request.dataset_id,
-        test_set_version=empty.version,
-        test_set_checksum=empty.checksum,
-        config=request.retrieval_config,
-        config_hash=config_hash(request.retrieval_config),
-        cache_key=f"saved-{digest}",
-        created_at=moment,
-        engine=ENGINE,
-        queries=request.total_queries,
-    )
-    try:
-        runs.begin(info, empty)
-    except ConflictError:
-        known = runs.run(request.evaluation_id)
-        if known.cache_key != info.cache_key:
-            raise ConflictError(
-                f"the evaluation {request.evaluation_id} is stored with another result",
-                hint="use another evaluation_id for another result",
-            ) from None
-        moment = known.created_at
-        if known.status is RunStatus.COMPLETE:
-            return _answer(request, moment)
-    runs.finish(request.evaluation_id, _aggregate(request), finished_at=moment)
-    return _answer(request, moment)
-
-
-def _answer(request: SaveRequest, moment: str) -> dict[str, Any]:
-    return {"evaluation_id": request.evaluation_id, "status": "saved", "timestamp": moment}
-
-
-def _aggregate(request: SaveRequest) -> dict[str, Any]:
-    return {
-        "metrics": dict(request.overall_metrics),
-        "per_speaker": {
-            str(name): dict(row) for name, row in request.speaker_specific_metrics.items()
-        },
-        "total_queries": request.total_queries,
-        "skipped_queries": request.skipped_queries,
-        "per_query": [encode(row) for row in request.per_query],
-        "timestamp": request.timestamp,
-    }

@@ -338,6 +338,12 @@ class Workspace:
 
         return evaluation.evaluate(self, request, progress or evaluation.unwatched)
 
+    def figures(self) -> bytes:
+        """The gauges of the newest runs that count, in the text form of Prometheus."""
+        from assay.app.prometheus import figures
+
+        return figures(self)
+
     def system(self, *, answers: bool = False, **changes: Any) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.recorded import evaluation_options

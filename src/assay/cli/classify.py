@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from assay.cli.console import emit_json, emit_text
-from assay.cli.options import JsonFlag, configuration, takes_settings
+from assay.cli.options import SAMPLING, JsonFlag, configuration, takes_settings
 
 
-@takes_settings(("confidence", "resamples", "seed"), "sampling")
+@takes_settings(SAMPLING, "sampling")
 def command(
     ctx: typer.Context,
     *,

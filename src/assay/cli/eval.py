@@ -31,6 +31,7 @@ from assay.plural import counted, share_of
 from assay.search.request import EVALUATION_NAMES
 
 if TYPE_CHECKING:
+    from assay.app.comparison import Side
     from assay.app.evaluation import Evaluated, EvaluationRequest
     from assay.app.interface import Assay
     from assay.app.runs import RunQuery
@@ -109,6 +110,7 @@ def run(
     """Run a test set against our search, another engine or a run file, and keep the run."""
     from assay.app import prometheus
     from assay.app.evaluation import EvaluationRequest, commit_hash, request_fields
+    from assay.app.workspace import Workspace
     from assay.cli.progress import evaluation_progress
     from assay.options import read_options
     from assay.search.request import read_changes
@@ -158,8 +160,10 @@ def run(
         else:
             views = {"per_component": per_component, "waterfall": waterfall}
             _show_run(assay, request, made, views, as_json=json_output)
-        if publish:
-            prometheus.publish(assay.settings, prometheus.figures(assay.runs))
+        if publish and isinstance(assay, Workspace):
+            for line in prometheus.objections(assay, [one.info for one in made.runs]):
+                note(f"warning: {line}")
+            prometheus.publish(assay.settings, assay.figures())
     return DEGRADED if made.degraded else 0
 
 
@@ -177,7 +181,7 @@ def _note_runs(made: "Evaluated", request: "EvaluationRequest") -> None:
         elif recorded.reused:
             before = counted(recorded.reused, "query", "was")
             note(f"note: {before} answered before it was cut short")
-    for line in made.unindexed:
+    for line in (*made.unindexed, *made.unseen):
         note(f"warning: {line}")
     if made.absent is not None:
         name = request.test_sets[0] if len(request.test_sets) == 1 else "NAME"
@@ -210,9 +214,9 @@ def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool
 
     if as_json:
         emit_json(made.to_dict(per_query=per_query))
-    else:
+    elif made.difference is not None:
         results = {name: recorded.result for name, recorded in made.modes.items()}
-        show_tables([report.modes_table(results)], color)
+        show_tables([report.modes_table(results, made.difference)], color)
 
 
 @app.command("list")
@@ -317,7 +321,7 @@ def show(
             statistics=statistics,
         )
     info = view.info
-    if info.status is not RunStatus.COMPLETE:
+    if info.status is not RunStatus.COMPLETE and view.result is not None:
         done = share_of(len(view.result.outcomes), info.queries, "query")
         note(f"note: the run is {info.status}: {done}")
     if json_output:
@@ -382,22 +386,35 @@ def history(
     suite: Annotated[str, typer.Argument(help="Name of the test set.")],
     measures: Measures = None,
     part: Annotated[str, typer.Option("--part", help="Runs of this part only.")] = "",
+    engine: Annotated[
+        str, typer.Option("--engine", help="Runs of this engine only, as in embedded or http.")
+    ] = "",
+    configuration: Annotated[
+        str, typer.Option("--configuration", help="Runs whose config_hash begins like this.")
+    ] = "",
+    by_configuration: Annotated[
+        bool, typer.Option("--by-configuration", help="A series for each configuration.")
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many runs.")] = 20,
     json_output: JsonFlag = False,
 ) -> None:
     """Show how the measures of one test set changed from run to run."""
     from assay.app import runs
     from assay.cli.tables import show_tables
-    from assay.render.runs import history_json, history_table
+    from assay.evaluation.history import HistoryOptions
+    from assay.render.runs import history_json, history_tables
 
+    chosen = HistoryOptions(part, engine, configuration, by_configuration)
     with connected(ctx) as assay:
-        past = runs.history(assay, suite, measures=measures or (), part=part, limit=limit)
+        past = runs.history(assay, suite, measures=measures or (), options=chosen, limit=limit)
     if json_output:
-        emit_json(history_json(suite, past.runs, past.measures))
+        emit_json(history_json(past))
     elif past.runs:
-        show_tables([history_table(suite, past.runs, past.measures)], assay.settings.color)
+        show_tables(history_tables(past), assay.settings.color)
     else:
-        note(f"note: there is no complete run of {suite}: assay eval list shows what there is")
+        note(f"note: there is no such complete run of {suite}: assay eval list shows all of them")
+        for line in past.left_out:
+            note(f"note: {line}")
 
 
 @app.command("export")
@@ -547,6 +564,15 @@ def ab_test(
     by_group: Annotated[
         bool, typer.Option("--by-group", help="Draw queries of one group together.")
     ] = False,
+    latency_repeats: Annotated[
+        int,
+        typer.Option(
+            "--latency-repeats",
+            min=0,
+            max=100,
+            help="How often two configurations are timed in turn; 0 leaves it out.",
+        ),
+    ] = 3,
     strict: Strict = False,
     write_report: WriteReport = False,
     statistics: Mapping[str, Any],
@@ -554,13 +580,24 @@ def ab_test(
 ) -> int:
     """Test two runs or configurations against each other."""
     from assay.app import comparison
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.compare_text import ab_markdown, ab_tables, counts_line
 
     with connected(ctx, **statistics) as assay:
         a, b = (_side(assay, text, testset, holdout) for text in (config_a, config_b))
         test = comparison.ab(
-            assay, comparison.AbRequest(a, b, tuple(measures or ()), strict, by_group)
+            assay,
+            comparison.AbRequest(
+                a.run_id,
+                b.run_id,
+                tuple(measures or ()),
+                strict,
+                by_group,
+                read_statistics(statistics),
+            ),
+            sides=(a, b),
+            latency_repeats=latency_repeats,
         )
     settings, result = assay.settings, test.result
     if write_report:
@@ -580,15 +617,15 @@ def ab_test(
     return DEGRADED if result.compared.degraded else 0
 
 
-def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> str:
-    """The id of the run that stands for one side."""
+def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> "Side":
+    """The run that stands for one side."""
     from assay.app.comparison import side
 
     assay.require()
     chosen = side(assay, text, testset, holdout=holdout)
     if chosen.made is not None:
         note(f"{'ran' if chosen.made else 'stored'}: {chosen.name} is {chosen.run_id}")
-    return chosen.run_id
+    return chosen
 
 
 @app.command("gate")
@@ -621,6 +658,7 @@ def gate_command(
 ) -> int:
     """Fail when a run is worse than its baseline by more than is allowed."""
     from assay.app.gate import GateRequest, gate, run_or_file
+    from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.gate import gate_tables
 
@@ -632,6 +670,7 @@ def gate_command(
                 current=current,
                 limits=tuple(limit or ()),
                 non_inferiority=non_inferiority,
+                statistics=read_statistics(statistics),
             ),
         )
     _write_gate(ruling, report=report, junit=junit, step_summary=step_summary)
@@ -660,7 +699,8 @@ def report(
         bool, typer.Option("--workflow", help="P and R at 1, 3, 5, 10, MAP and nDCG@10.")
     ] = False,
     target: Annotated[
-        list[str] | None, typer.Option("--target", help='A target, as in "P@5=0.65".')
+        list[str] | None,
+        typer.Option("--target", help='A target: "P@5>0.65" (above) or "P@5>=0.65".'),
     ] = None,
     sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
@@ -718,9 +758,11 @@ def bundle(
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
     from assay.app.runs import bundle as write_bundle
+    from assay.app.statistics import read_statistics
 
-    with connected(ctx, **sampling) as assay:
-        files = write_bundle(assay, runs, out, measures=measures or ())
+    statistics = read_statistics(sampling)
+    with connected(ctx) as assay:
+        files = write_bundle(assay, runs, out, measures=measures or (), statistics=statistics)
     if json_output:
         emit_json({"folder": str(out), "files": list(files)})
     else:
@@ -795,7 +837,7 @@ def publish(
 
     with connected(ctx, metrics_textfile=textfile, pushgateway=pushgateway) as assay:
         assay.require()
-        text = prometheus.figures(assay.runs)
+        text = assay.figures()
     done = prometheus.publish(assay.settings, text)
     if json_output:
         emit_json({"published": done})

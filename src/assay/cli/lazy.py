@@ -75,8 +75,8 @@ def _readable(command: Any) -> Any:
     """The command with help for people: no Python types, and lines of listings that are whole."""
     command.short_help = command.short_help or (command.help or "").split("\n\n")[0]
     for param in command.params:
-        if param.metavar is None and param.param_type_name == "argument":
-            param.metavar = param.name.upper()
+        if param.param_type_name == "argument":
+            param.metavar = param.metavar or param.name.upper()
             param.display_type_rich = _no_type
             whole = f"{param.metavar}..." if param.nargs == -1 else param.metavar
             param.get_usage_pieces = partial(_usage, whole if param.required else f"[{whole}]")

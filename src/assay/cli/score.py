@@ -15,6 +15,8 @@ from assay.cli.options import (
     configuration,
     takes_settings,
 )
+from assay.cli.streams import complain
+from assay.errors import UsageError
 
 if TYPE_CHECKING:
     from assay.app.scoring import Scored
@@ -27,16 +29,32 @@ Format = Literal["table", "json", "md", "csv", "trec"]
 def command(
     ctx: typer.Context,
     *,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QRELS RUN",
+            help="Judgments, unless --qrels names them, then runs or patterns ('runs/*.trec'), "
+            "which are scored side by side.",
+        ),
+    ] = None,
     qrels: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--qrels", "-q", help="Judgments: TREC, BEIR, JSON, JSON lines, parquet; - is stdin."
         ),
-    ],
+    ] = None,
     run: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--run", "-r", help="A run file; repeat it to compare with the first."),
-    ],
+    ] = None,
+    compare: Annotated[
+        bool | None,
+        typer.Option(
+            "--compare/--no-compare",
+            help="Test each run against the first, or only score them: a run that cannot be read "
+            "then leaves the others alone. [default: compare what --run names]",
+        ),
+    ] = None,
     measures: Measures = None,
     per_query: PerQuery = False,
     by: Annotated[
@@ -56,6 +74,14 @@ def command(
             "--undefined",
             help="Leave undefined values out of the mean, or count them as 0 like trec_eval. "
             "[default: skip; zero for --format trec]",
+        ),
+    ] = None,
+    rank_by: Annotated[
+        Literal["order", "score"] | None,
+        typer.Option(
+            "--rank-by",
+            help="Rank results as they stand or by score. [default: lists of results as they "
+            "stand; TREC files, tables and {document: score} by score]",
         ),
     ] = None,
     depth: Annotated[
@@ -79,19 +105,22 @@ def command(
     ] = ":chunk_",
     statistics: Mapping[str, Any],
 ) -> None:
-    """Score runs against judgments, and compare them."""
-    from assay.app.scoring import ScoreRequest, named_files, score_runs
+    """Score runs against judgments, side by side or against the first."""
+    from assay.app.scoring import ScoreRequest, score_runs
     from assay.cli.progress import reading_progress
 
     settings = configuration(ctx, measures=" ".join(measures) if measures else None, **statistics)
     form = "json" if json_output else format_
+    judgments, runs = _inputs(qrels, run or [], files or [])
     request = ScoreRequest(
-        qrels=qrels,
-        runs=named_files(run),
+        qrels=judgments,
+        runs=runs,
+        compare=bool(run) and runs == run if compare is None else compare,
         by=by,
         match=match,
         protocol=protocol,
         undefined=undefined or ("zero" if form == "trec" else "skip"),
+        rank_by=rank_by,
         depth=depth,
         clusters=cluster,
         score_dtype=score_dtype,
@@ -100,13 +129,48 @@ def command(
     )
     with reading_progress(settings.color) as progress:
         scored = score_runs(settings, request, progress)
-    write(scored, form, ci=ci, per_query=per_query, color=settings.color)
+    if request.compare:
+        write(scored, form, ci=ci, per_query=per_query, color=settings.color)
+        return
+    _write_board(scored, form, ci=ci, per_query=per_query, color=settings.color)
+    for name, problem in scored.failed.items():
+        complain(f"error: {name}: {problem}")
+    if scored.failed:
+        raise typer.Exit(max(problem.exit_code for problem in scored.failed.values()))
+
+
+def _inputs(qrels: str | None, runs: list[str], files: list[str]) -> tuple[str, list[str]]:
+    """The judgments and the runs; where --qrels names none, the first file is the judgments."""
+    if qrels is None:
+        if not files:
+            raise UsageError(
+                "no judgments were named", hint="assay score QRELS RUN ..., or --qrels QRELS"
+            )
+        qrels, *files = files
+    if not runs and not files:
+        raise UsageError("no run was named", hint="assay score QRELS RUN ..., or --run RUN")
+    return qrels, [*runs, *files]
+
+
+def _write_board(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: str) -> None:
+    """Runs that were not compared: a row for each."""
+    from assay.render import scores as report
+
+    runs, groups = scored.runs, scored.groups
+    if form == "json":
+        failed = scored.failed
+        emit_json(
+            report.scores_json(runs, None, ci=ci, per_query=per_query, groups=groups, failed=failed)
+        )
+    elif len(runs) == 1 or (runs and form not in ("table", "md")):
+        write(scored, form, ci=ci, per_query=per_query, color=color)
+    elif runs:
+        _show([report.leaderboard_table(runs, ci=ci), *_more(scored, per_query)], form, color)
 
 
 def write(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: str) -> None:
     """The result on stdout in the form asked for; what a reader must know on stderr."""
     from assay.render import scores as report
-    from assay.render.tables import markdown
 
     runs, groups = scored.runs, scored.groups
     if form == "json":
@@ -120,13 +184,7 @@ def write(scored: "Scored", form: Format, *, ci: bool, per_query: bool, color: s
         for scores in runs:
             emit_text(report.trec_columns(scores, per_query=per_query, with_run=len(runs) > 1))
     else:
-        tables = _tables(scored, ci=ci, per_query=per_query)
-        if form == "md":
-            emit_text(markdown(tables))
-        else:
-            from assay.cli.tables import show_tables
-
-            show_tables(tables, color)
+        _show(_tables(scored, ci=ci, per_query=per_query), form, color)
         return
     for scores in runs:
         for line in report.run_notes(scores):
@@ -141,7 +199,25 @@ def _tables(scored: "Scored", *, ci: bool, per_query: bool) -> "list[Table]":
         if scored.comparison is None
         else report.comparison_tables(scored.runs, scored.comparison)
     )
-    tables += [report.group_table(groups, name) for name, groups in scored.groups.items()]
+    return [*tables, *_more(scored, per_query)]
+
+
+def _more(scored: "Scored", per_query: bool) -> "list[Table]":
+    """Groups, and every query, of each run."""
+    from assay.render import scores as report
+
+    tables = [report.group_table(groups, name) for name, groups in scored.groups.items()]
     if per_query:
         tables += [report.per_query_table(scores) for scores in scored.runs]
     return tables
+
+
+def _show(tables: "list[Table]", form: Format, color: str) -> None:
+    if form == "md":
+        from assay.render.tables import footnoted, markdown
+
+        emit_text(footnoted(markdown(tables)))
+    else:
+        from assay.cli.tables import show_tables
+
+        show_tables(tables, color)

@@ -25,6 +25,8 @@ LEAST_TEXT = 10  # a column of running text is broken over lines, but not narrow
 
 def show_tables(tables: Sequence[Table], color: str) -> None:
     """Tables to stdout, their notes to stderr; what a narrow terminal has no room for is named."""
+    from assay.render.tables import footnote
+
     room = stdout_room()
     left_out: dict[str, None] = {}
     for table in tables:
@@ -32,15 +34,24 @@ def show_tables(tables: Sequence[Table], color: str) -> None:
         for block in layout.blocks:
             console = stdout_console(color, at_least=block.width)
             console.print(_drawn(table, block, wide=block.gap == WIDE_GAP))
-        if layout.below is not None:
+        if layout.below:
             for row in table.rows:
-                emit_text(f"  {row[0]}: {row[layout.below]}")
+                emit_text(f"  {row[0]}: {_rulings(table, row, layout.below)}")
             emit_text("")
         left_out |= dict.fromkeys(layout.left_out)
         for line in table.notes:
             note(f"note: {line}")
+    if (last := footnote(tables)) is not None:
+        note(f"note: {last}")
     if left_out:
         note(f"note: no room for {', '.join(left_out)}: a wider terminal or --json has them")
+
+
+def _rulings(table: Table, row: Sequence[str], below: Sequence[int]) -> str:
+    """One ruling as it is; several each by its name."""
+    if len(below) == 1:
+        return row[below[0]]
+    return ", ".join(f"{table.columns[at]} {row[at]}" for at in below)
 
 
 def _drawn(table: Table, block: Block, *, wide: bool) -> RichTable:
@@ -85,10 +96,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Blocks one below the other, the column below them, and what found no room."""
+    """Blocks one below the other, the columns below them, and what found no room."""
 
     blocks: tuple[Block, ...]
-    below: int | None = None
+    below: tuple[int, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
@@ -108,9 +119,8 @@ def fitted(table: Table, room: int | None) -> Layout:
         left_out.append(table.columns[at])
     below = table.below
     if _block(kept, least, TIGHT_GAP).width <= room:
-        below = None
-    elif below is not None:
-        kept.remove(below)
+        below = ()
+    kept = [at for at in kept if at not in below]
     blocks = [_grown(block, full, room) for block in _split(kept, least, room)]
     return Layout(tuple(blocks), below, tuple(dict.fromkeys(left_out)))
 

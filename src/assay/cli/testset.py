@@ -22,6 +22,7 @@ app = group("Check, split, compare, convert and refresh test sets.")
 
 INVALID = 2
 NO_AGREEMENT, UNFINISHED = 3, 4
+OVERLAPPING = 3
 FIT_CODES = {"likely_overfitting": 3, "possible_overfitting": 4}
 SHOWN = 20
 MASK = "(held out: --held-out shows it, and the look is logged)"
@@ -177,7 +178,7 @@ def split(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Hold out some of the queries, stratified by type, and record that in the set."""
+    """Hold out some of the queries, stratified by type, in whole groups, and record that."""
     from assay.app import testsets
 
     done = testsets.split(
@@ -192,12 +193,36 @@ def split(
     )
     if json_output:
         parts = {part: list(ids) for part, ids in done.parts.items()}
-        emit_json({"written": [str(path) for path in done.written], "seed": seed, **parts})
+        written = [str(path) for path in done.written]
+        emit_json({"written": written, "seed": seed, **parts, "notes": list(done.notes)})
         return
     sizes = ", ".join(f"{part} {len(ids)}" for part, ids in done.parts.items())
     emit_text(f"{sizes} (seed {seed})")
     for path in done.written:
         emit_text(f"wrote {path}")
+    for line in done.notes:
+        note(f"note: {line}")
+
+
+@app.command("overlap")
+def overlap(
+    ctx: typer.Context,
+    names: Annotated[list[str], typer.Argument(help="Test sets: names, files or BEIR folders.")],
+    json_output: JsonFlag = False,
+) -> int:
+    """Check that test sets share no query, text or group; exit code 3 where they do."""
+    from assay.app import testsets
+
+    found = testsets.overlap(_workspace(ctx).layout, names, paths=True)
+    disjoint = all(one.disjoint for one in found)
+    if json_output:
+        emit_json({"disjoint": disjoint, "overlaps": [one.to_dict() for one in found]})
+    else:
+        for one in found:
+            for line in one.sentences():
+                emit_text(line)
+        emit_text("no query, text or group is in two sets" if disjoint else "the sets overlap")
+    return 0 if disjoint else OVERLAPPING
 
 
 @app.command("diff")

@@ -15,11 +15,20 @@ from pathlib import Path
 from typing import Any
 
 LIBRARY = Path(__file__).with_name("_kernels.so")
-FORM = 3  # of kernels.c: another one was compiled from another source
+FORM = 4  # of kernels.c: another one was compiled from another source
 
 _WHOLE, _REAL, _PLACE = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "assay_cut": (_WHOLE, [ctypes.c_char_p, _WHOLE, _WHOLE, _WHOLE, *[_PLACE] * 4]),
+    "assay_cut_qrels": (_WHOLE, [ctypes.c_char_p, *[_WHOLE] * 6, *[_PLACE] * 4]),
+    "assay_judge": (
+        _WHOLE,
+        [
+            *[ctypes.c_char_p, *[_PLACE] * 5, _WHOLE],
+            *[ctypes.c_char_p, *[_PLACE] * 7, _WHOLE],
+            *[_PLACE] * 5,
+        ],
+    ),
     "assay_match": (ctypes.c_int32, [_PLACE, _PLACE, _WHOLE, *[_PLACE] * 4]),
     "assay_add_columns": (
         ctypes.c_int32,

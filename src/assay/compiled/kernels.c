@@ -13,7 +13,7 @@
 #error "numbers would be rounded twice here; without this library they are not"
 #endif
 
-#define FORM 3         /* raised with every change of a signature or of what it means */
+#define FORM 4         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define EXACT (UINT64_C(1) << 53)
@@ -22,8 +22,12 @@
 #define WIDE 8         /* places for each of few rows; a hash seldom meets another then */
 #define NARROW 2       /* and for each of many */
 #define CROWDED 64     /* looks for one hash: more of them are no accident */
+#define SHORT 8        /* rows that are sorted by moving them one by one */
+#define MOST_DIGITS 9  /* of a grade */
+#define EACH UINT64_C(0x0101010101010101)
 
 enum { QUERY, ITERATION, DOC, RANK, SCORE, TAG };
+enum { NONE = -1, CROWD = -2 };
 
 static const double TENS[MOST_TENS + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -104,10 +108,43 @@ static double number(const uint8_t *at, const uint8_t *end) {
     return minus ? -value : value;
 }
 
-/* Cut a text into lines of six columns, single blanks or tabs between them.
+/* Where the field that begins here ends: at the first byte that is not above a blank. */
+static int64_t field_end(const uint8_t *text, int64_t at) {
+    for (;; at += 8) {
+        uint64_t word = word_at(text + at);
+        uint64_t low = (word - EACH * ('!')) & ~word & EACH * 0x80;
+        if (low) return at + (__builtin_ctzll(low) >> 3);
+    }
+}
+
+static int is_blank(uint8_t byte) {
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\v' || byte == '\f';
+}
+
+static int64_t past_blanks(const uint8_t *text, int64_t at) {
+    while (is_blank(text[at])) at++;
+    return at;
+}
+
+/* Where so many columns begin and end that make a line, and where the next line begins. -1 where
+   this is no such line: too many or too few columns, or a byte that is neither text nor blank. */
+static int64_t cut_line(const uint8_t *text, int64_t at, int columns, int64_t *start,
+                        int64_t *end) {
+    for (int column = 0; column < columns; column++) {
+        start[column] = at;
+        at = end[column] = field_end(text, at);
+        if (at == start[column]) return -1;
+        if (text[at] == ' ' || text[at] == '\t') at++;
+        if (text[at] <= ' ') at = past_blanks(text, at);
+    }
+    return text[at] == '\n' ? at + 1 : -1;
+}
+
+/* Cut a text into lines of six columns, blanks between them.
 
    Of each line: where query, document and score begin and end, two hashes, and the score, which is
-   NAN where somebody else has to read it. The number of lines, or -1 where anything is unusual. */
+   NAN where somebody else has to read it. The number of lines, or -1 where anything is unusual:
+   every line is a row. */
 int64_t assay_cut(const uint8_t *text, int64_t size, int64_t most_lines, int64_t longest_id,
                   int32_t *places, uint64_t *query_hash, uint64_t *doc_hash, double *score) {
     int32_t *query_start = places, *query_end = places + most_lines;
@@ -116,15 +153,10 @@ int64_t assay_cut(const uint8_t *text, int64_t size, int64_t most_lines, int64_t
     int64_t at = 0, line = 0;
     while (at < size) {
         int64_t start[COLUMNS], end[COLUMNS];
+        at = past_blanks(text, at);
         if (line == most_lines || text[at] == '#') return -1;
-        for (int column = 0; column < COLUMNS; column++) {
-            start[column] = at;
-            while (text[at] > ' ') at++;
-            end[column] = at;
-            int sound = column < TAG ? text[at] == ' ' || text[at] == '\t' : text[at] == '\n';
-            if (!sound || at == start[column]) return -1;
-            at++;
-        }
+        at = cut_line(text, at, COLUMNS, start, end);
+        if (at < 0) return -1;
         int64_t query = end[QUERY] - start[QUERY], doc = end[DOC] - start[DOC];
         if (query > longest_id || doc > longest_id) return -1;
         query_start[line] = (int32_t)start[QUERY];
@@ -141,12 +173,90 @@ int64_t assay_cut(const uint8_t *text, int64_t size, int64_t most_lines, int64_t
     return line;
 }
 
+/* The grade that a field holds, or one beyond the largest. */
+static int64_t whole(const uint8_t *at, const uint8_t *end, int64_t largest) {
+    int minus = *at == '-';
+    if (minus || *at == '+') at++;
+    if (at == end || end - at > MOST_DIGITS) return largest + 1;
+    int64_t value = 0;
+    for (; at < end; at++) {
+        unsigned digit = (unsigned)*at - '0';
+        if (digit > 9) return largest + 1;
+        value = 10 * value + digit;
+    }
+    if (value > largest) return largest + 1;
+    return minus ? -value : value;
+}
+
+/* Cut judgments into lines, blanks between the columns: the query comes first, the grade last.
+
+   Empty lines and those that begin with # are left out. Of each other line: where query and
+   document begin and end, whether its query is not that of the line before, the hash of the
+   document, and the grade. The number of lines, or -1 where anything is unusual or wrong. */
+int64_t assay_cut_qrels(const uint8_t *text, int64_t size, int64_t columns, int64_t doc_column,
+                        int64_t most_lines, int64_t longest_id, int64_t largest_grade,
+                        int32_t *places, uint8_t *begins, uint64_t *doc_hash, int64_t *grade) {
+    int32_t *query_start = places, *query_end = places + most_lines;
+    int32_t *doc_start = places + 2 * most_lines, *doc_end = places + 3 * most_lines;
+    int64_t at = 0, line = 0, last = columns - 1;
+    if (columns > COLUMNS || doc_column >= columns) return -1;
+    while (at < size) {
+        int64_t start[COLUMNS], end[COLUMNS];
+        at = past_blanks(text, at);
+        if (text[at] == '\n' || text[at] == '#') {
+            const uint8_t *newline = memchr(text + at, '\n', (size_t)(size - at));
+            if (newline == NULL) return -1;
+            at = newline - text + 1;
+            continue;
+        }
+        at = cut_line(text, at, (int)columns, start, end);
+        if (at < 0 || line == most_lines) return -1;
+        int64_t query = end[QUERY] - start[QUERY], doc = end[doc_column] - start[doc_column];
+        if (query > longest_id || doc > longest_id) return -1;
+        grade[line] = whole(text + start[last], text + end[last], largest_grade);
+        if (grade[line] > largest_grade) return -1;
+        begins[line] =
+            line == 0 || query != query_end[line - 1] - query_start[line - 1] ||
+            memcmp(text + start[QUERY], text + query_start[line - 1], (size_t)query) != 0;
+        query_start[line] = (int32_t)start[QUERY];
+        query_end[line] = (int32_t)end[QUERY];
+        doc_start[line] = (int32_t)start[doc_column];
+        doc_end[line] = (int32_t)end[doc_column];
+        doc_hash[line] = hashed(text + start[doc_column], doc);
+        line++;
+    }
+    return line;
+}
+
 /* A table for so many rows has two to the power of this places. */
 static int width_of(int64_t rows) {
     int64_t places = rows * (rows <= FEW ? WIDE : NARROW);
     int bits = 1;
     while ((INT64_C(1) << bits) < places) bits++;
     return bits;
+}
+
+/* Put the rows of a group into a table by their hashes; 0 where one comes twice or they crowd. */
+static int fill_table(const uint64_t *hash, int64_t size, int bits, int32_t *table) {
+    uint64_t mask = (UINT64_C(1) << bits) - 1;
+    memset(table, 0xFF, (size_t)(mask + 1) * sizeof *table);
+    for (int64_t row = 0; row < size; row++) {
+        uint64_t place = hash[row] * SPREAD >> (64 - bits);
+        for (int looks = 0; table[place] >= 0; place = (place + 1) & mask)
+            if (hash[table[place]] == hash[row] || ++looks > CROWDED) return 0;
+        table[place] = (int32_t)row;
+    }
+    return 1;
+}
+
+/* The row of a group that has this hash; NONE, or CROWD where too many have to be looked at. */
+static int32_t find_row(const uint64_t *hash, int bits, const int32_t *table, uint64_t wanted) {
+    uint64_t mask = (UINT64_C(1) << bits) - 1, place = wanted * SPREAD >> (64 - bits);
+    for (int looks = 0; table[place] >= 0; place = (place + 1) & mask) {
+        if (hash[table[place]] == wanted) return table[place];
+        if (++looks > CROWDED) return CROWD;
+    }
+    return NONE;
 }
 
 /* For each wanted hash of each group: the row of the group that has it, or -1.
@@ -160,24 +270,125 @@ int32_t assay_match(const uint64_t *hash, const int64_t *starts, int64_t groups,
     for (int64_t group = 0; group < groups; group++) {
         int64_t first = starts[group], size = starts[group + 1] - first;
         int bits = width_of(size);
-        uint64_t mask = (UINT64_C(1) << bits) - 1;
-        memset(table, 0xFF, (size_t)(mask + 1) * sizeof *table);
-        for (int64_t row = 0; row < size; row++) {
-            uint64_t own = hash[first + row], place = own * SPREAD >> (64 - bits);
-            for (int looks = 0; table[place] >= 0; place = (place + 1) & mask)
-                if (hash[first + table[place]] == own || ++looks > CROWDED) return 1;
-            table[place] = (int32_t)row;
-        }
+        if (!fill_table(hash + first, size, bits, table)) return 1;
         for (int64_t at = wanted_starts[group]; at < wanted_starts[group + 1]; at++) {
-            uint64_t place = wanted[at] * SPREAD >> (64 - bits);
-            for (int looks = 0; table[place] >= 0; place = (place + 1) & mask) {
-                if (hash[first + table[place]] == wanted[at]) break;
-                if (++looks > CROWDED) return 1;
-            }
-            rows[at] = table[place] < 0 ? -1 : first + table[place];
+            int32_t row = find_row(hash + first, bits, table, wanted[at]);
+            if (row == CROWD) return 1;
+            rows[at] = row < 0 ? -1 : first + row;
         }
     }
     return 0;
+}
+
+/* What rows are sorted by: scores, or the text of ids. */
+typedef struct {
+    const double *score;
+    const uint8_t *text;
+    const int32_t *start, *end;
+} Keys;
+
+typedef int (*Before)(const Keys *keys, int32_t a, int32_t b);
+
+static int better(const Keys *keys, int32_t a, int32_t b) { return keys->score[a] > keys->score[b]; }
+
+/* Whether the id of a comes after that of b, byte by byte: of equal scores it is ranked first. */
+static int higher(const Keys *keys, int32_t a, int32_t b) {
+    int32_t long_a = keys->end[a] - keys->start[a], long_b = keys->end[b] - keys->start[b];
+    int order = memcmp(keys->text + keys->start[a], keys->text + keys->start[b],
+                       (size_t)(long_a < long_b ? long_a : long_b));
+    return order > 0 || (order == 0 && long_a > long_b);
+}
+
+/* Sort rows so that none stands behind one that it is before of. There is room for as many more. */
+static inline void sort_rows(int32_t *rows, int64_t size, int32_t *room, const Keys *keys,
+                             Before before) {
+    for (int64_t from = 0; from < size; from += SHORT) {
+        int64_t until = from + SHORT < size ? from + SHORT : size;
+        for (int64_t at = from + 1; at < until; at++) {
+            int32_t row = rows[at];
+            int64_t place = at;
+            for (; place > from && before(keys, row, rows[place - 1]); place--)
+                rows[place] = rows[place - 1];
+            rows[place] = row;
+        }
+    }
+    for (int64_t width = SHORT; width < size; width *= 2) {
+        for (int64_t from = 0; from + width < size; from += 2 * width) {
+            int64_t middle = from + width, until = middle + width < size ? middle + width : size;
+            if (!before(keys, rows[middle], rows[middle - 1])) continue;
+            int64_t left = 0, count = width, right = middle;
+            memcpy(room, rows + from, (size_t)count * sizeof *rows);
+            for (int64_t at = from; left < count; at++)
+                rows[at] = right < until && before(keys, rows[right], room[left]) ? rows[right++]
+                                                                                  : room[left++];
+        }
+    }
+}
+
+/* The judged documents among the rows of each group, with their ranks, best first.
+
+   Rows stand as for assay_match; their documents and scores as assay_cut gives them. The judgments
+   of group g are those from first[g] up to last[g], each with its hash and its place in another
+   text. A higher score comes first, then the higher id. The three parts of room hold as many rows
+   as the largest group. ``best`` is the row with the highest score of each group, the first of
+   them. Of each hit: its group, its judgment, its rank, and whether its score is not its alone. The
+   number of hits, or -1 where a group has a hash twice or its hashes crowd, or one document is
+   judged twice. */
+int64_t assay_judge(const uint8_t *text, const int32_t *doc_start, const int32_t *doc_end,
+                    const uint64_t *hash, const double *score, const int64_t *starts,
+                    int64_t groups, const uint8_t *judged_text, const int64_t *judged_start,
+                    const int64_t *judged_end, const uint64_t *judged_hash, const int64_t *first,
+                    const int64_t *last, int32_t *table, int32_t *room, int64_t largest,
+                    int64_t *best, int64_t *hit_group, int64_t *hit_judgment, int64_t *hit_rank,
+                    uint8_t *hit_tied) {
+    int32_t *order = room, *judged = room + largest, *spare = room + 2 * largest;
+    int64_t hits = 0;
+    for (int64_t group = 0; group < groups; group++) {
+        int64_t begin = starts[group], size = starts[group + 1] - begin, found = 0;
+        int bits = width_of(size);
+        if (!fill_table(hash + begin, size, bits, table)) return -1;
+        best[group] = begin;
+        int falling = 1;
+        for (int64_t row = begin + 1; row < begin + size; row++) {
+            if (score[row] > score[row - 1]) falling = 0;
+            if (score[row] > score[best[group]]) best[group] = row;
+        }
+        if (first[group] == last[group]) continue;
+        memset(judged, 0xFF, (size_t)size * sizeof *judged);
+        for (int64_t at = first[group]; at < last[group]; at++) {
+            int32_t row = find_row(hash + begin, bits, table, judged_hash[at]);
+            if (row == CROWD) return -1;
+            if (row < 0) continue;
+            int64_t length = judged_end[at] - judged_start[at], place = begin + row;
+            if (length != doc_end[place] - doc_start[place] ||
+                memcmp(text + doc_start[place], judged_text + judged_start[at], (size_t)length))
+                continue;
+            if (judged[row] >= 0) return -1;
+            judged[row] = (int32_t)(at - first[group]);
+            found++;
+        }
+        Keys keys = {score + begin, text, doc_start + begin, doc_end + begin};
+        for (int64_t row = 0; row < size; row++) order[row] = (int32_t)row;
+        if (found && !falling) sort_rows(order, size, spare, &keys, better);
+        for (int64_t from = 0, until; found; from = until) {
+            double own = keys.score[order[from]];
+            int any = judged[order[from]] >= 0;
+            for (until = from + 1; until < size && keys.score[order[until]] == own; until++)
+                any |= judged[order[until]] >= 0;
+            if (!any) continue;
+            int tied = until - from > 1;
+            if (tied) sort_rows(order + from, until - from, spare, &keys, higher);
+            for (int64_t at = from; at < until; at++) {
+                if (judged[order[at]] < 0) continue;
+                hit_group[hits] = group;
+                hit_judgment[hits] = first[group] + judged[order[at]];
+                hit_rank[hits] = at + 1;
+                hit_tied[hits++] = (uint8_t)tied;
+                found--;
+            }
+        }
+    }
+    return hits;
 }
 
 /* Add to each row's score what it shares with a query: a column for each term, whose rows and

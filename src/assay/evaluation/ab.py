@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -13,27 +14,44 @@ from assay.evaluation.compare import CompareReport, common_queries, compare_runs
 from assay.evaluation.defaults import AB_MEASURES
 from assay.evaluation.outcomes import Latency, latency_of, query_field, score_run
 from assay.evaluation.scores import Scores
-from assay.evaluation.significance import DEFAULT_MARGIN, Contrast, contrast_pairs
+from assay.evaluation.significance import DEFAULT_MARGIN, TESTS, Contrast, contrast_pairs
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
 from assay.model.arrays import FloatArray
-from assay.model.sampling import Sampling
-from assay.plural import counted
+from assay.model.sampling import DEFAULT_LEVEL, Sampling
+from assay.plural import counted, share_of
 from assay.stats.bootstrap import bootstrap_mean
-from assay.stats.clustering import cluster_shares
 from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.interval import Interval
 from assay.stats.verdict import Verdict
-from assay.stats.wilcoxon import wilcoxon
+
+NOT_TOGETHER = "the sides were not measured together, so nothing follows from their times"
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Times in milliseconds that were measured side by side: (a, b) of each query, pass by pass."""
+
+    pairs: Mapping[str, tuple[tuple[float, float], ...]]
+    repeats: int
+
+
+class Speed(StrEnum):
+    """How the latency of b compares with that of a."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyChange:
-    """How much slower or faster queries became: both runs' times and b − a.
+    """How much slower or faster queries became: both sides' times and b − a.
 
-    ``interval`` is that of the mean difference. ``median_change`` and ``p`` (Wilcoxon) look at
-    single queries, so that one that had to wait for a cold start does not decide. Where queries
-    come in groups, those are the unit of ``interval`` and ``p``.
+    ``repeats`` says how often both sides were asked each query in turn, and a query counts with
+    its median over them. It is None for runs that were made one after the other: what else the
+    machine did meanwhile is then part of the difference, so that it has neither ``interval`` nor
+    ``verdict``. Where queries come in groups, those are the unit of the interval.
     """
 
     n: int
@@ -41,8 +59,27 @@ class LatencyChange:
     b: Latency
     difference: Latency
     interval: Interval
-    median_change: float | None
-    p: float | None
+    repeats: int | None = None
+
+    @property
+    def verdict(self) -> Speed | None:
+        """Slower or faster where the whole interval is; None where the sides were timed apart."""
+        low, high = self.interval.low, self.interval.high
+        if self.repeats is None or not self.n:
+            return None
+        if low is None or high is None or low <= 0.0 <= high:
+            return Speed.INCONCLUSIVE
+        return Speed.SLOWER if low > 0.0 else Speed.FASTER
+
+    @property
+    def remark(self) -> str:
+        """How the times came about."""
+        if self.repeats is None:
+            return NOT_TOGETHER
+        return (
+            f"{counted(self.n, 'query', 'was')} asked of both sides in turn, "
+            f"{counted(self.repeats, 'time')}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -53,9 +90,12 @@ class LatencyChange:
             "a": _times(self.a),
             "b": _times(self.b),
             "difference": _times(self.difference),
+            "measured_together": self.repeats is not None,
+            "repeats": self.repeats,
             "ci": ends if self.interval.defined else None,
-            "median_change": _round(self.median_change),
-            "p_wilcoxon": self.p,
+            "ci_reason": self.interval.reason,
+            "verdict": None if self.verdict is None else self.verdict.value,
+            "remark": self.remark,
         }
 
 
@@ -83,18 +123,18 @@ class ABResult:
     @property
     def verdict(self) -> str:
         """The result in words."""
-        lines = [_quality(self.primary)]
+        lines = [*_degraded(self.compared), _quality(self.primary), self.primary.significance]
         others = [c for c in self.contrasts[1:] if c.ruling.verdict is not _word(self.primary)]
-        decided = [c for c in others if c.ruling.verdict in (Verdict.BETTER, Verdict.WORSE)]
+        decided = [c for c in others if c.decided]
         if decided:
             lines.append(
                 "Beside it: "
                 + ", ".join(f"{c.measure} {c.ruling.verdict} ({_signed(c)})" for c in decided)
                 + "."
             )
-        lines += _types(self.by_type, self.primary.measure)
-        if (cost := _cost(self.latency, self.alpha)) is not None:
-            lines.append(cost)
+        if len(self.by_type) > 1:
+            lines += _types(self.by_type, self.primary.measure)
+        lines += _cost(self.latency)
         return " ".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,10 +144,13 @@ class ABResult:
             "run_b": self.compared.run_b,
             "verdict": _word(self.primary).value,
             "verdict_text": self.verdict,
+            "significant": self.primary.significant,
+            "degraded": self.compared.degraded,
             "primary_measure": str(self.primary.measure),
             "alpha": self.alpha,
             "margin": self.margin,
             "correction": "holm",
+            "tests": TESTS,
             "contrasts": [contrast.to_dict() for contrast in self.contrasts],
             "by_query_type": {
                 kind: [contrast.to_dict() for contrast in contrasts]
@@ -130,8 +173,13 @@ def ab(
     clustered: bool = False,
     archive: Archive = no_archive,
     strict_chunker_version: bool = False,
+    timings: Timings | None = None,
 ) -> ABResult:
-    """Test b against a over the queries that both have."""
+    """Test b against a over the queries that both have.
+
+    ``timings`` are those of both sides, asked in turn; without them the runs' own times are shown,
+    from which nothing follows.
+    """
     compared = compare_runs(
         a, b, measures=measures, archive=archive, strict_chunker_version=strict_chunker_version
     )
@@ -145,6 +193,7 @@ def ab(
             queries=queries,
             match=match.rule,
             places=match.places,
+            by_level=match.by_level,
             sampling=sampling,
             by_group=clustered,
         )
@@ -156,16 +205,10 @@ def ab(
         b=other,
         contrasts=contrast_pairs([(one, other)], alpha, margin),
         by_type=_by_type(one, other, query_field(queries, "query_type"), alpha, margin),
-        latency=latency_change(a, b, [query.query_id for query in queries], sampling, _groups(one)),
+        latency=_latency(a, b, [query.query_id for query in queries], timings, one),
         alpha=alpha,
         margin=margin,
     )
-
-
-def _groups(scores: Scores) -> dict[str, str] | None:
-    if scores.clusters is None:
-        return None
-    return dict(zip(scores.queries, scores.clusters, strict=True))
 
 
 def _by_type(
@@ -206,73 +249,104 @@ def _types(by_type: Mapping[str, tuple[Contrast, ...]], measure: Measure) -> lis
         f"({_signed(contrast)}, {counted(contrast.n, 'query')})"
         for kind, contrasts in by_type.items()
         for contrast in contrasts
-        if contrast.measure == measure
-        and contrast.ruling.verdict in (Verdict.BETTER, Verdict.WORSE)
+        if contrast.measure == measure and contrast.decided
     ]
     return [f"By type: {', '.join(decided)}."] if decided else []
 
 
-def _cost(latency: LatencyChange, alpha: float) -> str | None:
-    change = latency.difference
+def _degraded(compared: CompareReport) -> list[str]:
+    """Which side answered with less than it should have, and how often."""
+    sides = (("A", compared.aggregate_a), ("B", compared.aggregate_b))
+    told = [
+        f"{name} was degraded for {share_of(side.degraded_queries, side.total_queries, 'query')}"
+        for name, side in sides
+        if side.degraded_queries
+    ]
+    return [f"DEGRADED: {' and '.join(told)}."] if told else []
+
+
+def _cost(latency: LatencyChange) -> list[str]:
+    """The latency in words."""
+    change, interval = latency.difference, latency.interval
     if change.mean is None or change.p50 is None or change.p95 is None:
-        return None
-    head = "Latency is about the same"
-    if latency.p is not None and latency.p < alpha and latency.median_change:
-        head = f"B is {'slower' if latency.median_change > 0 else 'faster'}"
-    return (
-        f"{head}: mean {change.mean:+.1f} ms, P50 {change.p50:+.1f} ms, P95 {change.p95:+.1f} ms "
-        f"(A: mean {latency.a.mean:.1f} ms, P50 {latency.a.p50:.1f} ms)."
-    )
+        return []
+    sizes = f"mean {change.mean:+.1f} ms, P50 {change.p50:+.1f} ms, P95 {change.p95:+.1f} ms"
+    if latency.verdict is None:
+        return [f"Latency differs by {sizes}, but {latency.remark}."]
+    head = {
+        Speed.SLOWER: "B is slower",
+        Speed.FASTER: "B is faster",
+        Speed.INCONCLUSIVE: "No difference in latency was shown",
+    }[latency.verdict]
+    ends = "undefined"
+    if interval.low is not None and interval.high is not None:
+        ends = f"[{interval.low:+.1f}, {interval.high:+.1f}] ms"
+    return [
+        f"{head}: {sizes} ({interval.level:.0%} CI of the mean {ends}; "
+        f"A: mean {latency.a.mean:.1f} ms; {latency.remark})."
+    ]
 
 
-def latency_change(
-    a: StoredRun,
-    b: StoredRun,
-    queries: Iterable[str],
-    sampling: Sampling | None = None,
-    groups: Mapping[str, str] | None = None,
+def _latency(
+    a: StoredRun, b: StoredRun, queries: Sequence[str], timings: Timings | None, scores: Scores
 ) -> LatencyChange:
-    """The times of queries that succeeded and were timed in both runs, side by side.
+    if timings is None:
+        return latency_apart(a, b, queries)
+    groups = None
+    if scores.clusters is not None:
+        groups = dict(zip(scores.queries, scores.clusters, strict=True))
+    return latency_together(timings, scores.sampling, groups)
+
+
+def latency_apart(a: StoredRun, b: StoredRun, queries: Iterable[str]) -> LatencyChange:
+    """The runs' own times, over queries that succeeded and were timed in both."""
+    timed = [
+        (one, other)
+        for query in queries
+        if (one := _time(a, query)) is not None and (other := _time(b, query)) is not None
+    ]
+    nothing = Interval(
+        low=None,
+        high=None,
+        level=DEFAULT_LEVEL,
+        method="none",
+        n=len(timed),
+        reason=NOT_TOGETHER,
+    )
+    return _change(np.array(timed, dtype=np.float64).reshape(-1, 2), nothing, None)
+
+
+def latency_together(
+    timings: Timings, sampling: Sampling | None = None, groups: Mapping[str, str] | None = None
+) -> LatencyChange:
+    """Times that were measured in turn, with the interval of their mean difference.
 
     ``groups`` tells which queries belong together; one that is not in it stands alone.
     """
     sampling = sampling or Sampling()
-    timed = [
-        (query, one, other)
-        for query in queries
-        if (one := _time(a, query)) is not None and (other := _time(b, query)) is not None
-    ]
-    clusters = None if groups is None else [groups.get(query, query) for query, _, _ in timed]
-    times = np.array([pair for _, *pair in timed], dtype=np.float64).reshape(-1, 2)
-    before, after = latency_of(times[:, 0]), latency_of(times[:, 1])
-    return LatencyChange(
-        n=len(times),
-        a=before,
-        b=after,
-        difference=Latency(
-            len(times),
-            _minus(after.mean, before.mean),
-            _minus(after.p50, before.p50),
-            _minus(after.p95, before.p95),
-        ),
-        interval=bootstrap_mean(
-            times[:, 1] - times[:, 0],
-            clusters=clusters,
-            method=sampling.method,
-            level=sampling.level,
-            resamples=sampling.resamples,
-            seed=sampling.seed,
-        ),
-        median_change=float(np.median(times[:, 1] - times[:, 0])) if len(times) else None,
-        p=_p(times, clusters),
+    # the median of a query over its passes: a pause of the machine is not the query's
+    medians = [np.median(np.array(pairs), axis=0) for pairs in timings.pairs.values()]
+    times = np.array(medians, dtype=np.float64).reshape(-1, 2)
+    interval = bootstrap_mean(
+        times[:, 1] - times[:, 0],
+        clusters=None if groups is None else [groups.get(query, query) for query in timings.pairs],
+        method=sampling.method,
+        level=sampling.level,
+        resamples=sampling.resamples,
+        seed=sampling.seed,
     )
+    return _change(times, interval, timings.repeats)
 
 
-def _p(times: FloatArray, clusters: list[str] | None) -> float | None:
-    """Wilcoxon's p-value; where queries come in groups, the groups' shares are compared."""
-    if clusters:
-        times, _ = cluster_shares(times, np.ones(times.shape, dtype=np.bool_), clusters)
-    return wilcoxon(times[:, 0], times[:, 1]).p
+def _change(times: FloatArray, interval: Interval, repeats: int | None) -> LatencyChange:
+    before, after = latency_of(times[:, 0]), latency_of(times[:, 1])
+    difference = Latency(
+        len(times),
+        _minus(after.mean, before.mean),
+        _minus(after.p50, before.p50),
+        _minus(after.p95, before.p95),
+    )
+    return LatencyChange(len(times), before, after, difference, interval, repeats)
 
 
 def _time(run: StoredRun, query: str) -> float | None:

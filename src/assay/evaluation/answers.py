@@ -63,6 +63,7 @@ def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[
             must_contain=query.must_contain,
             forbidden=query.forbidden,
             known_citations=outcome.known_citations,
+            answer_failed=outcome.answer_error is not None,
         )
         for outcome in outcomes
         if (query := test_set.by_id.get(outcome.query_id)) is not None

@@ -1,8 +1,9 @@
 """What does a gate compare a run with: another run, or a file with the numbers of one?
 
 A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval run --json``, ``assay
-score --json`` and ``assay eval report --format json`` write it. What else such a file holds is
-used where it is there: ``per_query``, ``per_query_type``, ``test_set``, ``degraded_queries``.
+eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it. What
+else such a file holds is used where it is there: ``per_query``, ``per_query_type``, ``test_set``,
+``degraded_queries``, ``failed_queries``, ``status``, ``run_id`` and the chunkers.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from assay.evaluation.chunker_match import (
     BY_ID,
     Archive,
     ChunkerMatch,
+    Chunkers,
     Matching,
+    chunkers_of,
     matching,
     no_archive,
-    versions,
 )
-from assay.evaluation.outcomes import query_field, score_run
+from assay.evaluation.outcomes import groups_of, query_field, score_run
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
+from assay.model.ranking import Match
 from assay.model.runs import RunStatus
 from assay.plural import counted
 
@@ -58,7 +61,7 @@ class Baseline:
 
     ``means`` go by the measures' text form, ``per_query`` holds the values of single queries where
     they are known, ``queries`` text and type by id. The numbers of a file are ``rounded``. Queries
-    that ``failed`` count as having no results.
+    that ``failed`` count as having no results, those ``unanswered`` as having a wrong answer.
     """
 
     name: str
@@ -68,10 +71,15 @@ class Baseline:
     queries: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     degraded: int = 0
     failed: int = 0
+    unanswered: int = 0
     complete: bool = True
     rounded: bool = False
     test_set: SetVersion | None = None
-    chunkers: frozenset[str] | None = None  # None: it does not matter, or nobody knows
+    chunkers: Chunkers | None = None  # None: it does not matter, or nobody knows
+    match: Match | None = None  # the rule that the run is scored by; None: nobody knows
+    protocol: str | None = None
+    groups: Mapping[str, str] | None = None  # of queries that are resampled together
+    run_id: str = ""
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
 
@@ -85,18 +93,22 @@ def sides_of_runs(
     return one, replace(other, warnings=(*other.warnings, *match.notes))
 
 
-def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = BY_ID) -> Baseline:
-    """A stored run as one side of a gate."""
+def side_of_run(
+    run: StoredRun, measures: Sequence[Measure], match: Matching | None = None
+) -> Baseline:
+    """A stored run as one side of a gate, by its own rule unless it is matched with another."""
+    own = run.info.scoring.match
+    match = match or replace(BY_ID, scored_by=own)
     ranking = [m for m in measures if m.definition.family is Family.RANKING]
     answers = [m for m in measures if m.definition.family is Family.ANSWER]
-    scores = score_run(run, ranking, match=match.rule, places=match.places)
+    scores = score_run(run, ranking, match=match.rule, places=match.places, by_level=match.by_level)
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
     if answers:
         records = answer_records(run.test_set, run.outcomes)
         outcomes = score_answers(records, answers)
         means |= {str(measure): outcome.value for measure, outcome in outcomes.items()}
     types = query_field(run.queries, "query_type")
-    info = run.info
+    info, failed = run.info, len(run.failed) - len(run.unanswered)
     return Baseline(
         name=run.name,
         means=means,
@@ -109,16 +121,22 @@ def side_of_run(run: StoredRun, measures: Sequence[Measure], match: Matching = B
             query.query_id: (query.query_text, str(query.query_type or "")) for query in run.queries
         },
         degraded=len(run.degraded),
-        failed=len(run.failed),
+        failed=failed,
+        unanswered=len(run.unanswered),
         complete=info.status is RunStatus.COMPLETE,
         test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
-        chunkers=versions(run) if match.match is ChunkerMatch.EXACT else None,
+        chunkers=(
+            chunkers_of(run)
+            if match.match is ChunkerMatch.EXACT and match.rule is not Match.DOC
+            else None
+        ),
+        match=own,
+        protocol=run.info.scoring.protocol,
+        groups=groups_of(run.queries) if run.info.scoring.by_group else None,
+        run_id=info.run_id,
         warnings=(
-            (
-                f"{counted(len(run.failed), 'query')} of {run.name} failed: counted as having "
-                "no results",
-            )
-            if run.failed
+            (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
+            if failed
             else ()
         ),
         provenance={
@@ -156,10 +174,15 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
             if isinstance(entry, Mapping)
         },
         degraded=_count(content, "degraded_queries", path),
-        failed=_count(content, "failed_queries", path),
+        complete=content.get("status", RunStatus.COMPLETE.value) == RunStatus.COMPLETE.value,
+        failed=_count(content, "failed_queries", path) - _count(content, "failed_answers", path),
+        unanswered=_count(content, "failed_answers", path),
         rounded=True,
         test_set=_named(content.get("test_set")),
-        chunkers=_chunkers(content.get("provenance")),
+        chunkers=_chunkers(content),
+        match=_match(content.get("scoring")),
+        protocol=_protocol(content.get("scoring")),
+        run_id=str(content.get("run_id") or ""),
     )
 
 
@@ -223,6 +246,26 @@ def _named(entry: object) -> SetVersion | None:
     return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
 
 
-def _chunkers(entry: object) -> frozenset[str] | None:
-    named = entry.get("chunker_versions") if isinstance(entry, Mapping) else None
-    return frozenset(map(str, named)) if isinstance(named, list) and named else None
+def _protocol(entry: object) -> str | None:
+    named = entry.get("protocol") if isinstance(entry, Mapping) else None
+    return named if isinstance(named, str) else None
+
+
+def _match(entry: object) -> Match | None:
+    try:
+        return Match(entry["match"]) if isinstance(entry, Mapping) else None
+    except (KeyError, ValueError):
+        return None
+
+
+def _chunkers(content: Mapping[str, Any]) -> Chunkers | None:
+    """The chunkers of the run, which a report names among the provenance; None: not said."""
+    provenance = content.get("provenance")
+    noted: Mapping[str, Any] = provenance if isinstance(provenance, Mapping) else {}
+    index = content.get("chunker_versions", noted.get("chunker_versions"))
+    judged = content.get("judged_chunker_versions")
+    if not isinstance(index, list):
+        return None
+    return Chunkers(
+        frozenset(map(str, index)), frozenset(map(str, judged if isinstance(judged, list) else ()))
+    )

@@ -2,8 +2,9 @@
 
 ``metrics_master.json`` is the one source of reported numbers: every value with its interval,
 protocol, split, seed, n, and the run it comes from; ``reason`` says why a value or its interval is
-null. ``MANIFEST.sha256`` holds the checksum of every file of the bundle. ``verify`` computes
-everything again from the stored runs.
+null. The reports of a bundle are written from it and from nothing else (``content_of``), so that
+they can be written again and compared. ``MANIFEST.sha256`` holds the checksum of every file, and
+``master`` computes everything again from the stored runs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.evaluation.answers import answer_interval, answer_records, score_answers
-from assay.evaluation.defaults import ANSWER_MEASURES, BUNDLE_MEASURES, EVIDENCE_MEASURES
+from assay.evaluation.compare import state_warnings
+from assay.evaluation.defaults import ANSWER_MEASURES, EVIDENCE_MEASURES, REPORT_MEASURES
+from assay.evaluation.insights import parse_targets
 from assay.evaluation.outcomes import (
     outcomes_digest,
     query_field,
@@ -24,16 +27,31 @@ from assay.evaluation.outcomes import (
     scored,
     tells_evidence,
 )
-from assay.evaluation.report import provenance
+from assay.evaluation.report import (
+    ALL,
+    OF_ANSWERS,
+    PROTOCOLS,
+    Figure,
+    ReportContent,
+    figure_insights,
+    figures,
+    provenance,
+    run_report,
+    scored_by,
+)
 from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.model.codec import decode, encode
 from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 
-FORM = 2
-FORMS = (1, FORM)  # the first had no intervals for measures of answers
+FORM = 3
+FORMS = (1, 2, FORM)
+"""The first had no intervals for measures of answers; in the first two, reports had numbers of
+their own, and the intervals of all runs were drawn alike."""
 MASTER = "metrics_master.json"
 MANIFEST = "MANIFEST.sha256"
 NO_INTERVAL = "no interval is computed for measures of answers"
@@ -41,55 +59,125 @@ NO_INTERVAL = "no interval is computed for measures of answers"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is computed for every run of a bundle."""
+    """What is computed for every run of a bundle; without sampling, intervals as the run has them.
+
+    ``targets`` are what the reports hold the figures against.
+    """
 
     measures: str
-    sampling: Sampling
+    sampling: Sampling | None = None
+    targets: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"measures": self.measures, **self.sampling.to_dict()}
+        drawn = {} if self.sampling is None else self.sampling.to_dict()
+        return {"measures": self.measures, "targets": list(self.targets), **drawn}
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Recipe:
         """The recipe that ``to_dict`` wrote."""
-        return cls(str(entry["measures"]), Sampling.from_dict(entry))
+        sampling = Sampling.from_dict(entry) if "method" in entry else None
+        return cls(str(entry["measures"]), sampling, tuple(map(str, entry.get("targets", ()))))
 
 
-def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling) -> Recipe:
+def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling | None = None) -> Recipe:
     """Ranking measures; those of decisions and answers where some run has what they look at."""
-    measures = [BUNDLE_MEASURES]
+    measures = [REPORT_MEASURES]
     if any(tells_evidence(run.test_set, run.outcomes) for run in runs) and all(
         scored(run.outcomes) for run in runs
     ):
         measures.append(EVIDENCE_MEASURES)
-    if any(outcome.answer is not None for run in runs for outcome in run.outcomes):
+    if any(outcome.was_to_answer for run in runs for outcome in run.outcomes):
         measures.append(ANSWER_MEASURES)
-    return Recipe(" ".join(measures), sampling)
+    return Recipe(" ".join(measures), sampling, tuple(map(str, parse_targets())))
 
 
 def master(runs: Sequence[StoredRun], recipe: Recipe, form: int = FORM) -> dict[str, Any]:
     """The content of ``metrics_master.json``: the same runs in any order give the same bytes."""
     runs = [run for _, run in sorted({run.name: run for run in runs}.items())]
+    written = recipe.to_dict()
+    if form < FORM:
+        del written["targets"]
     return {
         "form": form,
-        "recipe": recipe.to_dict(),
-        "runs": {
-            run.name: {
-                "suite": run.test_set.name,
-                "test_set_version": run.test_set.version,
-                "test_set_checksum": run.info.test_set_checksum,
-                "split": run.info.part,
-                "outcomes_sha256": outcomes_digest(run.outcomes),
-                "queries": len(run.outcomes),
-                "failed_queries": len(run.failed),
-                "degraded_queries": len(run.degraded),
-                "provenance": provenance(run),
-            }
-            for run in runs
-        },
+        "recipe": written,
+        "runs": {run.name: _about(run, recipe, form) for run in runs},
         "metrics": [entry for run in runs for entry in _entries(run, recipe, form)],
     }
+
+
+def _about(run: StoredRun, recipe: Recipe, form: int) -> dict[str, Any]:
+    about = {
+        "suite": run.test_set.name,
+        "test_set_version": run.test_set.version,
+        "test_set_checksum": run.info.test_set_checksum,
+        "split": run.info.part,
+        "outcomes_sha256": outcomes_digest(run.outcomes),
+        "queries": len(run.outcomes),
+        "failed_queries": len(run.failed),
+        **({"failed_answers": len(run.unanswered)} if run.unanswered else {}),
+        "degraded_queries": len(run.degraded),
+        "provenance": provenance(run),
+    }
+    if form < FORM:
+        return about
+    return {
+        **about,
+        "name": run.info.name,
+        "scoring": encode(_scoring(run, recipe)),
+        "warnings": [*state_warnings(run), *run.test_set.overlap],
+    }
+
+
+def _scoring(run: StoredRun, recipe: Recipe) -> Scoring:
+    """What a run is scored by in a bundle: its own rule, the measures of the recipe."""
+    scoring = run.info.scoring
+    left_out = {
+        Protocol.POSITIVES_ONLY.value: Family.DECISION,
+        Protocol.ALL_QUERIES.value: Family.RANKING,
+    }.get(scoring.protocol or "")
+    asked = [m for m in parse_measures(recipe.measures) if m.definition.family is not left_out]
+    return scoring.changed(measures=" ".join(map(str, asked)), sampling=recipe.sampling)
+
+
+def content_of(stated: Mapping[str, Any], run_id: str) -> ReportContent:
+    """What the report on a run says, by a master file and nothing else."""
+    about = stated["runs"][run_id]
+    scoring = decode(Scoring, about["scoring"])
+    said = tuple(_figure(entry) for entry in stated["metrics"] if entry["run"] == run_id)
+    return ReportContent(
+        run_id=run_id,
+        name=str(about["name"]),
+        dataset=f"{about['suite']} {about['test_set_version']}",
+        part=str(about["split"]),
+        date=str(about["provenance"]["created_at"]),
+        scored=scored_by(scoring),
+        total_queries=int(about["queries"]),
+        level=scoring.sampling.level,
+        figures=said,
+        insights=figure_insights(said, parse_targets(stated["recipe"]["targets"])),
+        warnings=tuple(map(str, about["warnings"])),
+    )
+
+
+def report_name(run_id: str) -> str:
+    """The file of a bundle that reports on a run."""
+    return f"report-{run_id}.md"
+
+
+def _figure(entry: Mapping[str, Any]) -> Figure:
+    ci = entry["ci"]
+    return Figure(
+        measure=str(entry["measure"]),
+        value=entry["value"],
+        n=int(entry["n"]),
+        protocol=str(entry["protocol"]),
+        ci=None if ci is None else (ci[0], ci[1]),
+        reason=entry["reason"],
+        breakdown=entry["breakdown"],
+        group=str(entry["group"]),
+        queries=int(entry["queries"]),
+    )
 
 
 def as_text(content: Mapping[str, Any]) -> str:
@@ -135,6 +223,32 @@ def _differences(stated: Any, computed: Any, place: str) -> Iterable[str]:
 
 
 def _entries(run: StoredRun, recipe: Recipe, form: int) -> list[dict[str, Any]]:
+    if form < FORM:
+        return _old_entries(run, recipe, form)
+    scoring = _scoring(run, recipe)
+    report = run_report(run, scoring.measures or "", sampling=scoring.sampling)
+    return [
+        {
+            "run": run.name,
+            "measure": one.measure,
+            "breakdown": one.breakdown,
+            "group": one.group,
+            "protocol": one.protocol,
+            "split": run.info.part,
+            "value": one.value,
+            "reason": one.reason,
+            "ci": None if one.ci is None else list(one.ci),
+            "n": one.n,
+            "queries": one.queries,
+            "seed": scoring.sampling.seed,
+        }
+        for one in figures(report.result, report.groups, group_intervals=True)
+    ]
+
+
+def _old_entries(run: StoredRun, recipe: Recipe, form: int) -> list[dict[str, Any]]:
+    """The entries of the forms 1 and 2."""
+    assert recipe.sampling is not None
     asked = parse_measures(recipe.measures)
 
     def family(kind: Family) -> list[Measure]:
@@ -143,15 +257,15 @@ def _entries(run: StoredRun, recipe: Recipe, form: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if ranking := family(Family.RANKING):
         scores = score_run(run, ranking, sampling=recipe.sampling)
-        found += _of(run, scores, Protocol.POSITIVES_ONLY.value, "all")
+        found += _of(run, scores, PROTOCOLS[Family.RANKING], ALL)
         types = query_field(run.queries, "query_type")
         for kind, part in scores.by(types).items() if types else ():
-            found += _of(run, part, Protocol.POSITIVES_ONLY.value, kind)
+            found += _of(run, part, PROTOCOLS[Family.RANKING], kind)
     if decisions := family(Family.DECISION):
         scores = score_outcomes(
             run.test_set, run.outcomes, decisions, protocol="all_queries", sampling=recipe.sampling
         )
-        found += _of(run, scores, Protocol.ALL_QUERIES.value, "all")
+        found += _of(run, scores, PROTOCOLS[Family.DECISION], ALL)
     if answers := family(Family.ANSWER):
         records = answer_records(run.test_set, run.outcomes)
         for measure, outcome in score_answers(records, answers).items():
@@ -160,8 +274,8 @@ def _entries(run: StoredRun, recipe: Recipe, form: int) -> list[dict[str, Any]]:
                 {
                     "run": run.name,
                     "measure": str(measure),
-                    "group": "all",
-                    "protocol": "answers",
+                    "group": ALL,
+                    "protocol": OF_ANSWERS,
                     "split": run.info.part,
                     "value": rounded(outcome.value),
                     "reason": outcome.reason or (None if between else NO_INTERVAL),
@@ -196,7 +310,8 @@ def _of(run: StoredRun, scores: Scores, protocol: str, group: str) -> list[dict[
 
 def _label(entry: object, at: int) -> str:
     if isinstance(entry, Mapping) and "measure" in entry:
-        return f"{entry['run']} {entry['measure']} {entry['group']}"
+        place = [entry["run"], entry["measure"], entry.get("breakdown"), entry["group"]]
+        return " ".join(str(word) for word in place if word is not None)
     return str(at)
 
 

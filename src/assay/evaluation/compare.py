@@ -6,6 +6,10 @@ Per query, by the rank of the first relevant result among the first ``HIT_DEPTH`
     Loss        both hit, and b ranks it worse
     Regression  a hits and b does not
     Draw        the same rank, or both miss
+
+Hits are chunks where the test set tells expected chunks from expected documents; a query that
+expects documents alone is left out of them. What a run scores does not depend on the other run,
+as long as both have the same chunker.
 """
 
 from __future__ import annotations
@@ -20,9 +24,11 @@ from typing import Any
 from assay.errors import InputError, UsageError
 from assay.evaluation.answers import answer_records, score_answers
 from assay.evaluation.chunker_match import (
+    BY_ID,
     Archive,
     ChunkerMatch,
     Matching,
+    differ,
     matching,
     no_archive,
     versions,
@@ -43,13 +49,15 @@ from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunStatus
 from assay.model.sampling import Sampling
-from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset import GoldenQuery, Level, TestSet
 from assay.plural import counted, share_of
 
 ANSWER_KEYS = ("citation_coverage", "groundedness", "empty_result_rate", "refusal_correctness")
 ABSENT = "—"
+SHOWN_IDS = 5
 PROMPT_WORDS = ("prompt", "answerer", "template")
 EMBEDDING_WORDS = ("model", "encoder", "embedding")
+UNSAID = ("assay", "lexicon")  # a run without them may be an older one: that is no difference
 
 
 class ComparisonKind(StrEnum):
@@ -91,7 +99,7 @@ class QueryComparison:
 class AggregateMetrics:
     """One run on the whole, as seed 001 lays it out; the values come from ``Scores``.
 
-    ``hit_at_k`` and ``mrr`` look at what was judged, ``recall_at_k_doc`` at its documents. ``mrr``
+    ``hit_at_k`` and ``mrr`` look at chunks, ``recall_at_k_doc`` at documents. ``mrr``
     is RR@10 here: the seed's name for it, beside which the JSON has ``rr_at_10``. ``measures``
     holds what else was asked for, by text form. None where a measure is undefined; ``reasons``
     says why.
@@ -158,6 +166,7 @@ class CompareReport:
     """Run b beside run a; deltas are b − a, None where a side is undefined.
 
     ``headline`` has the measures that the runs were made with, as far as the top 10 tells them.
+    ``left_out`` are the queries that expect documents alone: they have no first hit to compare.
     """
 
     run_a: str
@@ -169,6 +178,7 @@ class CompareReport:
     per_query: tuple[QueryComparison, ...]
     differences: tuple[Difference, ...] = ()
     warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     matching: Matching | None = field(default=None, compare=False, repr=False)
     headline: Mapping[str, tuple[float | None, float | None]] = field(
         default_factory=dict, compare=False, repr=False
@@ -200,6 +210,7 @@ class CompareReport:
             "differences": [difference.to_dict() for difference in self.differences],
             "warnings": list(self.warnings),
             "per_query": [query.to_dict() for query in self.per_query],
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
         }
 
 
@@ -224,13 +235,9 @@ def compare_runs(
     common = common_queries(a, b)
     match = matching(a, b, common.queries, archive=archive, strict=strict_chunker_version)
     found = differences(a, b)
-    ranked = ranked_queries(common.queries)
-    targets = (
-        targets_of(ranked, match.rule, match.places),
-        targets_of(ranked, Match.DOC, match.places),
-    )
+    wanted = _Wanted.of(common.queries, match)
     asked, headline = _ranking(measures), _headline(b)
-    one, other = (_side(run, common.queries, targets, asked, headline) for run in (a, b))
+    one, other = (_side(run, wanted, asked, headline) for run in (a, b))
     causes = _causes(found, match)
     return CompareReport(
         run_a=a.name,
@@ -246,12 +253,67 @@ def compare_runs(
                 query_causes(a.by_query[query.query_id], b.by_query[query.query_id]),
                 causes,
             )
-            for query in ranked
+            for query in wanted.ranked
+            if query.query_id not in wanted.left_out
         ),
         differences=found,
-        warnings=(*common.warnings, *match.notes),
+        warnings=(*common.warnings, *match.notes, *_left_out(wanted)),
+        left_out=wanted.left_out,
         matching=match,
         headline={str(m): (one.scores[m], other.scores[m]) for m in headline},
+    )
+
+
+def aggregate_metrics(
+    run: StoredRun, *, match: Matching = BY_ID, measures: str | Iterable[str | Measure] = ()
+) -> AggregateMetrics:
+    """One stored run on the whole; no other run is needed for it."""
+    return _side(run, _Wanted.of(run.queries, match), _ranking(measures), ()).aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is looked for in a run: by the rule, and by the documents that are expected.
+
+    ``left_out`` are the ranked queries that expect documents alone.
+    """
+
+    queries: tuple[GoldenQuery, ...]
+    ranked: tuple[GoldenQuery, ...]
+    by_rule: Targets
+    by_document: Targets
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def of(cls, queries: tuple[GoldenQuery, ...], match: Matching) -> _Wanted:
+        ranked = ranked_queries(queries)
+        # documents are those that the test set names: a run must not add any
+        named = [query for query in ranked if any(one.document for one in query.relevant_docs)]
+        alone = [query.query_id for query in ranked if match.by_level and _documents_alone(query)]
+        return cls(
+            queries,
+            ranked,
+            targets_of(ranked, match.rule, match.places, by_level=match.by_level),
+            targets_of(named, Match.DOC),
+            tuple(alone),
+        )
+
+
+def _documents_alone(query: GoldenQuery) -> bool:
+    relevant = [one for one in query.relevant_docs if one.grade > 0]
+    return all(one.level is Level.DOCUMENT for one in relevant)
+
+
+def _left_out(wanted: _Wanted) -> tuple[str, ...]:
+    """What to say of the queries that expect documents alone."""
+    if not wanted.left_out:
+        return ()
+    share = share_of(len(wanted.left_out), len(wanted.ranked), "ranked query", "expects")
+    shown = ", ".join(wanted.left_out[:SHOWN_IDS])
+    more = ", ..." if len(wanted.left_out) > SHOWN_IDS else ""
+    return (
+        f"{share} documents and no chunk: counted in the recall of documents, left out of hits, "
+        f"RR, wins and losses: {shown}{more}",
     )
 
 
@@ -266,21 +328,22 @@ class _Side:
 
 def _side(
     run: StoredRun,
-    queries: tuple[GoldenQuery, ...],
-    targets: tuple[Targets, Targets],
+    wanted: _Wanted,
     measures: tuple[Measure, ...],
     headline: tuple[Measure, ...],
 ) -> _Side:
-    """A run over the common queries; ``targets`` are those of the rule and of documents."""
-    by_rule, by_document = (judge_targets(each, run.by_query) for each in targets)
+    """A run over the queries in which something is looked for."""
+    by_rule, by_document = (
+        judge_targets(each, run.by_query) for each in (wanted.by_rule, wanted.by_document)
+    )
     hits, (rank,), recalls = (
         parse_measures(text) for text in (_at("Success"), COMPARE_RECIPROCAL_RANK, _at("Recall"))
     )
     asked = tuple(dict.fromkeys((*hits, rank, *measures, *headline)))
     scores = scores_of(by_rule, asked, name=run.name, sampling=Sampling())
     documents = scores_of(by_document, recalls, name=run.name, sampling=Sampling())
-    outcomes = [run.by_query[query.query_id] for query in queries]
-    records = answer_records(TestSet("compared", "", queries), outcomes)
+    outcomes = [run.by_query[query.query_id] for query in wanted.queries]
+    records = answer_records(TestSet("compared", "", wanted.queries), outcomes)
     answers = {measure.key: value for measure, value in score_answers(records).items()}
     reasons = {key: value.reason for key, value in answers.items() if value.reason is not None}
 
@@ -296,8 +359,8 @@ def _side(
         mrr=mean(rank, scores, "mrr"),
         recall_at_k_doc={m.cutoff or 0: mean(m, documents, f"{m.key}_doc") for m in recalls},
         **{key: answers[key].value for key in ANSWER_KEYS},
-        total_queries=len(queries),
-        failed_queries=sum(record.failed for record in records),
+        total_queries=len(wanted.queries),
+        failed_queries=sum(record.failed or record.answer_failed for record in records),
         degraded_queries=sum(outcome.degraded for outcome in outcomes),
         measures={str(m): mean(m, scores, str(m)) for m in measures},
         reasons=reasons,
@@ -371,7 +434,7 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
             f"only {counted(len(queries), 'query', 'is')} in both runs; "
             f"in a alone: {alone[0]}, in b alone: {alone[1]}"
         )
-    _refuse_other_corpus(a, b)
+    warnings += _corpus_warnings(a, b)
     return Common(tuple(queries), tuple(warnings))
 
 
@@ -429,23 +492,35 @@ def state_warnings(run: StoredRun) -> list[str]:
             f"DEGRADED: {share_of(len(run.degraded), len(run.outcomes), 'query')} of {run.name} "
             f"answered without some component ({which or 'not named'})"
         )
-    if run.failed:
+    failed = len(run.failed) - len(run.unanswered)
+    if failed:
         found.append(
-            f"{share_of(len(run.failed), len(run.outcomes), 'query')} of {run.name} failed: "
+            f"{share_of(failed, len(run.outcomes), 'query')} of {run.name} failed: "
             "counted as having no results"
+        )
+    if run.unanswered:
+        hidden = run.test_set.held_out_ids  # an error may quote its query
+        shown = (out.answer_error for out in run.unanswered if out.query_id not in hidden)
+        first = next((f" (the first with {error})" for error in shown), "")
+        found.append(
+            f"{share_of(len(run.unanswered), len(run.outcomes), 'query')} of {run.name} could not "
+            f"be answered, which counts as wrong{first}"
         )
     return found
 
 
-def _refuse_other_corpus(a: StoredRun, b: StoredRun) -> None:
+def _corpus_warnings(a: StoredRun, b: StoredRun) -> list[str]:
+    """What to say of runs that share no document: a run that fails altogether looks like that."""
     one, other = (
         {result.doc_id for outcome in run.outcomes for result in outcome.results} for run in (a, b)
     )
-    if one and other and one.isdisjoint(other):
-        raise InputError(
-            f"{a.name} and {b.name} have no document in common: they searched different corpora",
-            hint=f"a returned, for example, {min(one)!r}, b {min(other)!r}",
-        )
+    empty = [run.name for run, found in ((a, one), (b, other)) if not found]
+    if empty or not one.isdisjoint(other):
+        return [f"{name} returned nothing at all" for name in dict.fromkeys(empty)]
+    return [
+        f"{a.name} and {b.name} have no document in common: one of them fails, or they searched "
+        f"different corpora (a returned, for example, {min(one)!r:.60}, b {min(other)!r:.60})"
+    ]
 
 
 def differences(a: StoredRun, b: StoredRun) -> tuple[Difference, ...]:
@@ -455,7 +530,7 @@ def differences(a: StoredRun, b: StoredRun) -> tuple[Difference, ...]:
 
 def _differences(a: StoredRun, b: StoredRun) -> Iterator[Difference]:
     one, other = sorted(versions(a)), sorted(versions(b))
-    if one and other and one != other:
+    if one and other and one != other and differ(a, b):
         yield Difference("chunker", "chunker_version", ", ".join(one), ", ".join(other))
     models_a, models_b = dict(a.info.models), dict(b.info.models)
     for key in sorted(models_a.keys() | models_b.keys()):
@@ -463,6 +538,8 @@ def _differences(a: StoredRun, b: StoredRun) -> Iterator[Difference]:
             yield Difference("embedding", key, _text(models_a, key), _text(models_b, key))
     config_a, config_b = _flat(a.info.config), _flat(b.info.config)
     for key in sorted(config_a.keys() | config_b.keys()):
+        if key in UNSAID and not (key in config_a and key in config_b):
+            continue
         if config_a.get(key) != config_b.get(key):
             yield Difference(_kind(key), key, _text(config_a, key), _text(config_b, key))
     for kind, key in (("engine", "engine"), ("index", "generation"), ("code", "commit_hash")):
@@ -477,6 +554,8 @@ def query_causes(a: QueryOutcome, b: QueryOutcome) -> list[str]:
     for side, outcome in (("a", a), ("b", b)):
         if outcome.error is not None:
             found.append(f"{side} failed: {outcome.error}")
+        elif outcome.answer_error is not None:
+            found.append(f"{side} not answered: {outcome.answer_error}")
         elif outcome.degraded or outcome.component_errors:
             named = ", ".join(outcome.component_errors) or "a component is missing"
             found.append(f"{side} degraded: {named}")

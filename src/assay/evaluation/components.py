@@ -17,6 +17,7 @@ from assay.evaluation.scores import rounded
 from assay.measures.base import Measure
 from assay.measures.parse import measures_text
 from assay.model.document import ChunkPlace
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
@@ -101,7 +102,8 @@ def component_report(
     if fuse_again is not None:
         losses = _losses(_Fusing(test_set, outcomes, fuse_again, places), ranking, names)
     return ComponentReport(
-        {**results, HYBRID: whole}, _contributions(test_set, outcomes, places, losses)
+        {**results, HYBRID: whole},
+        _contributions(test_set, outcomes, places, losses, Match(options.match)),
     )
 
 
@@ -180,6 +182,7 @@ def _contributions(
     outcomes: Sequence[QueryOutcome],
     places: Mapping[str, ChunkPlace],
     losses: Losses,
+    match: Match,
 ) -> dict[str, Contribution]:
     names = component_names(outcomes)
     found, unique = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
@@ -190,7 +193,7 @@ def _contributions(
             continue
         wanted = {judgment for judgment in query.relevant_docs if judgment.grade > 0}
         relevant += len(wanted)
-        lists = {name: Listed(one.component_lists.get(name, ()), places) for name in names}
+        lists = {name: Listed(one.component_lists.get(name, ()), places, match) for name in names}
         here = {name: {j for j in wanted if lists[name].ranks(j)} for name in names}
         for name in names:
             others = set().union(*(here[other] for other in names if other != name))

@@ -1,8 +1,8 @@
 """How good are yes/no decisions, given labels and scores, and how precisely is that known?
 
 AUROC and AUPRC resample (label, score) pairs. Sensitivity, specificity, PPV, NPV and the Brier
-score are means over a part of the queries, so the bootstrap of means serves them. For the others
-no interval is given, and the reason says so.
+score are means over a part of the queries, so the bootstrap of means serves them. Both draw
+percentile or BCa intervals, as asked. For the others no interval is given, and the reason says so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.defaults import DECISION_MEASURES
-from assay.evaluation.scores import ends, rounded
+from assay.evaluation.scores import ci_method, ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.sampling import Sampling
@@ -58,6 +58,7 @@ class Decisions:
                     "value": rounded(o.value),
                     "reason": o.reason,
                     "ci": ends(self.intervals[m]),
+                    "ci_method": ci_method(self.intervals[m]),
                     "ci_reason": self.intervals[m].reason,
                 }
                 for m, o in self.outcomes.items()
@@ -133,6 +134,7 @@ def decision_interval(
             labels,
             scores,
             clusters=clusters,
+            method=sampling.method,
             level=sampling.level,
             resamples=sampling.resamples,
             seed=sampling.seed,

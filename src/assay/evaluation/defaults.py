@@ -47,19 +47,16 @@ GATE_LIMIT = "Recall@10=5%"
 """The limit of a gate that is given none (SPEC section 5)."""
 
 REPORT_MEASURES = "nDCG@10 Recall@{10,5,20} MRR P@5 MAP"
-"""The report on a stored run (SPEC section 4: Reports)."""
+"""The report on a stored run (SPEC section 4: Reports) and ``metrics_master.json`` (M6)."""
 
 WORKFLOW_MEASURES = "P@{1,3,5,10} Recall@{1,3,5,10} MAP nDCG@10"
 """The workflow report (seed 002, W7)."""
 
-WORKFLOW_TARGETS = ("P@5=0.65", "Recall@10=0.75", "nDCG@10=0.70")
-"""The values that a report holds the measures against (seed 002, W7)."""
+WORKFLOW_TARGETS = ("P@5>0.65", "Recall@10>=0.75", "nDCG@10>=0.70")
+"""The values that a report holds the measures against (seed 002, W7; the alerts of section 7)."""
 
 SPEAKER_MEASURES = "P@5 Recall@5"
 """The table by speaker of the workflow report (seed 002, W7)."""
-
-BUNDLE_MEASURES = "nDCG@10 Recall@{5,10,20} MRR MAP"
-"""``metrics_master.json`` (seed 004, M6)."""
 
 HISTORY_MEASURES = "nDCG@10 Recall@10 MRR"
 """Where columns are scarce: trends (seed 002, W11), lists of runs, components side by side."""

@@ -2,8 +2,9 @@
 
     passed        no measure got worse by more than its limit
     failed        one did
-    inconclusive  a value is undefined, the runs cannot be compared, or (non-inferiority) the
-                  interval reaches to both sides of the limit; a degraded run is never compared
+    inconclusive  a value is undefined, the baseline is 0 so that nothing can drop, the runs cannot
+                  be compared, or (non-inferiority) the interval reaches to both sides of the limit;
+                  a run that is degraded or has failed answers is never compared
 
 With ``non_inferiority`` the interval of the paired difference decides instead of the means: passed
 where all of it lies above the limit, failed where all of it lies below. Its level is 1 − 2 alpha,
@@ -32,6 +33,7 @@ from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
 from assay.model.sampling import Sampling
+from assay.model.scoring import MATCHED_BY
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -224,7 +226,12 @@ def gate(
         failing=_failing(first, limits[0], baseline, current),
         failing_measure=first,
         blockers=tuple(blockers),
-        warnings=(*warnings, *baseline.warnings, *current.warnings),
+        warnings=(
+            *warnings,
+            *_unsaid(baseline, current),
+            *baseline.warnings,
+            *current.warnings,
+        ),
         non_inferiority=non_inferiority,
         provenance={
             **{f"baseline {key}": value for key, value in baseline.provenance.items()},
@@ -241,6 +248,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         if side.degraded
     ]
     found += [f"{side.name} is not complete" for side in (baseline, current) if not side.complete]
+    found += [
+        f"{counted(side.unanswered, 'query')} of {side.name} could not be answered"
+        for side in (baseline, current)
+        if side.unanswered
+    ]
     if baseline.failed:
         found.append(
             f"{counted(baseline.failed, 'query')} of {baseline.name} failed, which lowers the bar: "
@@ -251,12 +263,42 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         found.append(
             f"the test sets differ ({one} and {other}): make a baseline with the present one"
         )
-    if baseline.chunkers and current.chunkers and baseline.chunkers != current.chunkers:
+    before, after = baseline.match, current.match
+    if before is not None and after is not None and before is not after:
+        found.append(
+            f"{baseline.name} is scored {MATCHED_BY[before]}, {current.name} {MATCHED_BY[after]}: "
+            "make both with the same --match"
+        )
+    if before is not None and after is not None and baseline.protocol != current.protocol:
+        found.append(
+            f"the protocols differ ({baseline.protocol or 'none'} and "
+            f"{current.protocol or 'none'}): make both with the same --protocol"
+        )
+    if chunkers_differ(baseline, current):
         found.append(
             "the chunkers differ, and a file has no results to match by their characters: "
             "take the stored run as baseline"
         )
     return found
+
+
+def chunkers_differ(baseline: Baseline, current: Baseline) -> bool:
+    """Whether judged documents were cut in two ways, as far as both sides know."""
+    one, other = baseline.chunkers, current.chunkers
+    return one is not None and other is not None and one.differ(other)
+
+
+def _unsaid(baseline: Baseline, current: Baseline) -> list[str]:
+    """What a file leaves open that could change the verdict."""
+    lacking = []
+    if baseline.match is None and current.match is not None:
+        lacking.append(f"by which rule its run was scored (this one: {current.match.value})")
+    if baseline.chunkers is None and current.chunkers is not None and current.chunkers.index:
+        named = ", ".join(sorted(current.chunkers.index))
+        lacking.append(f"with which chunker it was made (this one: {named})")
+    if not lacking:
+        return []
+    return [f"{baseline.name} does not say {' and '.join(lacking)}: the verdict holds if it is so"]
 
 
 def _by_means(limit: GateLimit, before: Baseline, after: Baseline) -> Check:
@@ -270,8 +312,6 @@ def _by_means(limit: GateLimit, before: Baseline, after: Baseline) -> Check:
     worse, rounded_side = limit.worse_by(baseline, current), before.rounded or after.rounded
     if not limit.got_worse(baseline, current, rounded=rounded_side):
         sentence = "it did not get worse"
-        if limit.relative and baseline == 0.0:
-            sentence += " (the baseline is 0, so nothing can drop)"
     else:
         share = f" ({worse / abs(baseline):.2%} of the baseline)" if baseline else ""
         sentence = f"it got worse by {worse:.4f}{share}; {limit.allowed} is allowed"
@@ -296,13 +336,18 @@ def _by_interval(
     a = np.array([one[q] for q in common], dtype=np.float64)
     b = np.array([other[q] for q in common], dtype=np.float64)
     good = b - a if limit.higher_is_better else a - b
+    groups = after.groups
     interval = bootstrap_mean(
         good,
+        clusters=None if groups is None else [groups[query] for query in common],
         method=sampling.method,
         level=1 - 2 * alpha,
         resamples=sampling.resamples,
         seed=sampling.seed,
     )
+    nothing = _nothing_to_lose(limit, float(a.mean()), float(b.mean()))
+    if nothing is not None:
+        return nothing
     margin = limit.margin(float(a.mean()))
     outcome, sentence = _ruling(interval, margin, slack(before.rounded or after.rounded))
     return Check(limit, float(a.mean()), float(b.mean()), outcome, sentence, interval)
@@ -336,10 +381,21 @@ def _ruling(interval: Interval, margin: float, apart: float) -> tuple[GateOutcom
 
 
 def _undefined(limit: GateLimit, baseline: float | None, current: float | None) -> Check | None:
+    """What a check says that cannot be made, if it cannot."""
     if baseline is not None and current is not None:
-        return None
+        return _nothing_to_lose(limit, baseline, current)
     side = "baseline" if baseline is None else "current run"
     sentence = f"the {side} has no value of {limit.measure}"
+    return Check(limit, baseline, current, GateOutcome.INCONCLUSIVE, sentence)
+
+
+def _nothing_to_lose(limit: GateLimit, baseline: float, current: float) -> Check | None:
+    if baseline != 0.0 or not limit.higher_is_better:
+        return None
+    sentence = (
+        f"the baseline of {limit.measure} is 0, so nothing can drop and everything would pass: "
+        "make a baseline that finds something"
+    )
     return Check(limit, baseline, current, GateOutcome.INCONCLUSIVE, sentence)
 
 

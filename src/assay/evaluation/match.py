@@ -1,16 +1,15 @@
 """Which judged things did a stored ranking bring back, by which rule, and at which rank?
 
 A judgment names a chunk, a document, or spans of a document; ``Match`` says when a result counts as
-the judged thing. With ``SPAN``, results of one ranking count together: a passage that another
-chunker cut in three comes back in parts, and is found at the result that completes half of it.
+the judged thing. Results are looked at one at a time: parts of several are never added up. One
+result may bring several judged things (design/041).
 
-Every judgment is found once, at the first result that brings it. The order is score descending,
-then the rank that the engine gave; results without scores keep theirs.
+Every judgment is found once, at the first result that brings it. The order is that of the outcome,
+which keeps results as they were ranked.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
@@ -19,12 +18,12 @@ import numpy as np
 
 from assay.measures.table import JudgedHits, build_table
 from assay.model.answers import Expect
-from assay.model.arrays import IntArray
+from assay.model.arrays import BoolArray, IntArray
 from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
-from assay.model.ranking import ENOUGH_COVERED, Match, document_id
+from assay.model.ranking import ENOUGH_COVERED, Match, document_id, falling
 from assay.model.runs import QueryOutcome, RankedResult
-from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
 from assay.plural import share_of
 
 LookUp: TypeAlias = Callable[[Iterable[str]], Mapping[str, ChunkPlace]]
@@ -36,14 +35,15 @@ SHOWN_IDS = 3
 class Target(NamedTuple):
     """One judged thing as a rule looks for it: a chunk, or a document (or spans of it).
 
-    ``in_parts``: several results may cover the spans together. A tuple, since there are many.
+    ``document``: the test set expects a document here, where others are chunks. A tuple, since
+    there are many.
     """
 
     grade: int
     chunk_id: str | None = None
     doc_id: str | None = None
     spans: tuple[Span, ...] = ()
-    in_parts: bool = False
+    document: bool = False
 
 
 def ranked_queries(queries: Iterable[GoldenQuery]) -> tuple[GoldenQuery, ...]:
@@ -59,30 +59,49 @@ def place_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> ChunkPlac
 
 
 def _document_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> str:
-    if judgment.doc_id is not None:
-        return judgment.doc_id
+    if judgment.owner is not None:
+        return judgment.owner
     known = archive.get(judgment.id)
     return document_id(judgment.id) if known is None else known.doc_id
 
 
-def _query_targets(
-    query: GoldenQuery, rule: Match, archive: Mapping[str, ChunkPlace]
+def _targets(
+    judgments: Sequence[Judgment], rule: Match, archive: Mapping[str, ChunkPlace]
 ) -> list[Target]:
     """What the rule looks for; by document, the best grade of its judgments counts."""
     if rule is Match.EXACT:
-        return [
-            Target(one.grade, chunk_id=one.id, doc_id=one.id, spans=one.spans)
-            for one in query.relevant_docs
-        ]
+        return [_as_judged(one) for one in judgments]
     found: list[Target] = []
-    whole: dict[str, int] = {}
-    for one in query.relevant_docs:
+    documents: dict[str, Target] = {}
+    nowhere: list[Target] = []
+    for one in judgments:
         if rule is Match.SPAN and (place := place_of(one, archive)).spans:
-            found.append(Target(one.grade, None, place.doc_id, place.spans, in_parts=True))
+            found.append(Target(one.grade, None, place.doc_id, place.spans))
+        elif one.document is None and one.id not in archive:
+            nowhere.append(Target(one.grade, one.id))
         else:
-            doc_id = _document_of(one, archive)
-            whole[doc_id] = max(one.grade, whole.get(doc_id, one.grade))
-    return found + [Target(grade, doc_id=doc_id) for doc_id, grade in whole.items()]
+            _add_document(documents, one, _document_of(one, archive))
+    # the document of a chunk that nobody knows is one of those that are named, where any are
+    return found + (list(documents.values()) or nowhere)
+
+
+def _as_judged(one: Judgment) -> Target:
+    """The judged id itself: that of a chunk, or of a document that any of its chunks brings."""
+    expects_document = one.level is Level.DOCUMENT
+    doc_id = None if one.level is Level.CHUNK else one.id
+    return Target(one.grade, one.id, doc_id, one.spans, expects_document)
+
+
+def _add_document(documents: dict[str, Target], one: Judgment, doc_id: str) -> None:
+    """Look for a document; an id of an unknown kind is also found as that of a chunk."""
+    chunk_id = doc_id if one.id == doc_id and one.level is None else None
+    new = Target(one.grade, chunk_id, doc_id, document=one.level is Level.DOCUMENT)
+    known = documents.get(doc_id, new)
+    documents[doc_id] = new._replace(
+        grade=max(new.grade, known.grade),
+        chunk_id=chunk_id or known.chunk_id,
+        document=new.document and known.document,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +120,31 @@ class Targets:
     queries: Sequence[GoldenQuery]
     by_query: Sequence[QueryTargets]
     judged: tuple[IntArray, IntArray]
+    documents: BoolArray | None = None  # those of ``judged`` that expect a document, if any do
 
 
 def targets_of(
-    queries: Sequence[GoldenQuery], rule: Match, archive: Mapping[str, ChunkPlace] | None = None
+    queries: Sequence[GoldenQuery],
+    rule: Match,
+    archive: Mapping[str, ChunkPlace] | None = None,
+    *,
+    by_level: bool | None = None,
 ) -> Targets:
-    """What the rule looks for in the results of these queries."""
-    wanted = [_indexed(_query_targets(query, rule, archive or {})) for query in queries]
+    """What the rule looks for in the results of these queries.
+
+    ``by_level`` tells expected chunks from expected documents, so that measures of chunks can leave
+    documents out: usually so, unless results are matched by document anyway.
+    """
+    wanted = [_indexed(_targets(query.relevant_docs, rule, archive or {})) for query in queries]
     counts = [len(one.targets) for one in wanted]
-    grades = [target.grade for one in wanted for target in one.targets]
+    every = [target for one in wanted for target in one.targets]
     at = np.repeat(np.arange(len(wanted), dtype=np.int64), counts)
-    return Targets(queries, wanted, (at, np.array(grades, dtype=np.int64)))
+    documents = None
+    if by_level or (by_level is None and rule is not Match.DOC):
+        marks = np.array([target.document for target in every], dtype=np.bool_)
+        documents = marks if marks.any() else None
+    grades = np.array([target.grade for target in every], dtype=np.int64)
+    return Targets(queries, wanted, (at, grades), documents)
 
 
 def _indexed(found: list[Target]) -> QueryTargets:
@@ -130,9 +163,11 @@ def judge_outcomes(
     outcomes: Mapping[str, QueryOutcome],
     rule: Match,
     archive: Mapping[str, ChunkPlace] | None = None,
+    *,
+    by_level: bool | None = None,
 ) -> JudgedHits:
     """The judged-hits table of stored outcomes; a query that failed has no results."""
-    return judge_targets(targets_of(queries, rule, archive), outcomes)
+    return judge_targets(targets_of(queries, rule, archive, by_level=by_level), outcomes)
 
 
 def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:
@@ -140,7 +175,7 @@ def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> Jud
     queries = targets.queries
     ats: list[int] = []
     ranks: list[int] = []
-    grades: list[int] = []
+    found: list[Target] = []
     retrieved = [0] * len(queries)
     top = [-np.inf] * len(queries)
     missing = [False] * len(queries)
@@ -149,23 +184,25 @@ def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> Jud
         missing[at] = outcome is None
         if outcome is None or outcome.error is not None or not outcome.results:
             continue
-        results = _ordered(outcome.results)
+        results = outcome.results
         retrieved[at] = len(results)
-        if results[0].score is not None:
+        if results[0].score is not None and falling([one.score for one in results]):
             top[at] = results[0].score
-        for rank, grade in _found(results, wanted):
+        for rank, target in _found(results, wanted):
             ats.append(at)
             ranks.append(rank)
-            grades.append(grade)
+            found.append(target)
+    marks = np.array([target.document for target in found], dtype=np.bool_)
     return build_table(
         tuple(query.query_id for query in queries),
-        (_whole(ats), _whole(ranks), _whole(grades)),
+        (_whole(ats), _whole(ranks), _whole([target.grade for target in found])),
         targets.judged,
         retrieved=_whole(retrieved),
         top_score=np.array(top, dtype=np.float64),
         tied=np.zeros(len(queries), dtype=np.int64),
         missing=np.array(missing, dtype=np.bool_),
         extra_queries=0,
+        documents=None if targets.documents is None else (marks, targets.documents),
     )
 
 
@@ -178,10 +215,9 @@ def graded_ranks(
 ) -> dict[int, int]:
     """The grade of each result that brings something judged, by its rank."""
     grades: dict[int, int] = {}
-    for rank, grade in _found(
-        scored_order(outcome), _indexed(_query_targets(query, rule, archive))
-    ):
-        grades[rank] = max(grade, grades.get(rank, grade))
+    wanted = _indexed(_targets(query.relevant_docs, rule, archive))
+    for rank, target in _found(scored_order(outcome), wanted):
+        grades[rank] = max(target.grade, grades.get(rank, target.grade))
     return grades
 
 
@@ -198,15 +234,16 @@ def judgment_ranks(
 
 def scored_order(outcome: QueryOutcome) -> tuple[RankedResult, ...]:
     """The results of a query in the order in which they are scored; none where it failed."""
-    return () if outcome.error is not None else tuple(_ordered(outcome.results))
+    return () if outcome.error is not None else outcome.results
 
 
 def first_hits(hits: JudgedHits) -> dict[str, int]:
-    """The rank of each query's first relevant result; queries without one are not in it."""
-    relevant = hits.grade >= 1
+    """The rank of each query's first relevant chunk; queries without one are not in it."""
+    table = hits.chunks()
+    relevant = table.grade >= 1
     first: dict[str, int] = {}
-    for at, rank in zip(hits.query[relevant].tolist(), hits.rank[relevant].tolist(), strict=True):
-        first.setdefault(hits.queries[at], rank)  # rows are in order of rank
+    for at, rank in zip(table.query[relevant].tolist(), table.rank[relevant].tolist(), strict=True):
+        first.setdefault(table.queries[at], rank)  # the first in place is the first in rank
     return first
 
 
@@ -222,33 +259,20 @@ def covers_enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
     return covered >= ENOUGH_COVERED * wanted
 
 
-def _ordered(results: Sequence[RankedResult]) -> Sequence[RankedResult]:
-    scores = [-np.inf if result.score is None else result.score for result in results]
-    if all(map(operator.ge, scores, scores[1:])):
-        return results
-    return [results[at] for at in sorted(range(len(results)), key=lambda at: (-scores[at], at))]
-
-
-def _found(results: Sequence[RankedResult], wanted: QueryTargets) -> list[tuple[int, int]]:
-    """(rank, grade) of every target at the first result that brings it."""
+def _found(results: Sequence[RankedResult], wanted: QueryTargets) -> list[tuple[int, Target]]:
+    """(rank, target) of every target at the first result that brings it."""
     by_chunk, by_doc = wanted.by_chunk, wanted.by_doc
     waiting = set(range(len(wanted.targets)))
-    seen: dict[int, list[Span]] = {}
-    found: list[tuple[int, int]] = []
+    found: list[tuple[int, Target]] = []
     for rank, result in enumerate(results, 1):
         if result.chunk_id not in by_chunk and result.doc_id not in by_doc:
             continue  # most results: rankings are long and judgments few
         brought = set(by_chunk.get(result.chunk_id, ()))
         for number in by_doc.get(result.doc_id, ()):
-            target = wanted.targets[number]
-            shown: Sequence[Span] = result.spans
-            if target.in_parts:
-                shown = seen.setdefault(number, [])
-                shown += result.spans
-            if enough(target.spans, shown):
+            if enough(wanted.targets[number].spans, result.spans):
                 brought.add(number)
         for number in sorted(brought & waiting):
-            found.append((rank, wanted.targets[number].grade))
+            found.append((rank, wanted.targets[number]))
             waiting.discard(number)
         if not waiting:
             break
@@ -282,7 +306,7 @@ def places_of(
         for query in test_set.queries
         for one in query.relevant_docs
         if one.spans
-        for name in (one.id, one.doc_id or document_id(one.id))
+        for name in (one.id, one.owner or document_id(one.id))
     }
     lacking = {
         chunk_id
@@ -304,20 +328,29 @@ def listed_result(
 
 
 class Listed:
-    """A list of chunks in which judged things are looked up by ``Match.EXACT``."""
+    """A list of chunks in which judged things are looked up by a rule."""
 
-    def __init__(self, ids: Sequence[str], places: Mapping[str, ChunkPlace]) -> None:
-        self._named: dict[str, list[tuple[int, Sequence[Span]]]] = {}
+    def __init__(
+        self, ids: Sequence[str], places: Mapping[str, ChunkPlace], rule: Match = Match.EXACT
+    ) -> None:
+        self._rule = rule
+        self._by_chunk: dict[str, list[int]] = {}
+        self._by_doc: dict[str, list[tuple[int, Sequence[Span]]]] = {}
         for rank, chunk_id in enumerate(ids, 1):
             place = _place(chunk_id, places)
-            self._named.setdefault(chunk_id, []).append((rank, ()))
-            if place.doc_id != chunk_id:
-                self._named.setdefault(place.doc_id, []).append((rank, place.spans))
+            self._by_chunk.setdefault(chunk_id, []).append(rank)
+            self._by_doc.setdefault(place.doc_id, []).append((rank, place.spans))
 
     def ranks(self, judgment: Judgment) -> list[int]:
         """The ranks, from 1, of all chunks that bring the judged thing."""
-        found = self._named.get(judgment.id, ())
-        return [rank for rank, spans in found if enough(judgment.spans, spans)]
+        (target,) = _targets((judgment,), self._rule, {})
+        found = set(self._by_chunk.get(target.chunk_id or "", ()))
+        found.update(
+            rank
+            for rank, spans in self._by_doc.get(target.doc_id or "", ())
+            if enough(target.spans, spans)
+        )
+        return sorted(found)
 
     def rank(self, judgment: Judgment) -> int | None:
         """The best of them."""
@@ -326,6 +359,13 @@ class Listed:
 
 def _place(chunk_id: str, places: Mapping[str, ChunkPlace]) -> ChunkPlace:
     return places.get(chunk_id) or ChunkPlace(document_id(chunk_id))
+
+
+def names_of(judgment: Judgment, rule: Match) -> tuple[str, ...]:
+    """The ids of which an index must have one, so that the judged thing can be found."""
+    if rule is Match.EXACT or judgment.document is None:
+        return (judgment.id,)
+    return (judgment.id, judgment.document)
 
 
 def absence(
@@ -341,7 +381,7 @@ def absence(
     in ``held_out`` judge are counted and not named.
     """
     names = {
-        one.id: (one.id,) if rule is Match.EXACT else (one.id, one.doc_id or document_id(one.id))
+        one.id: names_of(one, rule)
         for query in queries
         for one in query.relevant_docs
         if one.grade > 0

@@ -30,7 +30,7 @@ from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.arrays import FloatArray
 from assay.model.document import ChunkPlace
-from assay.model.ranking import Match, MatchName
+from assay.model.ranking import Match, MatchName, falling
 from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
@@ -46,6 +46,7 @@ def score_outcomes(
     undefined: Literal["skip", "zero"] = "skip",
     match: Match | MatchName = Match.EXACT,
     places: Mapping[str, ChunkPlace] | None = None,
+    by_level: bool | None = None,
     sampling: Sampling | None = None,
     by_group: bool = False,
 ) -> Scores:
@@ -63,14 +64,12 @@ def score_outcomes(
     if not ranking and not decisions:
         raise UsageError("there is no ranking measure to compute", hint="such as nDCG@10")
     by_query = {outcome.query_id: outcome for outcome in outcomes}
-    clusters = None
-    if by_group:
-        clusters = {q.query_id: q.group or f"({q.query_id})" for q in test_set.queries}
+    clusters = groups_of(test_set.queries) if by_group else None
 
     def over(queries: tuple[GoldenQuery, ...], chosen: list[Measure]) -> Scores:
         if not queries:
             raise no_relevant(test_set)
-        hits = judge_outcomes(queries, by_query, Match(match), places)
+        hits = judge_outcomes(queries, by_query, Match(match), places, by_level=by_level)
         return scores_of(
             hits, chosen, undefined, name=name, sampling=sampling or Sampling(), clusters=clusters
         )
@@ -97,6 +96,7 @@ def score_run(
     queries: Sequence[GoldenQuery] | None = None,
     match: Match | None = None,
     places: Mapping[str, ChunkPlace] | None = None,
+    by_level: bool | None = None,
     sampling: Sampling | None = None,
     by_group: bool | None = None,
 ) -> Scores:
@@ -112,9 +112,15 @@ def score_run(
         name=run.name,
         match=scoring.match,
         places=places,
+        by_level=by_level,
         sampling=scoring.sampling,
         by_group=scoring.by_group,
     )
+
+
+def groups_of(queries: Iterable[GoldenQuery]) -> dict[str, str]:
+    """The group of each query, by its id; one without a group is a group of its own."""
+    return {query.query_id: query.group or f"({query.query_id})" for query in queries}
 
 
 def ranking_only(measures: str | Iterable[str | Measure]) -> tuple[Measure, ...]:
@@ -155,8 +161,12 @@ def tells_evidence(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> bool:
 
 
 def scored(outcomes: Iterable[QueryOutcome]) -> bool:
-    """Whether results came with scores; an order alone decides nothing."""
-    return all(outcome.results[0].score is not None for outcome in outcomes if outcome.results)
+    """Whether results came with scores that rank them; an order alone decides nothing."""
+    return all(
+        outcome.results[0].score is not None and falling([one.score for one in outcome.results])
+        for outcome in outcomes
+        if outcome.results
+    )
 
 
 def query_field(queries: Iterable[GoldenQuery], name: str) -> dict[str, str]:
@@ -218,6 +228,7 @@ def outcomes_digest(outcomes: Sequence[QueryOutcome]) -> str:
             sorted(outcome.component_lists.items()),
             outcome.fused,
             None if outcome.answer is None else [outcome.answer.text, outcome.answer.citations],
+            *([] if outcome.answer_error is None else [outcome.answer_error]),
         ]
         for outcome in sorted(outcomes, key=lambda outcome: outcome.query_id)
     ]

@@ -1,9 +1,10 @@
 """Which queries of a test set are run, and with which filters?
 
-A test set with a held-out part is run without it, unless that part is asked for. Modes narrow it
-further: ``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is
-about the words of one speaker, ``offline`` and ``live`` ask the same questions of what came from
-files and of what came while an interview was going on.
+A test set with a held-out part is run without it, unless that part is asked for. A set that is
+itself a part of another one (train, val, test) keeps that name. Modes narrow it further:
+``overall`` asks everything without filters, ``patient`` and ``clinician`` ask what is about the
+words of one speaker, ``offline`` and ``live`` ask the same questions of what came from files and of
+what came while an interview was going on.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from assay.errors import UsageError
 from assay.model.document import IngestionMode
-from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
+from assay.model.testset import OVERLAP, GoldenQuery, SpeakerFilter, TestSet
+from assay.testsets.overlap import overlap
 
 Modes = Callable[[Collection[str]], Mapping[str, IngestionMode]]
 
@@ -62,10 +65,15 @@ def part_of(
     mode: Mode = Mode.AS_WRITTEN,
     *,
     modes_of: Modes | None = None,
+    speakers: Collection[SpeakerFilter] = (),
 ) -> SetPart:
-    """The part of a test set that is meant; None leaves the held-out part out, if there is one."""
+    """The part of a test set that is meant; None leaves the held-out part out, if there is one.
+
+    ``speakers`` keeps the queries with one of these filters, and the filters as they are written.
+    """
+    label = part_label(test_set, split, mode, speakers)
     if split is None:
-        split = Split.ALL if test_set.held_out is None else Split.EVALUATION
+        split = _usual(test_set)
     if split is not Split.ALL and test_set.held_out is None:
         raise UsageError(
             f"{test_set.name} has no held-out part", hint="assay testset split makes one"
@@ -76,21 +84,51 @@ def part_of(
         for query in test_set.queries
         if split is Split.ALL or (query.query_id in held) == (split is Split.HOLDOUT)
     ]
+    queries = [query for query in queries if not speakers or query.speaker_filter in speakers]
     queries = _of_mode(queries, mode, modes_of)
     if not queries:
-        raise UsageError(f"{test_set.name} has no query for {_label(split, mode)}")
+        raise UsageError(f"{test_set.name} has no query for {label}")
     return SetPart(
-        replace(test_set, queries=tuple(queries)),
-        _label(split, mode),
+        replace(test_set, queries=tuple(queries), provenance=_provenance(test_set)),
+        label,
         mode,
         touches_held_out=any(query.query_id in held for query in queries),
     )
 
 
-def _label(split: Split, mode: Mode) -> str:
-    if mode is Mode.AS_WRITTEN:
-        return split.value
-    return mode.value if split is Split.ALL else f"{split}, {mode}"
+def part_label(
+    test_set: TestSet,
+    split: Split | None = None,
+    mode: Mode = Mode.AS_WRITTEN,
+    speakers: Collection[SpeakerFilter] = (),
+) -> str:
+    """What a part is called: ``all``, ``evaluation``, ``holdout, patient``, ``val``."""
+    everyone = frozenset(speakers) == frozenset(SpeakerFilter)
+    named = [one.value.lower() for one in SpeakerFilter if one in speakers and not everyone]
+    side = split or _usual(test_set)
+    words = (
+        test_set.part or "",
+        "" if side is Split.ALL else side.value,
+        " + ".join(named),
+        "" if mode is Mode.AS_WRITTEN else mode.value,
+    )
+    return ", ".join(filter(None, words)) or Split.ALL.value
+
+
+def _usual(test_set: TestSet) -> Split:
+    """What is run unless a side is named: everything but what is held out."""
+    return Split.ALL if test_set.held_out is None else Split.EVALUATION
+
+
+def _provenance(test_set: TestSet) -> dict[str, Any]:
+    """That of the set, and what of it is on both sides of its held-out split."""
+    found = dict(test_set.provenance)
+    if test_set.held_out is not None:
+        sides = (test_set.evaluation_queries, test_set.held_out_queries)
+        crossing = overlap(*sides, ("evaluation", "held_out")).sentences(documents=False)
+        if crossing:
+            found[OVERLAP] = [*test_set.overlap, *crossing]
+    return found
 
 
 def _of_mode(queries: list[GoldenQuery], mode: Mode, modes_of: Modes | None) -> list[GoldenQuery]:

@@ -22,7 +22,8 @@ from assay.errors import TooManyErrorsError
 from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import SetPart
-from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.result import EvaluationResult, result_of_run
+from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
@@ -46,6 +47,7 @@ class RecordOptions:
     max_errors: int | None = MAX_ERRORS
     timeout_s: float = TIMEOUT_S
     commit_hash: str = ""
+    uploaded: bool = False
     owner: str = ""
     purpose: str = "evaluation"
     scoring: Scoring = field(default_factory=Scoring)
@@ -90,7 +92,7 @@ def record(
     outcomes = (*before, *asked)
     cached = bool(before) and not asked
     result = _result(info, part, outcomes, options, cached=cached)
-    info = store.finish(info.run_id, result.to_dict(), finished_at=now("seconds"))
+    info = store.finish(info.run_id, stored_aggregate(info, result), finished_at=now("seconds"))
     return Recorded(info, result, cached=cached, reused=len(before))
 
 
@@ -143,6 +145,7 @@ def _started(system: System, part: SetPart, store: RunStore, options: RecordOpti
         models=system.models,
         seed=options.scoring.sampling.seed,
         commit_hash=options.commit_hash,
+        uploaded=options.uploaded,
         tags=options.tags,
         queries=len(answerable(test_set)),
         scoring=options.scoring,
@@ -190,6 +193,7 @@ def _execute(
     store, run_id, options = job.store, job.info.run_id, job.options
     done = {one.query_id for one in before}
     every = answerable(job.part.test_set)
+    limit = None if job.system.keeps_time else options.timeout_s
     waiting = [job.part.asked(query) for query in every if query.query_id not in done]
     batch: list[QueryOutcome] = []
     seen: list[QueryOutcome] = []
@@ -200,7 +204,7 @@ def _execute(
 
     try:
         for outcome in execute(
-            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=options.timeout_s
+            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=limit
         ):
             batch.append(outcome)
             seen.append(outcome)
@@ -233,11 +237,5 @@ def _result(
     *,
     cached: bool,
 ) -> EvaluationResult:
-    return result_of(
-        part.test_set,
-        outcomes,
-        info.scoring.changed(measures=options.scoring.measures),
-        name=info.name or info.run_id,
-        run_id=info.run_id,
-        cached=cached,
-    )
+    scoring = info.scoring.changed(measures=options.scoring.measures)
+    return result_of_run(info, part.test_set, outcomes, scoring, cached=cached)

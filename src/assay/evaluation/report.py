@@ -1,61 +1,124 @@
-"""What does a report on one stored run say, in numbers and in sentences?"""
+"""What does a report on one stored run say, in numbers and in sentences?
+
+A report is made of ``Figure`` values, each of which says what it is of: measure, group, queries and
+protocol. The text of a report shows nothing else (``ReportContent``), so that it can be written
+again from wherever the figures are kept.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.errors import UsageError
+from assay.evaluation.answers import answer_interval
 from assay.evaluation.compare import state_warnings
-from assay.evaluation.defaults import EVIDENCE_MEASURES, REPORT_MEASURES, WORKFLOW_TARGETS
-from assay.evaluation.outcomes import no_relevant, ranking_only, tells_evidence
-from assay.evaluation.result import EvaluationResult, group_means, result_of
-from assay.evaluation.scores import Scores
+from assay.evaluation.defaults import (
+    DECISION_MEASURES,
+    EVIDENCE_MEASURES,
+    REPORT_MEASURES,
+)
+from assay.evaluation.insights import GroupMeans, Insight, MeasureTarget, insights
+from assay.evaluation.outcomes import no_relevant, tells_evidence
+from assay.evaluation.result import EvaluationResult, group_means, lacks_truth, result_of
+from assay.evaluation.score import Protocol
+from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.stored_run import StoredRun
-from assay.measures.base import Measure
+from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
-from assay.measures.parse import measures_text, parse_measure, parse_measures
+from assay.measures.parse import measures_text, parse_measures
 from assay.model.sampling import Sampling
-from assay.plural import counted
+from assay.model.scoring import Scoring
 
 WORST = 10
+ALL = "all"
+OF_ANSWERS = "answers"
 FIELDS = {
     "query_type": "query type",
     "speaker_filter": "speaker",
     "ingestion_mode": "ingestion mode",
 }
-WORTH_SAYING = 0.03  # a difference between groups that a reader should hear of
-FEW_QUERIES = 10
-TOO_FEW = 3  # groups smaller than this say nothing
-HEADLINES = 2  # of the measures, the first ones are spoken of
-NO_GROUP = "(none)"
+PROTOCOLS = {
+    Family.RANKING: Protocol.POSITIVES_ONLY.value,
+    Family.DECISION: Protocol.ALL_QUERIES.value,
+    Family.ANSWER: OF_ANSWERS,
+}
+"""Over which queries a measure runs, by what it looks at."""
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureTarget:
-    """The value that a measure should reach."""
+class Figure:
+    """One number of a report, rounded as it is read; ``n`` is how many queries it is over.
 
-    measure: Measure
-    value: float
+    ``breakdown`` is the field by whose values queries are grouped, None for all of them. ``reason``
+    says why the value or its interval is undefined.
+    """
+
+    measure: str
+    value: float | None
+    n: int
+    protocol: str
+    ci: tuple[float, float] | None = None
+    reason: str | None = None
+    breakdown: str | None = None
+    group: str = ALL
+    queries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMeans:
-    """The means of one group of queries, by text form."""
+class ReportContent:
+    """Everything that the text of a report says."""
 
+    run_id: str
     name: str
-    values: Mapping[str, float | None]
-    queries: int
+    dataset: str
+    part: str
+    date: str
+    scored: tuple[str, ...]
+    total_queries: int
+    level: float
+    figures: tuple[Figure, ...]
+    insights: tuple[Insight, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def overall(self) -> tuple[Figure, ...]:
+        """The figures over all queries."""
+        return tuple(one for one in self.figures if one.breakdown is None)
+
+    def by(self, breakdown: str) -> dict[str, dict[str, Figure]]:
+        """The figures of each group of queries, by measure."""
+        found: dict[str, dict[str, Figure]] = {}
+        for one in self.figures:
+            if one.breakdown == breakdown:
+                found.setdefault(one.group, {})[one.measure] = one
+        return found
 
 
-@dataclass(frozen=True, slots=True)
-class Insight:
-    """One sentence; ``good`` is None where it is neither good nor bad news."""
+def scored_by(scoring: Scoring) -> tuple[str, ...]:
+    """What a report says of the rule beside the protocol, which stands with every figure."""
+    return replace(scoring, protocol=None).notes
 
-    text: str
-    good: bool | None = None
+
+def figure_insights(
+    figures: Sequence[Figure], targets: Sequence[MeasureTarget] = ()
+) -> tuple[Insight, ...]:
+    """What follows from the figures."""
+    groups: dict[str, dict[str, list[Figure]]] = {}
+    for one in figures:
+        if one.breakdown is not None:
+            groups.setdefault(FIELDS[one.breakdown], {}).setdefault(one.group, []).append(one)
+    return insights(
+        {one.measure: one.value for one in figures if one.breakdown is None},
+        {
+            kind: [
+                GroupMeans(name, {one.measure: one.value for one in members}, members[0].queries)
+                for name, members in named.items()
+            ]
+            for kind, named in groups.items()
+        },
+        targets,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +151,45 @@ class RunReport:
         """The measure by which queries are called worst: the first."""
         return self.scores.measures[0]
 
+    @property
+    def content(self) -> ReportContent:
+        """What its text says."""
+        info = self.run.info
+        return ReportContent(
+            run_id=self.run.name,
+            name=info.name,
+            dataset=f"{self.run.test_set.name} {self.run.test_set.version}",
+            part=info.part,
+            date=info.created_at,
+            scored=scored_by(self.result.scoring),
+            total_queries=len(self.run.outcomes),
+            level=self.scores.sampling.level,
+            figures=figures(self.result, self.groups),
+            insights=self.insights,
+            warnings=self.warnings,
+        )
+
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """JSON-ready; also a baseline that ``assay eval gate`` reads."""
         result = self.result.to_dict(per_query=per_query)
         info = self.run.info
+        protocols = {m.key: PROTOCOLS[m.definition.family] for m in self.scores.measures}
         return {
             "run_id": info.run_id,
+            "name": info.name,
+            "part": info.part,
             "test_set": {
                 "name": self.run.test_set.name,
                 "version": self.run.test_set.version,
                 "checksum": info.test_set_checksum,
                 "part": info.part,
             },
-            **{name: result[name] for name in ("metrics", "aggregates", "answers")},
+            "metrics": result["metrics"],
+            "aggregates": {
+                key: {**entry, "protocol": protocols[key]}
+                for key, entry in result["aggregates"].items()
+            },
+            "answers": result["answers"],
             **{
                 f"per_{name}": group_means(parts, count=True) for name, parts in self.groups.items()
             },
@@ -108,9 +197,13 @@ class RunReport:
             "insights": [insight.text for insight in self.insights],
             "warnings": list(self.warnings),
             "total_queries": len(self.run.outcomes),
+            "skipped_queries": len(self.result.skipped),
             "failed_queries": len(self.run.failed),
+            "failed_answers": len(self.run.unanswered),
             "degraded_queries": len(self.run.degraded),
             "sampling": result["sampling"],
+            "scoring": result["scoring"],
+            "judged_chunker_versions": result["judged_chunker_versions"],
             "provenance": provenance(self.run),
             **({"per_query": result["per_query"]} if per_query else {}),
         }
@@ -118,39 +211,116 @@ class RunReport:
 
 def run_report(
     run: StoredRun,
-    measures: str | Iterable[str | Measure] = REPORT_MEASURES,
+    measures: str | Iterable[str | Measure] | None = None,
     *,
     targets: Sequence[MeasureTarget] = (),
     sampling: Sampling | None = None,
 ) -> RunReport:
-    """The report on a run, over the queries that were run."""
-    asked = ranking_only(measures)
-    if tells_evidence(run.test_set, run.outcomes):
-        asked += parse_measures(EVIDENCE_MEASURES)
+    """The report on a run, over the queries that were run; None stands for the usual measures."""
+    asked = report_measures(run) if measures is None else parse_measures(measures)
+    unjudged = (
+        query.query_id
+        for query in run.test_set.queries
+        if lacks_truth(query) and query.query_id not in run.by_query
+    )
     result = result_of(
-        replace(run.test_set, queries=run.queries),
+        replace(run.test_set, queries=run.queries, skipped=(*run.test_set.skipped, *unjudged)),
         run.outcomes,
         run.info.scoring.changed(measures=measures_text(asked), sampling=sampling),
         name=run.name,
         run_id=run.name,
     )
-    if not result.scores.columns:
+    if not result.scores.measures:
         raise no_relevant(run.test_set)
-    groups = {name: parts for name in FIELDS if len(parts := result.by(name)) > 1}
-    first = result.scores.measures[0]
-    ranked = [(q, v) for q, v in result.scores.per_query(first).items() if v is not None and v < 1]
+    groups: dict[str, Mapping[str, Scores]] = {}
+    if result.scores.columns:  # decisions are about all queries together
+        groups = {name: parts for name in FIELDS if len(parts := result.by(name)) > 1}
     return RunReport(
         run=run,
         result=result,
         groups=groups,
-        insights=insights(
-            {str(m): result[m] for m in result.scores.columns},
-            {FIELDS[name]: _group_values(parts) for name, parts in groups.items()},
-            targets,
+        insights=figure_insights(figures(result, groups, intervals=False), targets),
+        warnings=(
+            *state_warnings(run),
+            *filter(None, [result.skip_note]),
+            *run.test_set.overlap,
         ),
-        warnings=tuple(state_warnings(run)),
-        worst=tuple(sorted(ranked, key=lambda pair: (pair[1], pair[0]))[:WORST]),
+        worst=_worst(result.scores),
     )
+
+
+def report_measures(run: StoredRun, usual: str = REPORT_MEASURES) -> tuple[Measure, ...]:
+    """The measures of a report that names none: those that the protocol of the run allows.
+
+    Where the test set has questions without an answer, that includes how well scores tell them
+    apart.
+    """
+    protocol = run.info.scoring.protocol
+    if protocol == Protocol.ALL_QUERIES.value:
+        return parse_measures(DECISION_MEASURES)
+    told = protocol is None and tells_evidence(run.test_set, run.outcomes)
+    return parse_measures(f"{usual} {EVIDENCE_MEASURES}" if told else usual)
+
+
+def figures(
+    result: EvaluationResult,
+    groups: Mapping[str, Mapping[str, Scores]],
+    *,
+    intervals: bool = True,
+    group_intervals: bool = False,
+) -> tuple[Figure, ...]:
+    """Every number of a result: overall, of its answers, and of each group of queries."""
+    found = [_figure(result.scores, measure, intervals) for measure in result.scores.measures]
+    for measure, outcome in result.answers.items():
+        between = answer_interval(outcome, result.scores.sampling.level)
+        found.append(
+            Figure(
+                str(measure),
+                rounded(outcome.value),
+                outcome.n or 0,
+                PROTOCOLS[Family.ANSWER],
+                _ends(ends(between)),
+                outcome.reason or (None if between.defined else between.reason),
+                queries=len(result.outcomes),
+            )
+        )
+    for name, parts in groups.items():
+        found += [
+            replace(_figure(part, measure, group_intervals), breakdown=name, group=group)
+            for group, part in parts.items()
+            for measure in part.measures
+        ]
+    return tuple(found)
+
+
+def _figure(scores: Scores, measure: Measure, intervals: bool) -> Figure:
+    found = scores.aggregate(measure)
+    between = scores.interval(measure) if intervals else None
+    unsure = None if between is None or between.defined else between.reason
+    return Figure(
+        str(measure),
+        rounded(found.mean),
+        found.n,
+        PROTOCOLS[measure.definition.family],
+        _ends(ends(between)),
+        found.reason or unsure,
+        queries=scores.decided if measure in scores.decisions else len(scores.queries),
+    )
+
+
+def _ends(found: list[float | None] | None) -> tuple[float, float] | None:
+    if found is None or found[0] is None or found[1] is None:
+        return None
+    return found[0], found[1]
+
+
+def _worst(scores: Scores) -> tuple[tuple[str, float], ...]:
+    """The queries that the first measure calls worst; none where it looks at all of them."""
+    first = scores.measures[0]
+    if first not in scores.columns:
+        return ()
+    found = [(q, v) for q, v in scores.per_query(first).items() if v is not None and v < 1]
+    return tuple(sorted(found, key=lambda pair: (pair[1], pair[0]))[:WORST])
 
 
 def provenance(run: StoredRun) -> dict[str, Any]:
@@ -167,84 +337,3 @@ def provenance(run: StoredRun) -> dict[str, Any]:
         "commit_hash": info.commit_hash,
         "seed": info.seed,
     }
-
-
-def _group_values(parts: Mapping[str, Scores]) -> list[GroupMeans]:
-    return [
-        GroupMeans(name, {str(m): part[m] for m in part.measures}, len(part.queries))
-        for name, part in parts.items()
-    ]
-
-
-def parse_targets(texts: Iterable[str] = WORKFLOW_TARGETS) -> tuple[MeasureTarget, ...]:
-    """Targets written as ``P@5=0.65``; the last word on a measure counts."""
-    found: dict[Measure, MeasureTarget] = {}
-    for text in texts:
-        name, equals, amount = text.rpartition("=")
-        try:
-            value = float(amount) if equals else math.nan
-        except ValueError:
-            value = math.nan
-        if not 0.0 <= value <= 1.0 or "_" in amount:
-            raise UsageError(f"{text!r:.80} is not a target", hint='write it as "P@5=0.65"')
-        measure = parse_measure(name)
-        found[measure] = MeasureTarget(measure, value)
-    return tuple(found.values())
-
-
-def insights(
-    overall: Mapping[str, float | None],
-    groups: Mapping[str, Sequence[GroupMeans]],
-    targets: Sequence[MeasureTarget] = (),
-) -> tuple[Insight, ...]:
-    """Sentences about targets, then about groups; ``groups`` by what they are groups of.
-
-    The first measures of ``overall`` are the ones by which groups are compared.
-    """
-    found = [
-        _target(target, value)
-        for target in targets
-        if (value := overall.get(str(target.measure))) is not None
-    ]
-    for kind, members in groups.items():
-        large = [g for g in members if g.queries >= TOO_FEW and g.name != NO_GROUP]
-        found += _groups(kind, large, list(overall)[:HEADLINES])
-    return tuple(found)
-
-
-def _target(target: MeasureTarget, value: float) -> Insight:
-    met = value >= target.value - 1e-12
-    word = "meets" if met else "misses"
-    return Insight(
-        f"Overall {target.measure} of {value:.4f} {word} the target of {target.value:g}"
-        f" {'✓' if met else '✗'}",
-        met,
-    )
-
-
-def _groups(kind: str, members: Sequence[GroupMeans], names: Sequence[str]) -> list[Insight]:
-    """The best and the worst group by each measure that tells them apart."""
-    found = []
-    for name in names:
-        known = [(group, v) for group in members if (v := group.values.get(name)) is not None]
-        if len(known) < 2:
-            continue
-        best = max(known, key=lambda pair: pair[1])
-        worst = min(known, key=lambda pair: pair[1])
-        gap = best[1] - worst[1]
-        if gap < WORTH_SAYING:
-            continue
-        few = min(best[0].queries, worst[0].queries) < FEW_QUERIES
-        found.append(
-            Insight(
-                f"By {kind}, {name} is best for {best[0].name} ({best[1]:.4f}, "
-                f"{_queries(best[0])}) and worst for {worst[0].name} ({worst[1]:.4f}, "
-                f"{_queries(worst[0])}): a gap of {100 * gap:.1f} points"
-                + (", of few queries" if few else "")
-            )
-        )
-    return found
-
-
-def _queries(group: GroupMeans) -> str:
-    return counted(group.queries, "query")

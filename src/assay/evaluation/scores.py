@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
+from assay.measures.elsewhere import gain_note
 from assay.measures.parse import parse_measure
 from assay.model.sampling import Sampling
 from assay.plural import counted, share_of
@@ -216,6 +217,7 @@ class Scores:
         if intervals:
             interval = self.interval(measure)
             entry["ci"] = ends(interval)
+            entry["ci_method"] = ci_method(interval)
             entry["ci_reason"] = interval.reason
         return entry
 
@@ -245,7 +247,8 @@ class Scores:
                 + "".join(f"<td>{c}</td>" for c in cells)
                 + "</tr>"
             )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.summary.notes())
+        said = [*self.summary.notes(), *filter(None, [gain_note(map(str, self.measures))])]
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in said)
         caption = f"<caption>{html.escape(self.name)}</caption>"
         return (
             f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
@@ -263,6 +266,11 @@ def ends(interval: Interval | None) -> list[float | None] | None:
     if interval is None or not interval.defined:
         return None
     return [rounded(interval.low), rounded(interval.high)]
+
+
+def ci_method(interval: Interval) -> str | None:
+    """How an interval was really computed; None where there is none."""
+    return interval.method if interval.defined else None
 
 
 def shown(value: float | None) -> str:
@@ -288,6 +296,7 @@ class Summary:
     judged_at: Mapping[int, FloatArray]  # share judged of what each query shows; −1 shows nothing
     extra: int
     left_out: int = 0
+    odd: tuple[str, ...] = ()  # what whoever read the run found odd
 
     @property
     def n(self) -> int:
@@ -320,15 +329,33 @@ class Summary:
             self.tied[chosen],
             {depth: shares[chosen] for depth, shares in self.judged_at.items()},
             self.extra,
+            odd=self.odd,
         )
+
+    def alarms(self) -> list[str]:
+        """Sentences about what is most likely a mistake; from Python they are logged, too."""
+        alarms = []
+        if self.retrieved.any() and not self.relevant_retrieved.any():
+            alarms.append(
+                "no relevant document was retrieved: do run and qrels use the same document ids?"
+            )
+        return [*alarms, *self.odd]
+
+    def remarks(self) -> list[str]:
+        """The same as ``notes`` without numbers, so that those of many runs can be joined."""
+        holes = any((self.unjudged(depth) or 0) >= WORTH_SAYING for depth in self.judged_at)
+        said = {
+            "no relevant document was retrieved": self.n and not self.relevant_retrieved.any(),
+            "queries are missing from the run: scored 0": self.missing,
+            "queries not in the qrels: left out": self.extra,
+            "ties decided ranks of judged results": self.ties,
+            f"{WORTH_SAYING:.0%} or more of the top results are unjudged": holes,
+        }
+        return [remark for remark, holds in said.items() if holds]
 
     def notes(self) -> list[str]:
         """Sentences for a reader, the grave ones first."""
-        notes = []
-        if self.n and not self.relevant_retrieved.any():
-            notes.append(
-                "no relevant document was retrieved: do run and qrels use the same document ids?"
-            )
+        notes = self.alarms()
         if self.missing:
             notes.append(
                 f"{share_of(self.missing, self.n, 'query', 'is')} missing from the run: scored 0"
@@ -397,4 +424,5 @@ def summarise(hits: JudgedHits, depths: tuple[int, ...], level: int = 1) -> Summ
         tied=hits.tied,
         judged_at=judged_at,
         extra=hits.extra_queries,
+        odd=hits.notes,
     )

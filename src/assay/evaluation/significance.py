@@ -1,8 +1,13 @@
 """Is one run better than another, and can these queries tell?
 
 Every other run is compared with the first, measure by measure, over the queries where both are
-defined. The p-value is that of the paired randomization test, Holm-corrected over all comparisons
-made; the paired t-test stands beside it. The verdict weighs it against the margin of equivalence.
+defined. There are two answers, and each is shown by its name:
+
+    significant   seed 000's: the paired t-test of this measure alone, p_t < alpha
+    verdict       the paired randomization test, Holm-corrected over all comparisons made, and the
+                  margin of equivalence
+
+They may differ, and ``Contrast.significance`` then says why.
 
 Where the scores are clustered (by interview, by post), clusters are the unit of everything that
 says what chance can do: signs are flipped per cluster, and the t-test, Wilcoxon's test, the effect
@@ -12,13 +17,15 @@ wins and losses still count queries.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.scores import Scores, ends, rounded
+from assay.evaluation.scores import Scores, ci_method, ends, rounded
+from assay.plural import counted, share_of
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.clustering import cluster_shares
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -26,12 +33,13 @@ from assay.stats.multiple import holm
 from assay.stats.paired import paired_t
 from assay.stats.power import minimum_detectable_effect
 from assay.stats.randomization import randomization_tests
-from assay.stats.verdict import Ruling, verdict
+from assay.stats.verdict import Ruling, Verdict, verdict
 from assay.stats.wilcoxon import wilcoxon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.evaluation.result import EvaluationResult
     from assay.measures.base import Measure
     from assay.model.arrays import BoolArray, FloatArray
     from assay.stats.interval import Interval
@@ -40,6 +48,12 @@ if TYPE_CHECKING:
     from assay.stats.wilcoxon import Wilcoxon
 
 DEFAULT_MARGIN = 0.01
+log = logging.getLogger("assay.evaluation")
+TESTS = {
+    "significant": "paired t-test of each measure alone: p_t < alpha",
+    "verdict": "paired randomization test, Holm-corrected over all comparisons, and the margin",
+}
+"""Which test each of the two answers rests on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,7 @@ class Contrast:
     """One measure of one run against the baseline; differences are run − baseline.
 
     ``clusters`` counts what was tested instead of the ``n`` queries; None where that is queries.
+    ``comparisons`` is how many p-values were corrected together.
     """
 
     run: str
@@ -65,7 +80,41 @@ class Contrast:
     wins: int
     losses: int
     ruling: Ruling
+    comparisons: int
     clusters: int | None = None
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the paired t-test has p < alpha; None where it is undefined."""
+        return self.t_test.significant
+
+    @property
+    def unit(self) -> str:
+        """What is tested: queries, or the clusters they come in."""
+        return "query" if self.clusters is None else "cluster"
+
+    @property
+    def decided(self) -> bool:
+        """Whether the verdict is better or worse."""
+        return self.ruling.verdict in (Verdict.BETTER, Verdict.WORSE)
+
+    @property
+    def leaves_out_zero(self) -> bool:
+        """Whether the interval of the difference leaves out zero."""
+        low, high = self.interval.low, self.interval.high
+        return low is not None and high is not None and (low > 0.0 or high < 0.0)
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether t-test, interval and verdict do not point the same way."""
+        return self.significant is not self.decided or (
+            self.interval.defined and self.leaves_out_zero is not self.decided
+        )
+
+    @property
+    def significance(self) -> str:
+        """What the paired t-test says, and why the verdict says something else where it does."""
+        return _account(self)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, rounded to 4 decimals."""
@@ -78,8 +127,11 @@ class Contrast:
             "clusters": self.clusters,
             "difference": rounded(self.difference),
             "ci": ends(self.interval),
+            "ci_method": ci_method(self.interval),
+            "ci_reason": self.interval.reason,
             "p_randomization": self.randomization.p,
             "p_holm": self.holm_p,
+            "comparisons": self.comparisons,
             "p_t": self.t_test.p,
             "t": rounded(self.t_test.t),
             "p_wilcoxon": self.wilcoxon.p,
@@ -87,6 +139,8 @@ class Contrast:
             "minimum_detectable_difference": rounded(self.detectable),
             "wins": self.wins,
             "losses": self.losses,
+            "significant": self.significant,
+            "significance": self.significance,
             "verdict": self.ruling.verdict.value,
             "explanation": self.ruling.sentence,
             "reason": self.t_test.reason,
@@ -113,6 +167,7 @@ class Comparison:
             "alpha": self.alpha,
             "margin": self.margin,
             "correction": "holm",
+            "tests": TESTS,
             "contrasts": [contrast.to_dict() for contrast in self.contrasts],
         }
 
@@ -154,14 +209,50 @@ class _Pair:
 
 
 def compare(
-    baseline: Scores,
-    *others: Scores,
+    baseline: Scores | EvaluationResult,
+    *others: Scores | EvaluationResult,
     alpha: float = DEFAULT_ALPHA,
     margin: float = DEFAULT_MARGIN,
 ) -> Comparison:
-    """Each of ``others`` against ``baseline``; all must cover the same queries and measures."""
-    pairs = [(baseline, other) for other in others]
-    return Comparison(baseline.name, contrast_pairs(pairs, alpha, margin), alpha, margin)
+    """Each of ``others`` against ``baseline``: what ``score`` or ``evaluate`` returned.
+
+    All must cover the same queries and measures. Queries that failed or were degraded are logged.
+    """
+    _refuse_different_rules(baseline, *others)
+    first, *rest = (_scores_of(one) for one in (baseline, *others))
+    if not rest:
+        raise UsageError("there is nothing to compare with", hint="name two runs or more")
+    pairs = [(first, other) for other in rest]
+    return Comparison(first.name, contrast_pairs(pairs, alpha, margin), alpha, margin)
+
+
+def _refuse_different_rules(*compared: Scores | EvaluationResult) -> None:
+    """Figures by different rules say nothing about each other."""
+    scored = [(one.name, rule) for one in compared if (rule := getattr(one, "scoring", None))]
+    for name, rule in scored[1:]:
+        if not scored[0][1].same_rule(rule):
+            raise UsageError(
+                f"{scored[0][0]} and {name} were scored by different rules",
+                hint="evaluate both with the same match and protocol",
+            )
+
+
+def _scores_of(compared: Scores | EvaluationResult) -> Scores:
+    """What to compare; a run that is not whole is never compared without a word."""
+    if isinstance(compared, Scores):
+        return compared
+    from assay.evaluation.result import EvaluationResult  # whoever scores files does not need it
+
+    if not isinstance(compared, EvaluationResult):
+        raise UsageError(
+            f"a {type(compared).__name__} cannot be compared",
+            hint="give what assay.score or assay.evaluate returned",
+        )
+    for ids, what in ((compared.failed, "failed"), (compared.degraded, "were degraded")):
+        if ids:
+            share = share_of(len(ids), len(compared.outcomes), "query")
+            log.warning("%s: %s %s; compared as they are", compared.name, share, what)
+    return compared.scores
 
 
 def contrast_pairs(
@@ -171,9 +262,11 @@ def contrast_pairs(
 ) -> tuple[Contrast, ...]:
     """The second of each pair against the first, all of them corrected together."""
     tested = [_pair(one, other, alpha) for one, other in pairs]
-    adjusted = iter(holm([test.p for pair in tested for test in pair.tests]))
+    adjusted = holm([test.p for pair in tested for test in pair.tests])
+    family = sum(p is not None for p in adjusted)
+    ahead = iter(adjusted)
     return tuple(
-        _contrast(pair, at, next(adjusted), alpha, margin)
+        _contrast(pair, at, (next(ahead), family), alpha, margin)
         for pair in tested
         for at in range(len(pair.measures))
     )
@@ -229,13 +322,19 @@ def _pair(baseline: Scores, other: Scores, alpha: float) -> _Pair:
     )
 
 
-def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: float) -> Contrast:
+def _contrast(
+    pair: _Pair, at: int, corrected: tuple[float | None, int], alpha: float, margin: float
+) -> Contrast:
+    """One measure; ``corrected`` is its p-value, and how many were corrected together."""
+    holm_p, comparisons = corrected
     a, b = pair.queries.column(at)
     tested = pair.units.column(at)
     test = paired_t(*tested, alpha=alpha, level=pair.intervals[at].level)
     if pair.clustered:
         test = replace(test, reason=_cluster_reason(test))
-    effect = minimum_detectable_effect(test.n, sd=test.sd, alpha=alpha)
+    # differences without spread say nothing of what could have been shown
+    spread = test.sd or None
+    detectable = minimum_detectable_effect(test.n, sd=spread, alpha=alpha).difference
     return Contrast(
         run=pair.scores.name,
         measure=pair.measures[at],
@@ -249,7 +348,7 @@ def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: 
         wilcoxon=wilcoxon(*tested),
         holm_p=holm_p,
         effect_size=test.effect_size,
-        detectable=effect.difference,
+        detectable=detectable,
         wins=int((b > a).sum()),
         losses=int((b < a).sum()),
         ruling=verdict(
@@ -258,10 +357,61 @@ def _contrast(pair: _Pair, at: int, holm_p: float | None, alpha: float, margin: 
             pair.narrower[at],
             margin=margin,
             alpha=alpha,
-            detectable=effect.difference,
+            detectable=detectable,
+            p_name="randomization p" if comparisons < 2 else "corrected randomization p",
         ),
+        comparisons=comparisons,
         clusters=test.n if pair.clustered else None,
     )
+
+
+def _account(contrast: Contrast) -> str:
+    """What the t-test says, what the interval says, and why the verdict does not follow them."""
+    test = contrast.t_test
+    if test.p is None:
+        said = f"No paired t-test: {test.reason}"
+    else:
+        word = "Significant" if test.significant else "Not significant"
+        said = f"{word} by the paired t-test ({_shown(test.p)})"
+    if not contrast.disagrees:
+        return f"{said}."
+    if contrast.interval.defined and contrast.leaves_out_zero is not contrast.decided:
+        zero = "leaves out" if contrast.leaves_out_zero else "holds"
+        joint = "and" if contrast.leaves_out_zero is bool(contrast.significant) else "but"
+        said += f", {joint} the {contrast.interval.level:.0%} interval {zero} 0"
+    why = _why(contrast)
+    return f"{said}; the verdict {why}." if why else f"{said}."
+
+
+def _why(contrast: Contrast) -> str:
+    """Why the verdict is not what t-test and interval suggest; empty where they suggest nothing."""
+    test = contrast.randomization
+    if contrast.ruling.verdict is Verdict.EQUIVALENT:
+        return "asks whether the difference is large enough to matter"
+    if contrast.decided:
+        return "rests on the randomization test, which assumes no distribution"
+    if test.p is None or not (contrast.significant or contrast.leaves_out_zero):
+        return ""
+    if test.p < contrast.t_test.alpha:
+        return (
+            f"is corrected for {counted(contrast.comparisons, 'comparison')}, "
+            f"which takes the randomization test from {_shown(test.p)} to {contrast.holm_p:.4f}"
+        )
+    least = 2.0 / test.flips
+    if test.exact and least >= contrast.t_test.alpha:
+        units = counted(test.flips.bit_length() - 1, contrast.unit, "differs")
+        return (
+            f"rests on the randomization test: only {units}, "
+            f"and with so few it cannot go below p = {least:.4f}"
+        )
+    return (
+        "rests on the randomization test, which assumes no distribution "
+        f"and has {_shown(test.p)} before any correction"
+    )
+
+
+def _shown(p: float) -> str:
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
 
 def _cluster_reason(test: PairedT) -> str | None:

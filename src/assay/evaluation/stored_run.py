@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from assay.cache import Cache
+from assay.errors import UsageError
 from assay.garbage import paused
 from assay.model.run_store import RunLibrary
 from assay.model.runs import QueryOutcome, RunInfo
@@ -44,8 +45,13 @@ class StoredRun:
 
     @property
     def failed(self) -> tuple[QueryOutcome, ...]:
-        """The outcomes that are errors."""
-        return tuple(outcome for outcome in self.outcomes if outcome.error is not None)
+        """The outcomes of queries whose search or answer ended in an error."""
+        return tuple(outcome for outcome in self.outcomes if outcome.failed)
+
+    @property
+    def unanswered(self) -> tuple[QueryOutcome, ...]:
+        """Those of them that were searched, and answering failed."""
+        return tuple(outcome for outcome in self.outcomes if outcome.answer_error is not None)
 
 
 def read_run(
@@ -60,7 +66,7 @@ def read_run(
 
     Test sets are kept in ``known``, since runs that are compared mostly share one.
     """
-    info = store.run(ref)
+    info = rankings_of(store.run(ref))
     with paused():
         outcomes = store.outcomes(info.run_id, stages=stages, depth=depth)
         test_set = known.get(info.test_set_checksum)
@@ -68,3 +74,14 @@ def read_run(
             test_set = store.test_set(info.run_id)
             known.put(info.test_set_checksum, test_set)
     return StoredRun(info, test_set, outcomes)
+
+
+def rankings_of(info: RunInfo) -> RunInfo:
+    """The run, if it has rankings; figures that were saved without them are refused."""
+    if info.figures_only:
+        raise UsageError(
+            f"{info.run_id} holds saved figures without rankings: it can be listed, shown and "
+            "followed over time, but not scored, compared, gated or bundled",
+            hint="save it with the retrieved_segment_ids of every query, or run assay eval run",
+        )
+    return info

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from assay.evaluation.match import Listed, LookUp, places_of
+from assay.evaluation.match import Listed, LookUp, names_of, places_of
 from assay.model.document import ChunkPlace
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
@@ -98,10 +99,11 @@ def waterfall(
     outcomes: Sequence[QueryOutcome],
     *,
     top: int = TOP,
+    match: Match = Match.EXACT,
     present: Callable[[Collection[str]], Collection[str]] | None = None,
     look_up: LookUp | None = None,
 ) -> Waterfall:
-    """The fate of every relevant document.
+    """The fate of every relevant document, by the rule that the run is scored by.
 
     ``present`` says which ids the index has, ``look_up`` where chunks stand that are in a list and
     not among the results.
@@ -109,23 +111,34 @@ def waterfall(
     pairs = [
         (query, one) for one in outcomes if (query := test_set.by_id.get(one.query_id)) is not None
     ]
-    wanted = {judgment.id for query, _ in pairs for judgment in query.relevant_docs}
-    indexed = wanted if present is None else set(present(wanted))
+    judged = [judgment for query, _ in pairs for judgment in query.relevant_docs]
+    wanted = {name for one in judged for name in names_of(one, match)}
+    there = wanted if present is None else set(present(wanted))
+    indexed = {one.id for one in judged if not there.isdisjoint(names_of(one, match))}
     places = places_of(test_set, outcomes, look_up)
-    fates = [fate for query, one in pairs for fate in _fates(query, one, (top, indexed), places)]
-    return Waterfall(top, tuple(fates))
+    rules = _Rules(top, indexed, places, match)
+    return Waterfall(top, tuple(fate for query, one in pairs for fate in _fates(query, one, rules)))
 
 
-def _fates(
-    query: GoldenQuery,
-    outcome: QueryOutcome,
-    limits: tuple[int, Collection[str]],
-    places: Mapping[str, ChunkPlace],
-) -> list[Fate]:
-    top, indexed = limits
-    results = Listed([one.chunk_id for one in outcome.results], places)
-    pool = Listed(outcome.fused, places)
-    lists = {name: Listed(ids, places) for name, ids in outcome.component_lists.items()}
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What all queries have in common."""
+
+    top: int
+    indexed: Collection[str]
+    places: Mapping[str, ChunkPlace]
+    match: Match
+
+    def listed(self, ids: Sequence[str]) -> Listed:
+        """A list of chunks to look judged things up in."""
+        return Listed(ids, self.places, self.match)
+
+
+def _fates(query: GoldenQuery, outcome: QueryOutcome, rules: _Rules) -> list[Fate]:
+    results = rules.listed([one.chunk_id for one in outcome.results])
+    pool = rules.listed(outcome.fused)
+    lists = {name: rules.listed(ids) for name, ids in outcome.component_lists.items()}
+    top = rules.top
 
     def fate(judged: Judgment) -> Fate:
         ranks = [(found.rank(judged), part) for part, found in lists.items()]
@@ -136,7 +149,7 @@ def _fates(
             stage = Stage.FAILED
         elif final is not None and final <= top:
             stage = Stage.TOP
-        elif judged.id not in indexed:
+        elif judged.id not in rules.indexed:
             stage = Stage.NOT_INDEXED
         elif not found:
             stage = Stage.NOT_FOUND

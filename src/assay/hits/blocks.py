@@ -1,29 +1,31 @@
 """Which judged documents does a block of rows hold, at which ranks, and how do blocks make a table?
 
 Rows are matched by 64-bit hashes, and matches are confirmed by comparing the strings. Compiled code
-looks the judged documents up in a small hash table per query. Without compiled code, or where a
-query may list a document twice, all hashes of the block are sorted, which brings duplicates
-together.
+looks the judged documents up in a small hash table per query, and ranks those of a text at once.
+Without compiled code, or where a query may list a document twice, all hashes of the block are
+sorted, which brings duplicates together.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from assay.errors import InputError
-from assay.hits.kernels import match_groups
+from assay.hits.fields import hash_field, hash_texts, texts_joined
+from assay.hits.kernels import RankedHits, TextDocs, judge_groups, match_groups
 from assay.hits.ranks import Scores
 from assay.hits.rows import HashArray, Rows, pair_keys
 from assay.measures.table import JudgedHits, build_table
+from assay.model.judgments import Qrels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.model.arrays import BoolArray, FloatArray, IntArray
-    from assay.model.judgments import Qrels
 
 
 class DuplicateRowError(InputError):
@@ -48,13 +50,19 @@ class Block:
 
 
 class JudgedIndex:
-    """The judgments, indexed by hash."""
+    """The judgments, indexed by hash; ``documents`` are given for runs that are texts."""
 
-    def __init__(self, qrels: Qrels, hashes: Callable[[Sequence[str]], HashArray]) -> None:
+    def __init__(
+        self,
+        qrels: Qrels,
+        hashes: Callable[[Sequence[str]], HashArray],
+        documents: TextDocs | None = None,
+    ) -> None:
         self.position = qrels.position
         self.grade = qrels.grade
         self._docs = qrels.docs
-        self._query_hash, self._doc_hash = hashes(qrels.queries)[qrels.query], hashes(qrels.docs)
+        self._query_hash = hashes(qrels.queries)[qrels.query]
+        self._doc_hash = hashes(qrels.docs) if documents is None else documents.hashes
         # query q has self._sizes[q] judgments, starting at self._first[q] in self._order
         self._order = np.argsort(qrels.query, kind="stable")
         places = np.arange(len(qrels.queries) + 1)
@@ -62,6 +70,27 @@ class JudgedIndex:
         self._sizes = np.diff(
             self._first, append=len(self._order)
         )  # the last, for unknown queries, is 0
+        self._documents = documents and documents.at(self._order)
+
+    def ranked(
+        self,
+        documents: TextDocs | None,
+        score: FloatArray,
+        starts: IntArray,
+        positions: IntArray,
+    ) -> RankedHits | None:
+        """The judged rows with their ranks; None if only ``find`` can tell."""
+        if documents is None or self._documents is None:
+            return None
+        first = self._first[positions]  # -1 picks the last entry
+        ranked = judge_groups(
+            documents,
+            score,
+            np.append(starts, len(score)),
+            self._documents,
+            (first, first + self._sizes[positions]),
+        )
+        return ranked and replace(ranked, judgment=self._order[ranked.judgment])
 
     def find(self, rows: Rows, positions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """The judged rows, the group of each, and the judgment it matches.
@@ -104,6 +133,23 @@ class JudgedIndex:
         wanted = map(self._docs.__getitem__, judgments.tolist())
         same = [a == b for a, b in zip(rows.docs(rows_at), wanted, strict=True)]
         return np.array(same, dtype=np.bool_)
+
+
+_HELD: WeakKeyDictionary[Qrels, JudgedIndex] = WeakKeyDictionary()
+
+
+def text_index(qrels: Qrels) -> JudgedIndex:
+    """The judgments, indexed for runs that are texts; held as long as the judgments are."""
+    held = _HELD.get(qrels)
+    if held is None:
+        held = _HELD[qrels] = JudgedIndex(qrels, hash_texts, as_text(qrels.docs))
+    return held
+
+
+def as_text(docs: Sequence[str]) -> TextDocs:
+    """The documents as parts of one text."""
+    text, field = texts_joined(docs)
+    return TextDocs(text, field, hash_field(text, field))
 
 
 class SortedKeys:
@@ -158,6 +204,23 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
         raise ScatteredRowsError
     sizes = np.diff(starts, append=len(rows))
     positions = np.array([index.position.get(name, -1) for name in names], dtype=np.int64)
+    hits = index.ranked(rows.documents(), rows.score, starts, positions)
+    if hits is None:
+        hits = _ranked(index, rows, positions, sizes)
+    return Block(
+        query=positions[hits.group],
+        rank=hits.rank,
+        grade=index.grade[hits.judgment],
+        tied=hits.tied,
+        group_names=names,
+        group_sizes=sizes,
+        group_top=rows.tops(hits.best),
+    )
+
+
+def _ranked(index: JudgedIndex, rows: Rows, positions: IntArray, sizes: IntArray) -> RankedHits:
+    """The judged rows with their ranks, by array operations."""
+    starts = rows.starts
     found, group, judgment = index.find(rows, positions)
     scores = Scores.of(rows.score, starts, sizes)
     rank, tied = scores.ranks(
@@ -166,15 +229,7 @@ def reduce_block(index: JudgedIndex, rows: Rows) -> Block:
         lambda hits: rows.docs(found[hits]),
         lambda query, places: rows.docs(starts[query] + places),
     )
-    return Block(
-        query=positions[group],
-        rank=rank,
-        grade=index.grade[judgment],
-        tied=tied,
-        group_names=names,
-        group_sizes=sizes,
-        group_top=rows.tops(scores.best()),
-    )
+    return RankedHits(group, judgment, rank, tied, scores.best())
 
 
 def _refuse_duplicates(keys: HashArray, suspects: IntArray, rows: Rows) -> None:
@@ -245,7 +300,7 @@ class TableBuilder:
                 np.concatenate([empty, *(b.rank for b in self._blocks)]),
                 np.concatenate([empty, *(b.grade for b in self._blocks)]),
             ),
-            (self._qrels.query, self._qrels.grade),
+            self._qrels.best_first,
             retrieved=self._retrieved,
             top_score=self._top,
             tied=np.bincount(tied, minlength=len(self._qrels.queries)),

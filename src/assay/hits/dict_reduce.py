@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from assay import compiled
 from assay.errors import InputError
+from assay.hits.blocks import as_text, text_index
 from assay.hits.numbers import finite, in_float32, is_number, shown
 from assay.hits.ranks import Scores
 from assay.measures.table import JudgedHits, build_table
@@ -15,8 +17,13 @@ from assay.measures.table import JudgedHits, build_table
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from assay.model.arrays import FloatArray, IntArray
+    from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.model.judgments import Qrels
+
+
+DENSE = 4  # results per judgment: up to that many, compiled code is faster
+_Hits: TypeAlias = "tuple[IntArray, IntArray, IntArray, BoolArray]"
+"""The query, rank and grade of each judged hit, and whether it is tied."""
 
 
 def judge_dicts(
@@ -33,22 +40,17 @@ def judge_dicts(
         _check_extra(extra, float32=float32)
     if float32:
         scores = in_float32(scores, lambda row: _place(row, qrels, starts, rankings))
-    ordered = Scores.of(scores, starts, sizes)
-    query, docs, score, grade = _judged_hits(qrels, rankings)
-    if float32:
-        score = score.astype(np.float32).astype(np.float64)
-    rank, tied = ordered.ranks(
-        query,
-        score,
-        lambda hits: [docs[hit] for hit in hits.tolist()],
-        _Names(rankings).at,
-    )
+    hits = _dense_hits(qrels, rankings, scores, starts)
+    if hits is None:
+        hits = _sparse_hits(qrels, rankings, Scores.of(scores, starts, sizes), float32=float32)
+    query, rank, grade, tied = hits
     top = np.full(len(sizes), -np.inf)
-    top[sizes > 0] = ordered.descending[starts[sizes > 0]]
+    if len(scores):
+        top[sizes > 0] = np.maximum.reduceat(scores, starts[sizes > 0])
     return build_table(
         qrels.queries,
         (query, rank, grade),
-        (qrels.query, qrels.grade),
+        qrels.best_first,
         retrieved=sizes,
         top_score=top,
         tied=np.bincount(query[tied], minlength=len(sizes)),
@@ -121,6 +123,47 @@ def _place(
     at = int(np.searchsorted(starts, row, side="right")) - 1
     doc = list(rankings[at] or ())[row - int(starts[at])]
     return f"query {qrels.queries[at]!r}, document {doc!r}"
+
+
+def _dense_hits(
+    qrels: Qrels,
+    rankings: list[Mapping[str, float] | None],
+    scores: FloatArray,
+    starts: IntArray,
+) -> _Hits | None:
+    """The judged hits by compiled code, if it can tell them.
+
+    It reads every id, and so it is slower where few documents are judged.
+    """
+    if compiled.library() is None or len(scores) > DENSE * len(qrels.docs):
+        return None
+    try:
+        documents = as_text([doc for ranking in rankings if ranking for doc in ranking])
+        index = text_index(qrels)
+    except (TypeError, UnicodeEncodeError):  # an id that is not text, or half a character
+        return None
+    hits = index.ranked(documents, scores, starts, np.arange(len(starts)))
+    return None if hits is None else (hits.group, hits.rank, qrels.grade[hits.judgment], hits.tied)
+
+
+def _sparse_hits(
+    qrels: Qrels,
+    rankings: list[Mapping[str, float] | None],
+    ordered: Scores,
+    *,
+    float32: bool,
+) -> _Hits:
+    """The judged hits by looking up what both sides have."""
+    query, docs, score, grade = _judged_hits(qrels, rankings)
+    if float32:
+        score = score.astype(np.float32).astype(np.float64)
+    rank, tied = ordered.ranks(
+        query,
+        score,
+        lambda hits: [docs[hit] for hit in hits.tolist()],
+        _Names(rankings).at,
+    )
+    return query, rank, grade, tied
 
 
 def _judged_hits(

@@ -118,6 +118,34 @@ def cut(text: Text, columns: int) -> Lines | None:
     return Lines(ends) if regular else None
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether these bytes are UTF-8."""
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+_BLANKS = bytes.maketrans(b"\t\v\f\r", b"    ")
+
+
+def evened_out(data: bytes) -> bytes:
+    """One blank between columns, none around lines, no empty lines, no comments."""
+    data = b"\n" + data.translate(_BLANKS)
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    if b"\n#" in data:
+        kept = (line for line in data.split(b"\n") if not line.startswith(b"#"))
+        data = b"\n".join(kept)
+    while b"\n\n" in data:
+        data = data.replace(b"\n\n", b"\n")
+    return data[1:]
+
+
 def hash_field(text: Text, field: Field) -> WordArray:
     """A 64-bit hash of every field; fields of up to eight bytes never share one."""
     length = field.length
@@ -139,9 +167,19 @@ def _mixed(word: WordArray) -> WordArray:
     return word
 
 
+def texts_joined(texts: Sequence[str]) -> tuple[Text, Field]:
+    """The texts one after the other, and where each of them is."""
+    joined = "\n".join(texts).encode()
+    text = Text(joined, b"\n" if texts else b"")
+    end = np.flatnonzero(text.content == _LINE_END)
+    if len(end) > len(texts):  # one of them has several lines
+        length = np.array([len(item.encode()) for item in texts], dtype=np.int64)
+        end = np.cumsum(length + 1) - 1
+    start = np.zeros(len(texts), dtype=np.int64)
+    start[1:] = end[:-1] + 1
+    return text, Field(start, end)
+
+
 def hash_texts(texts: Sequence[str]) -> WordArray:
     """The hash of each text, equal to that of a field with the same content."""
-    encoded = [text.encode() for text in texts]
-    length = np.array([len(item) for item in encoded], dtype=np.int64)
-    end = np.cumsum(length)
-    return hash_field(Text(b"".join(encoded)), Field(end - length, end))
+    return hash_field(*texts_joined(texts))

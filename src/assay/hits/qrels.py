@@ -1,8 +1,8 @@
 """Which judgments does this value or file hold?
 
-A regular text file becomes columns at once. Regular means what nearly every file is: four columns,
-single blanks, one-digit grades, the judgments of a query together, no document twice. Anything else
-goes to the careful reader.
+A text file becomes columns at once, by compiled code or by array operations. Where anything about
+it is wrong or odd, the careful reader takes it line by line and names the line. What ``load_qrels``
+returns can be held: scoring many runs reads and indexes the judgments once.
 """
 
 from __future__ import annotations
@@ -13,23 +13,44 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from assay import limits
+from assay import compiled, limits
 from assay.errors import DuplicateError, InputError, UsageError
 from assay.hits import frames
 from assay.hits.columns import is_columns, is_frame
-from assay.hits.fields import Field, Text, cut, hash_field
+from assay.hits.fields import (
+    WORD,
+    Field,
+    Text,
+    WordArray,
+    cut,
+    evened_out,
+    hash_field,
+    is_utf8,
+)
 from assay.hits.json_input import qrels_from_json
+from assay.hits.kernels import CutJudgments, cut_judgments, match_groups
 from assay.hits.numbers import is_whole, shown
 from assay.hits.rows import group_starts, pair_keys
 from assay.hits.sources import Kind, Source, read_all, sniff, source
-from assay.hits.trec_lines import QrelsRows, read_qrels_lines
+from assay.hits.trec_lines import (
+    QrelsRows,
+    qrels_form,
+    read_qrels_lines,
+    refuse_long_lines,
+    whole,
+)
+from assay.model.arrays import IntArray
 from assay.model.judgments import Qrels
 
 QrelsInput: TypeAlias = Qrels | str | os.PathLike[str] | Mapping[str, Mapping[str, int]] | Any
 
 
 def load_qrels(value: QrelsInput) -> Qrels:
-    """Judgments from a file, a mapping, a data frame, three arrays, or as they are."""
+    """Judgments from a file, a mapping, a data frame, three arrays, or as they are.
+
+    ``judgments = assay.qrels("qrels.txt")`` can be given to ``assay.score`` as often as there are
+    runs; the file is read once.
+    """
     if isinstance(value, Qrels):
         return value
     place = ""
@@ -62,7 +83,8 @@ def _from_file(origin: Source) -> Qrels:
         data = head + read_all(stream)
     if kind is Kind.JSON:
         return qrels_from_json(data, origin.name)
-    return qrels_from_text(data) or _from_rows(read_qrels_lines(data, origin.name), origin.name)
+    name = origin.name
+    return qrels_from_text(data, name) or _from_rows(read_qrels_lines(data, name), name)
 
 
 def _from_rows(rows: QrelsRows, name: str) -> Qrels:
@@ -85,6 +107,13 @@ def _from_rows(rows: QrelsRows, name: str) -> Qrels:
 
 
 def _from_mapping(value: Mapping[Any, Any]) -> Qrels:
+    if all(map(_is_plain, value, value.values())):
+        try:
+            qrels = Qrels.from_mapping(value)
+            if np.abs(qrels.grade).max(initial=0) <= limits.MAX_GRADE:
+                return qrels
+        except OverflowError:  # a grade of more than 64 bits
+            pass
     table: dict[str, dict[str, int]] = {}
     for query, judged in value.items():
         _check_id(query, "query")
@@ -97,6 +126,16 @@ def _from_mapping(value: Mapping[Any, Any]) -> Qrels:
             _check_id(doc, "document")
             table[query][doc] = _grade(query, doc, grade)
     return Qrels.from_mapping(table)
+
+
+def _is_plain(query: object, judged: object) -> bool:
+    """Whether these are ids and whole numbers, by their types alone: one by one is slow."""
+    return (
+        type(query) is str
+        and type(judged) is dict
+        and set(map(type, judged)) <= {str}
+        and set(map(type, judged.values())) <= {int}
+    )
 
 
 def _check_id(value: object, role: str) -> None:
@@ -117,44 +156,86 @@ def _grade(query: str, doc: str, grade: Any) -> int:
     return int(grade)
 
 
-COLUMNS = 4
-QUERY, DOC, GRADE = 0, 2, 3
-_DIGIT_ZERO = ord("0")
+def qrels_from_text(data: bytes, name: str) -> Qrels | None:
+    """The judgments of a text without a fault; None if only the careful reader can tell.
 
-
-def qrels_from_text(data: bytes) -> Qrels | None:
-    """The judgments of a regular qrels file; None if it is not regular."""
-    if not data.isascii():
+    Compiled code takes any blanks, empty lines and comments as they are; for arrays they are evened
+    out first.
+    """
+    data, form, doc = qrels_form(data)
+    if not is_utf8(data):
         return None
+    refuse_long_lines(data, name, 1)
     text = Text(data) if data.endswith(b"\n") else Text(data, b"\n")
-    lines = cut(text, COLUMNS)
-    if lines is None or lines.longest() > limits.MAX_LINE_BYTES:
-        return None
-    query, doc, grade = (lines.column(at) for at in (QUERY, DOC, GRADE))
-    digits = text.content[grade.start]
-    longest = max(int(query.length.max()), int(doc.length.max()))
-    if longest > limits.MAX_ID_BYTES or int(grade.length.max()) > 1 or not _are_digits(digits):
-        return None
-    query_hash = hash_field(text, query)
-    starts = group_starts(query_hash)
-    names = tuple(item.decode() for item in query.at(starts).bytes(text))
-    keys = np.sort(pair_keys(query_hash, hash_field(text, doc)))
-    if len(set(names)) < len(names) or (keys[1:] == keys[:-1]).any():
-        return None
-    return Qrels(
-        queries=names,
-        query=np.repeat(np.arange(len(starts)), np.diff(starts, append=len(lines))),
-        docs=_texts(text, doc),
-        grade=digits.astype(np.int64) - _DIGIT_ZERO,
-    )
+    columns = len(form.split())
+    if compiled.library() is not None:
+        lines = cut_judgments(text, columns, doc)
+        return None if lines is None else _columns(text, lines)
+    lines = _array_judgments(text, columns, doc)
+    if lines is None:
+        text = Text(evened_out(text.data[: text.size]))
+        lines = _array_judgments(text, columns, doc)
+    return None if lines is None else _columns(text, lines)
 
 
-def _are_digits(bytes_: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> bool:
-    return bool(((bytes_ >= _DIGIT_ZERO) & (bytes_ <= ord("9"))).all())
+def _columns(text: Text, lines: CutJudgments) -> Qrels | None:
+    """The lines grouped by query, in the order in which queries first occur."""
+    names = [item.decode() for item in lines.query.at(lines.starts).bytes(text)]
+    position = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    sizes = np.diff(lines.starts, append=len(lines.grade))
+    query = np.repeat(np.array([position[name] for name in names]), sizes)
+    doc, doc_hash, grade = lines.doc, lines.doc_hash, lines.grade
+    if len(position) < len(names):
+        order = np.argsort(query, kind="stable")
+        query, doc, doc_hash, grade = query[order], doc.at(order), doc_hash[order], grade[order]
+    if _may_repeat(query, doc_hash):
+        return None
+    return Qrels(queries=tuple(position), query=query, docs=_texts(text, doc), grade=grade)
+
+
+def _may_repeat(query: IntArray, doc_hash: WordArray) -> bool:
+    """Whether a query may judge a document twice: it does, or two hashes collide."""
+    if compiled.library() is not None:
+        bounds = np.append(np.flatnonzero(np.diff(query, prepend=-1)), len(query))
+        nothing = np.zeros(0, dtype=np.uint64), np.zeros(len(bounds), dtype=np.int64)
+        return match_groups(doc_hash, bounds, *nothing) is None
+    keys = np.sort(pair_keys(query.astype(np.uint64), doc_hash))
+    return bool((keys[1:] == keys[:-1]).any())
+
+
+def _array_judgments(text: Text, columns: int, doc_column: int) -> CutJudgments | None:
+    """The same as compiled code cuts, for a regular text."""
+    lines = cut(text, columns)
+    if lines is None:
+        return None
+    query, doc, grade = (lines.column(at) for at in (0, doc_column, columns - 1))
+    if max(int(query.length.max()), int(doc.length.max())) > limits.MAX_ID_BYTES:
+        return None
+    grades = _grades(text, grade)
+    if grades is None:
+        return None
+    starts = group_starts(hash_field(text, query))
+    return CutJudgments(query, doc, starts, hash_field(text, doc), grades)
+
+
+def _grades(text: Text, field: Field) -> IntArray | None:
+    """The grades; None if one of them is not a whole number within the limit, or oddly long."""
+    if int(field.length.max()) > WORD:
+        return None
+    _, first, which = np.unique(hash_field(text, field), return_index=True, return_inverse=True)
+    try:
+        known = [whole(item) for item in field.at(first).bytes(text)]
+    except ValueError:
+        return None
+    if max(map(abs, known)) > limits.MAX_GRADE:
+        return None
+    return np.array(known, dtype=np.int64)[which]
 
 
 def _texts(text: Text, field: Field) -> tuple[str, ...]:
     """The fields as text; slicing one string is faster than decoding many."""
-    whole = text.data.decode()
+    if not text.data.isascii():
+        return tuple([item.decode() for item in field.bytes(text)])
+    everything = text.data.decode()
     pairs = zip(field.start.tolist(), field.end.tolist(), strict=True)
-    return tuple([whole[start:end] for start, end in pairs])
+    return tuple([everything[start:end] for start, end in pairs])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from assay.hits.kernels import TextDocs
     from assay.model.arrays import FloatArray, IntArray
 
 HashArray: TypeAlias = NDArray[np.uint64]
@@ -51,6 +52,9 @@ class Rows(Protocol):
 
     def doc_hashes(self) -> HashArray:
         """A 64-bit hash of the document of each row."""
+
+    def documents(self) -> TextDocs | None:
+        """The documents, if they are parts of a text."""
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The true scores of some rows."""
@@ -94,6 +98,10 @@ class FrameRows:
     def doc_hashes(self) -> HashArray:
         """A 64-bit hash of the document of each row."""
         return series_hashes(self.doc)
+
+    def documents(self) -> TextDocs | None:
+        """No text: a column of a frame."""
+        return None
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows."""

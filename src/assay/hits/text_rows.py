@@ -13,8 +13,8 @@ import numpy as np
 
 from assay import limits
 from assay.hits.decimals import read_decimals, read_others, steps_down
-from assay.hits.fields import Field, Text, cut, hash_field
-from assay.hits.kernels import cut_lines
+from assay.hits.fields import Field, Text, cut, hash_field, is_utf8
+from assay.hits.kernels import TextDocs, cut_lines
 from assay.hits.rows import HashArray, group_starts
 
 if TYPE_CHECKING:
@@ -54,6 +54,10 @@ class TextRows:
     def doc_hashes(self) -> HashArray:
         """A 64-bit hash of the document of each row."""
         return self.doc_hash
+
+    def documents(self) -> TextDocs:
+        """The documents, as parts of the text."""
+        return TextDocs(self.text, self.doc, self.doc_hash)
 
     def tops(self, rows: IntArray) -> FloatArray:
         """The scores of some rows, as floats."""
@@ -96,7 +100,7 @@ def text_rows(text: Text, *, floats: bool) -> TextRows | None:
 
     With ``floats`` every score is parsed; otherwise only where its text does not show the order.
     """
-    if not _is_utf8(text):
+    if not is_utf8(text.data):
         return None
     return _compiled_rows(text) or _array_rows(text, floats=floats)
 
@@ -128,16 +132,6 @@ def _array_rows(text: Text, *, floats: bool) -> TextRows | None:
         return None
     hashes = query_hash, hash_field(text, doc)
     return TextRows(text, query, doc, number, *hashes, score, starts, floats=ranked is None)
-
-
-def _is_utf8(text: Text) -> bool:
-    if text.data.isascii():
-        return True
-    try:
-        text.data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _ranked(text: Text, number: Field, starts: IntArray) -> FloatArray | None:

@@ -94,7 +94,7 @@ class _Line:
 
     def check_grade(self, text: bytes) -> None:
         try:
-            grade = _whole(text)
+            grade = whole(text)
         except ValueError:
             self.fail(
                 f"the grade {_shown(text)} is not a whole number",
@@ -111,6 +111,9 @@ def read_run_lines(
     data: bytes, source: str, *, first_line: int = 1, extra_columns: bool = False
 ) -> RunRows:
     """Parse the lines of a run; ``extra_columns`` lets columns follow the tag."""
+    if first_line == 1:
+        _refuse_utf16(data, source)
+        data = data.removeprefix(UTF8_MARK)
     rows, lines = _rows(data, source, first_line)
     if _sound(data, rows, RUN_FORM, more=extra_columns):
         scores = [row[4] for row in rows]
@@ -131,16 +134,13 @@ def read_run_lines(
 
 def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
     """Parse the lines of a qrels file, TREC's four columns or BEIR's three with their header."""
-    head = data[:200].removeprefix(UTF8_MARK).partition(b"\n")[0].split()
-    form, doc = QRELS_FORM, 2
-    if head == BEIR_HEADER:
-        data = b"\n" + data.partition(b"\n")[2]
-        form, doc = BEIR_FORM, 1
+    _refuse_utf16(data, source)
+    data, form, doc = qrels_form(data)
     rows, lines = _rows(data, source, 1)
     if _sound(data, rows, form):
         grades = [row[-1] for row in rows]
         try:
-            known = {text: _whole(text) for text in set(grades)}
+            known = {text: whole(text) for text in set(grades)}
             if all(abs(grade) <= limits.MAX_GRADE for grade in known.values()):
                 return QrelsRows(
                     _ids(rows, 0), _ids(rows, doc), [known[text] for text in grades], lines
@@ -156,12 +156,21 @@ def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
     raise AssertionError("every line is valid, and yet they were rejected")
 
 
+def _refuse_utf16(data: bytes, source: str) -> None:
+    if data[:2] in UTF16_MARKS:
+        raise FormatError("the file is UTF-16", source=source, line=1, hint="save it as UTF-8")
+
+
+def qrels_form(data: bytes) -> tuple[bytes, str, int]:
+    """The lines without byte order mark and header, what a line is, and the document's column."""
+    data = data.removeprefix(UTF8_MARK)
+    if data[:200].partition(b"\n")[0].split() != BEIR_HEADER:
+        return data, QRELS_FORM, 2
+    return b"\n" + data.partition(b"\n")[2], BEIR_FORM, 1
+
+
 def _rows(data: bytes, source: str, first_line: int) -> tuple[list[list[bytes]], list[int]]:
     """The lines that are not ignored, split into columns, and their numbers."""
-    if first_line == 1:
-        if data[:2] in UTF16_MARKS:
-            raise FormatError("the file is UTF-16", source=source, line=1, hint="save it as UTF-8")
-        data = data.removeprefix(UTF8_MARK)
     refuse_long_lines(data, source, first_line)
     rows = list(map(bytes.split, data.split(b"\n")))
     if rows and not rows[-1]:
@@ -215,8 +224,8 @@ def _finite(text: bytes) -> float:
     return value
 
 
-def _whole(text: bytes) -> int:
-    """A whole number of at most nine digits."""
+def whole(text: bytes) -> int:
+    """A whole number of at most nine digits; ``ValueError`` if it is not one."""
     digits = text[1:] if text[:1] in (b"-", b"+") else text
     if not digits.isdigit() or len(digits) > 9:
         raise ValueError("not a whole number")

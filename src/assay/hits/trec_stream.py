@@ -22,8 +22,9 @@ from assay.hits.blocks import (
     ScatteredRowsError,
     TableBuilder,
     reduce_block,
+    text_index,
 )
-from assay.hits.fields import Text, hash_texts
+from assay.hits.fields import Text, evened_out
 from assay.hits.numbers import in_float32
 from assay.hits.rows import place_of
 from assay.hits.text_rows import TextRows, text_rows
@@ -46,7 +47,7 @@ def judge_trec_stream(
     progress: Progress | None = None,
 ) -> JudgedHits:
     """The judged-hits table of a TREC run file, in memory that does not grow with its length."""
-    index = JudgedIndex(qrels, hash_texts)
+    index = text_index(qrels)
     reader = _Reader(origin, float32=float32, extra_columns=extra_columns, progress=progress)
     try:
         try:
@@ -92,11 +93,14 @@ class _Reader:
         total, line = self._origin.size(), 1
         self._step = limits.STREAM_CHUNK_BYTES
         with self._origin.open() as stream:
-            for data in pieces(stream, lambda: self._step):
+            for data, is_last in with_last(pieces(stream, lambda: self._step)):
                 refuse_long_lines(data, self._origin.name, line)
                 rows, as_is = self._rows(held, data, line)
                 line += len(rows) - held_lines if rows and as_is else _lines(data)
-                if rows is not None:
+                if rows is not None and is_last:
+                    held = b""
+                    yield rows
+                elif rows is not None:
                     last = int(rows.starts[-1])
                     held_lines = len(rows) - last
                     held = rows.text.part(int(rows.query.start[last]), rows.text.size)
@@ -107,9 +111,10 @@ class _Reader:
                         self._double(len(held))
                 if self._progress is not None:
                     self._progress(stream.consumed(), total)
-        rows, _ = self._rows(held, b"", line)
-        if rows is not None:
-            yield rows
+        if held:  # there is no row in the last piece
+            rows, _ = self._rows(held, b"", line)
+            if rows is not None:
+                yield rows
 
     def everything(self) -> TextRows:
         """All rows at once, for a file whose queries are not contiguous."""
@@ -145,7 +150,7 @@ class _Reader:
         floats = floats or self._float32
         ways: tuple[Callable[[], bytes], ...] = (
             lambda: plain,
-            lambda: _evened_out(plain),
+            lambda: evened_out(plain),
             lambda: self._rewritten(data, line),
         )
         for at, way in enumerate(ways):
@@ -191,26 +196,20 @@ def pieces(stream: Bytes, size: Callable[[], int]) -> Iterator[bytes]:
         yield b"".join((*held, b"\n"))
 
 
+def with_last(parts: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Each part, and whether it is the last."""
+    held = None
+    for part in parts:
+        if held is not None:
+            yield held, False
+        held = part
+    if held is not None:
+        yield held, True
+
+
 def _lines(data: bytes) -> int:
     """Ten times the speed of ``bytes.count``."""
     return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
-
-
-_BLANKS = bytes.maketrans(b"\t\v\f\r", b"    ")
-
-
-def _evened_out(data: bytes) -> bytes:
-    """One blank between columns, none around lines, no empty lines, no comments."""
-    data = b"\n" + data.translate(_BLANKS)
-    while b"  " in data:
-        data = data.replace(b"  ", b" ")
-    data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    if b"\n#" in data:
-        kept = (line for line in data.split(b"\n") if not line.startswith(b"#"))
-        data = b"\n".join(kept)
-    while b"\n\n" in data:
-        data = data.replace(b"\n\n", b"\n")
-    return data[1:]
 
 
 def _duplicate(origin: Source, twice: DuplicateRowError) -> DuplicateError:

@@ -20,7 +20,7 @@ from assay.app import testsets
 from assay.app.evaluation import EvaluationRequest
 from assay.app.jobs import EVALUATION, Job, open_jobs
 from assay.app.keys import Keys
-from assay.app.prometheus import QualityCollector, newest_quality
+from assay.app.prometheus import Gauges, QualityCollector
 from assay.app.query_log import open_query_log
 from assay.app.schedule import Scheduler, parse_schedule
 from assay.app.workspace import Workspace
@@ -99,9 +99,7 @@ class Service:
             self.workspace, self.log, busy=self._searches_wait, ended=self._job_ended
         )
         self._stack.callback(self.jobs.close)
-        self.metrics.registry.register(
-            QualityCollector(lambda: newest_quality(self.workspace.runs))
-        )
+        self.metrics.registry.register(QualityCollector(Gauges(self.workspace)))
         self.page_cache: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
         self.streams = 0
         schedule = parse_schedule(settings.schedule)

@@ -16,7 +16,7 @@ from jinja2 import (
 )
 from markupsafe import Markup, escape
 
-from assay.render.pages import environment as report_environment
+from assay.render.pages import FILTERS
 
 _CODE = re.compile(r"(`{1,2})([^`]+)\1")
 
@@ -45,10 +45,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        name: report_environment().filters[name]
-        for name in ("counted", "value", "signed", "between", "p", "ms", "tone")
-    }
+    made.filters |= FILTERS
     made.filters["coded"] = coded
     return made
 

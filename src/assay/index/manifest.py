@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assay.digests import digest_of
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError
 
@@ -47,6 +48,12 @@ class Manifest:
     def parts(self) -> tuple[FileSet, ...]:
         """Every folder of the generation."""
         return tuple(part for part in (self.bm25, *self.segments, self.dead) if part is not None)
+
+    @property
+    def content(self) -> str:
+        """Some digits that tell its files and models from those of any other index."""
+        files = sorted(fact for part in self.parts for fact in part.files.items())
+        return digest_of([files, dict(self.models)]).removeprefix("sha256:")
 
     def next(self, **changes: Any) -> Manifest:
         """The generation after this one."""

@@ -6,11 +6,14 @@ so.
 - ``CitationCoverage``: grounded answers with at least one citation, all of which resolve to a chunk
   of the index that the run was made with.
 - ``Groundedness``: answers whose text holds every ``must_contain`` and no ``forbidden`` string;
-queries that configure neither, and those that should be refused, are left out.
+  queries that configure neither, and those that should be refused, are left out.
 - ``RefusalCorrectness``: queries that should be refused whose answer says ``grounded = false``.
 - ``EmptyResultRate``: queries for which nothing came back.
 
-Queries that failed are left out of all of them; ``failed_queries`` counts them.
+An answerer that fails must not look better than one that answers badly. So a query that failed,
+in searching or in answering, counts in the first three as an answer that is not covered, not
+grounded and no refusal, wherever the system was to answer at all. ``EmptyResultRate`` leaves out
+queries whose search failed; ``failed_queries`` counts them.
 """
 
 from __future__ import annotations
@@ -24,15 +27,16 @@ from assay.measures.classification import MeasureValue
 from assay.model.answers import Answer, Expect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
     """One query: what was expected, what came back, and which citations resolve.
 
-    ``results`` is how many passages the search found. ``known_citations`` are the cited ids that
-    exist in the index the run was made with.
+    ``results`` is how many passages the search found; ``failed`` says that the search ended in an
+    error, ``answer_failed`` that answering did. ``known_citations`` are the cited ids that exist in
+    the index the run was made with.
     """
 
     query_id: str
@@ -43,36 +47,50 @@ class AnswerRecord:
     must_contain: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     known_citations: frozenset[str] = frozenset()
+    answer_failed: bool = False
 
 
 def citation_coverage(records: Sequence[AnswerRecord]) -> MeasureValue:
     """Share of grounded answers whose every citation resolves, and which have one."""
     return _share(
-        (r.known_citations.issuperset(r.answer.citations) and bool(r.answer.citations))
-        for r in records
-        if r.answer is not None and r.answer.grounded and not r.failed
+        answer is not None
+        and bool(answer.citations)
+        and r.known_citations.issuperset(answer.citations)
+        for r, answer in _answers(records)
+        if answer is None or answer.grounded
     ).or_because("no grounded answer was stored")
 
 
 def groundedness(records: Sequence[AnswerRecord]) -> MeasureValue:
     """Share of answers with all required and no forbidden strings."""
     return _share(
-        _holds(r.answer.text, r.must_contain, r.forbidden)
-        for r in records
-        if r.answer is not None
-        and not r.failed
-        and r.expect is not Expect.REFUSAL
-        and (r.must_contain or r.forbidden)
+        answer is not None and _holds(answer.text, r.must_contain, r.forbidden)
+        for r, answer in _answers(records)
+        if r.expect is not Expect.REFUSAL and (r.must_contain or r.forbidden)
     ).or_because("no answered query configures must_contain or forbidden")
 
 
 def refusal_correctness(records: Sequence[AnswerRecord]) -> MeasureValue:
     """Share of queries to refuse that were refused."""
     return _share(
-        not r.answer.grounded
-        for r in records
-        if r.answer is not None and not r.failed and r.expect is Expect.REFUSAL
+        answer is not None and not answer.grounded
+        for r, answer in _answers(records)
+        if r.expect is Expect.REFUSAL
     ).or_because("no query that should be refused has an answer")
+
+
+def _answers(records: Sequence[AnswerRecord]) -> Iterator[tuple[AnswerRecord, Answer | None]]:
+    """The records that count, with their answers; None for one that failed.
+
+    Where nothing was answered and no answer failed, the system was not to answer.
+    """
+    if not any(r.answer is not None or r.answer_failed for r in records):
+        return
+    for r in records:
+        if r.failed or r.answer_failed:
+            yield r, None
+        elif r.answer is not None:
+            yield r, r.answer
 
 
 def empty_result_rate(records: Sequence[AnswerRecord]) -> MeasureValue:

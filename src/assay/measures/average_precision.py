@@ -21,15 +21,12 @@ def average_precision(hits: JudgedHits, measure: Measure) -> Column:
     """AP of every query."""
     level = measure.integer("rel")
     relevant_row = hits.grade >= level
-    leading = relevant_row & hits.lead
-    rows = relevant_row & hits.within(measure.cutoff)
-    found = hits.before(leading) + leading  # relevant results down to this row's rank
-    precision = found[rows] / hits.rank[rows]
-    relevant = hits.relevant(level)
-    divisor = relevant
+    rows = relevant_row & hits.placed(measure.cutoff)
+    found = hits.before(relevant_row) + 1  # what is relevant down to this row's place
+    precision = found[rows] / hits.place[rows]
+    divisor = hits.relevant(level)
     if measure.cutoff is not None:
-        # a result that covers several judgments finds more of them than there are ranks
-        divisor = np.maximum(np.minimum(relevant, measure.cutoff), hits.count(rows))
+        divisor = np.minimum(divisor, measure.cutoff)
     return Column.ratio(hits.total(rows, precision), divisor.astype(float), NO_RELEVANT)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 ParamValue: TypeAlias = int | float | str
 
 NO_RELEVANT = "no judged document reaches the relevance level"
+DOCUMENTS_ALONE = "the query expects documents and no chunk"
 
 
 class Family(Enum):
@@ -57,6 +58,14 @@ class Column:
     def full(cls, values: FloatArray) -> Column:
         """A column in which every value is defined."""
         return cls(values, np.ones(len(values), dtype=np.bool_))
+
+    @classmethod
+    def of_chunks(cls, values: FloatArray, hits: JudgedHits) -> Column:
+        """A column of a measure that looks at chunks: undefined where only documents count."""
+        alone = hits.documents_alone()
+        if not alone.any():
+            return cls.full(values)
+        return cls(np.where(alone, 0.0, values), ~alone, DOCUMENTS_ALONE)
 
     @classmethod
     def ratio(cls, above: FloatArray, below: FloatArray, reason: str) -> Column:
@@ -117,6 +126,7 @@ class Definition:
     bare_name: str | None = None  # the text form without a cutoff, where it differs (MRR, MAP)
     bare_key: str | None = None
     aliases: tuple[str, ...] = ()
+    about_relevance: bool = True  # of a ranking: nothing to say where no document is relevant
     rank: Callable[[JudgedHits, Measure], Column] | None = None
     decide: Callable[[BoolArray, FloatArray, Measure], MeasureValue] | None = None
     answer: Callable[[Sequence[AnswerRecord]], MeasureValue] | None = None
@@ -171,6 +181,12 @@ class Measure:
                 f"{self} is a measure of {self.definition.family.value}s, not of rankings"
             )
         return self.definition.rank(hits, self)
+
+    def evident(self, hits: JudgedHits) -> BoolArray:
+        """The queries that have what the measure looks for (ranking measures only)."""
+        if not self.definition.about_relevance:
+            return np.ones(len(hits.queries), dtype=np.bool_)
+        return hits.relevant(self.integer("rel") if "rel" in self.definition.params else 1) > 0
 
     def decide(self, labels: BoolArray, scores: FloatArray) -> MeasureValue:
         """The measure of a yes/no decision per query (decision measures only)."""

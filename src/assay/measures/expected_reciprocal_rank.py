@@ -26,15 +26,15 @@ def expected_reciprocal_rank(hits: JudgedHits, measure: Measure) -> Column:
             f"{measure}: grade {int(hits.ideal_grade.max())} is above the scale's top, {top}",
             hint=f"use ERR(max_grade={int(hits.ideal_grade.max())})",
         )
-    rows = (hits.grade > 0) & hits.within(measure.cutoff) & hits.lead
-    query, rank = hits.query[rows], hits.rank[rows]
+    rows = (hits.grade > 0) & hits.placed(measure.cutoff)
+    query, place = hits.query[rows], hits.place[rows]
     satisfied = (np.exp2(hits.grade[rows]) - 1.0) / 2.0**top
     values = np.zeros(len(hits.queries))
     reading_on = np.ones(len(hits.queries))
     step = ordinal(query)
     for number in range(1, int(step.max(initial=0)) + 1):
         now = step == number  # at most one row a query
-        values[query[now]] += reading_on[query[now]] * satisfied[now] / rank[now]
+        values[query[now]] += reading_on[query[now]] * satisfied[now] / place[now]
         reading_on[query[now]] *= 1.0 - satisfied[now]
     return Column.full(values)
 

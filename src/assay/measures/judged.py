@@ -34,5 +34,6 @@ JUDGED = Definition(
     help="share of the results in the top k that has a judgment",
     family=Family.RANKING,
     cutoff=Cutoff.OPTIONAL,
+    about_relevance=False,
     rank=judged,
 )

@@ -1,7 +1,8 @@
 """How close is the ranking to the best possible one, grades considered?
 
 ``DCG@k = Σ gain(grade) / log2(rank + 1)`` over the first k results and ``nDCG@k = DCG@k / IDCG@k``,
-the ideal running over every judged document of the query, retrieved or not.
+the ideal running over every judged document of the query, retrieved or not. ``rank`` is the place
+of ``table.py``, which differs from it where one result brings several judged passages.
 
 Gains: ``exponential`` 2^grade − 1 (Burges et al. 2005, the default), ``linear`` the grade itself
 (Järvelin & Kekäläinen 2002, what trec_eval's ndcg computes), ``binary`` 1 from grade ``rel`` on.
@@ -43,13 +44,12 @@ def gain(grade: IntArray, measure: Measure) -> FloatArray:
 
 def ndcg(hits: JudgedHits, measure: Measure) -> Column:
     """NDCG of every query."""
-    rows = hits.within(measure.cutoff) & hits.lead
-    dcg = hits.total(rows, gain(hits.grade[rows], measure) / np.log2(hits.rank[rows] + 1.0))
-    ideal_rank = hits.ideal_rank()
-    ideal = gain(hits.ideal_grade, measure) / np.log2(ideal_rank + 1.0)
-    if measure.cutoff is not None:
-        ideal = np.where(ideal_rank <= measure.cutoff, ideal, 0.0)
-    idcg = sum_by(hits.ideal_query, ideal, len(hits.queries))
+    rows = hits.placed(measure.cutoff)
+    dcg = hits.total(rows, gain(hits.grade[rows], measure) / np.log2(hits.place[rows] + 1.0))
+    rank = hits.ideal_rank()
+    best = slice(None) if measure.cutoff is None else rank <= measure.cutoff
+    ideal = gain(hits.ideal_grade[best], measure) / np.log2(rank[best] + 1.0)
+    idcg = sum_by(hits.ideal_query[best], ideal, len(hits.queries))
     return Column.ratio(dcg, idcg, NO_IDEAL)
 
 

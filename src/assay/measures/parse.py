@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay import limits
@@ -52,6 +53,7 @@ def measures_text(measures: Iterable[Measure]) -> str:
     return " ".join(map(str, measures))
 
 
+@lru_cache(maxsize=1024)
 def parse_measure(text: str) -> Measure:
     """The one measure that ``text`` is the form of."""
     form = _native_form(text.strip())

@@ -1,6 +1,7 @@
 """Which share of the first results is relevant?
 
 ``P@k = relevant in the top k / k``: the divisor stays k where fewer results came back.
+A result that brings several judged passages counts for each of them, as far as k goes.
 ``Rprec`` is the precision at rank R, R being the number of relevant documents of the query.
 """
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def precision(hits: JudgedHits, measure: Measure) -> Column:
     """P@k of every query."""
     assert measure.cutoff is not None
-    found = (hits.grade >= measure.integer("rel")) & hits.within(measure.cutoff) & hits.lead
+    found = (hits.grade >= measure.integer("rel")) & hits.placed(measure.cutoff)
     return Column.full(hits.count(found) / measure.cutoff)
 
 
@@ -25,7 +26,7 @@ def r_precision(hits: JudgedHits, measure: Measure) -> Column:
     """Precision at the number of relevant documents."""
     level = measure.integer("rel")
     relevant = hits.relevant(level)
-    found = (hits.grade >= level) & (hits.rank <= relevant[hits.query]) & hits.lead
+    found = (hits.grade >= level) & (hits.place <= relevant[hits.query])
     return Column.ratio(hits.count(found).astype(float), relevant.astype(float), NO_RELEVANT)
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def rank_biased_precision(hits: JudgedHits, measure: Measure) -> Column:
     """RBP of every query."""
     patience = measure.number("p")
-    rows = (hits.grade >= measure.integer("rel")) & hits.within(measure.cutoff) & hits.lead
-    weight = (1.0 - patience) * np.power(patience, hits.rank[rows] - 1.0)
+    rows = (hits.grade >= measure.integer("rel")) & hits.placed(measure.cutoff)
+    weight = (1.0 - patience) * np.power(patience, hits.place[rows] - 1.0)
     return Column.full(hits.total(rows, weight))
 
 

@@ -1,7 +1,8 @@
 """How far down is the first relevant result?
 
 ``RR = 1 / rank of the first relevant result``, 0 where there is none (within the cutoff). Its mean
-is the MRR; without a cutoff the whole ranking is looked at.
+is the MRR; without a cutoff the whole ranking is looked at. Where a test set tells expected chunks
+from expected documents, only chunks count (seed 001).
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 
 def reciprocal_rank(hits: JudgedHits, measure: Measure) -> Column:
     """1 / first relevant rank of every query."""
-    rows = np.flatnonzero((hits.grade >= measure.integer("rel")) & hits.within(measure.cutoff))
-    query, first = np.unique(hits.query[rows], return_index=True)
+    table = hits.chunks()
+    rows = np.flatnonzero((table.grade >= measure.integer("rel")) & table.within(measure.cutoff))
+    query, first = np.unique(table.query[rows], return_index=True)
     values = np.zeros(len(hits.queries))
-    values[query] = 1.0 / hits.rank[rows[first]]
-    return Column.full(values)
+    values[query] = 1.0 / table.rank[rows[first]]
+    return Column.of_chunks(values, hits)
 
 
 RR = Definition(

@@ -1,6 +1,7 @@
 """Is there anything relevant among the first results?
 
 ``Success@k`` is 1 where the top k holds a relevant document and 0 otherwise; also called hit@k.
+Where a test set tells expected chunks from expected documents, only chunks count (seed 001).
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
 def success(hits: JudgedHits, measure: Measure) -> Column:
     """1.0 or 0.0 for every query."""
-    found = hits.count((hits.grade >= measure.integer("rel")) & hits.within(measure.cutoff))
-    return Column.full((found > 0).astype(float))
+    table = hits.chunks()
+    found = table.count((table.grade >= measure.integer("rel")) & table.within(measure.cutoff))
+    return Column.of_chunks((found > 0).astype(float), hits)
 
 
 SUCCESS = Definition(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class Qrels:
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     documents: Mapping[int, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Qrels of {len(self.queries)} queries, {len(self.docs)} judgments>"
+
     @cached_property
     def position(self) -> Mapping[str, int]:
         """Where each query stands in ``queries``."""
@@ -47,6 +51,14 @@ class Qrels:
             table[self.queries[index]][doc] = grade
         return table
 
+    @cached_property
+    def best_first(self) -> tuple[IntArray, IntArray]:
+        """The query and the grade of every judgment; within a query the best grade comes first."""
+        import numpy as np
+
+        order = np.lexsort((-self.grade, self.query))
+        return self.query[order], self.grade[order]
+
     @classmethod
     def from_mapping(
         cls,
@@ -57,13 +69,15 @@ class Qrels:
         """Columns from ``{query: {document: grade}}``, already checked."""
         import numpy as np  # not above: settings come here for ``Span``, and load nothing heavy
 
-        sizes = [len(judged) for judged in grades.values()]
-        return cls(
-            queries=tuple(grades),
+        table = {query: dict(judged) for query, judged in grades.items()}
+        sizes = [len(judged) for judged in table.values()]
+        every = chain.from_iterable(judged.values() for judged in table.values())
+        qrels = cls(
+            queries=tuple(table),
             query=np.repeat(np.arange(len(sizes)), sizes),
-            docs=tuple(doc for judged in grades.values() for doc in judged),
-            grade=np.array(
-                [grade for judged in grades.values() for grade in judged.values()], dtype=np.int64
-            ),
+            docs=tuple(chain.from_iterable(table.values())),
+            grade=np.fromiter(every, dtype=np.int64, count=sum(sizes)),
             fields=fields or {},
         )
+        vars(qrels)["by_query"] = table  # what the cached property would make of the columns
+        return qrels

@@ -8,13 +8,14 @@ from typing import Literal
 
 def now(to: Literal["seconds", "microseconds"] = "microseconds") -> str:
     """The present moment in UTC; runs are dated to the second."""
-    return _text(datetime.now(UTC), to)
+    return text_of(datetime.now(UTC), to)
 
 
 def days_ago(days: float) -> str:
     """The moment that many days before now; negative days lie ahead."""
-    return _text(datetime.now(UTC) - timedelta(days=days), "microseconds")
+    return text_of(datetime.now(UTC) - timedelta(days=days), "microseconds")
 
 
-def _text(moment: datetime, to: str) -> str:
+def text_of(moment: datetime, to: Literal["seconds", "microseconds"]) -> str:
+    """A moment in UTC as text."""
     return moment.replace(tzinfo=None).isoformat(timespec=to) + "Z"

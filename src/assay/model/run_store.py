@@ -3,8 +3,9 @@
 A reference to a run is its id, the beginning of one (six characters or more), a tag such as
 ``baseline``, the name that a run was given (of several the newest), ``latest``, or ``latest~N`` for
 the one that came N runs earlier; where one word could be several of these, ids and tags come first,
-names last. The newest run is
-the one last asked for: one that answers again, or is taken up again, counts as new.
+names last. Runs stand in the order in which they were made (``created_at``), whenever they were
+entered; one that answers again, or is taken up again, counts as new. Figures that were saved
+without rankings are never ``latest``.
 ``assay.testing`` has the contract suite that every implementation passes.
 """
 
@@ -139,8 +140,8 @@ class RunStore(RunLibrary, Protocol):
     def log_held_out(self, use: HeldOutUse) -> None:
         """Note that a held-out part was looked at."""
 
-    def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:
-        """Every look at the held-out part of a suite, oldest first."""
+    def held_out_uses(self, suite: str | None = None) -> tuple[HeldOutUse, ...]:
+        """Every look at the held-out part of a suite, or of any, oldest first."""
 
     def close(self) -> None:
         """Let go of files and connections."""

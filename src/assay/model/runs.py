@@ -46,8 +46,8 @@ class QueryOutcome:
     ``component_lists`` keeps the ids that each component found, best first, with their scores in
     ``component_list_scores``, and ``fused`` the ids after fusion: the stages at which a relevant
     document can be lost, and all that fusing again needs. ``timings_ms`` says how long each stage
-    took. ``known_citations`` are the answer's citations that existed in the index the run was made
-    with.
+    took. ``answer_error`` means that the query was searched and answering it failed.
+    ``known_citations`` are the answer's citations that existed in the index the run was made with.
     """
 
     query_id: str
@@ -63,14 +63,28 @@ class QueryOutcome:
     answer: Answer | None = None
     known_citations: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
+    answer_error: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether searching or answering ended in an error."""
+        return self.error is not None or self.answer_error is not None
+
+    @property
+    def was_to_answer(self) -> bool:
+        """Whether an answerer was asked, with or without success."""
+        return self.answer is not None or self.answer_error is not None
 
     @property
     def sound(self) -> bool:
         """Whether the query was answered, and every component took part."""
-        return self.error is None and not self.degraded
+        return not self.failed and not self.degraded
 
 
 OUR_ENGINES = ("embedded", "opensearch")
+FIGURES_ONLY = "saved figures"
+"""The engine of figures that were saved without the rankings they come from."""
+WITHOUT_RANKINGS = (FIGURES_ONLY, "workflow")  # the second is an older name
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +96,7 @@ class RunInfo:
     that of the queries which were really run (``part`` says which: all, evaluation, holdout,
     patient ...). ``owner`` is the process that makes the run. ``scoring`` says what the run is
     scored by, now and later; ``aggregate`` is empty until it was. ``reused_from`` is the equal run
-    whose outcomes this one took over.
+    whose outcomes this one took over; ``uploaded`` says that the queries came with the request.
     """
 
     run_id: str
@@ -103,6 +117,7 @@ class RunInfo:
     models: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     commit_hash: str = ""
+    uploaded: bool = False
     finished_at: str | None = None
     tags: tuple[str, ...] = ()
     queries: int = 0
@@ -114,6 +129,11 @@ class RunInfo:
     def ours(self) -> bool:
         """Whether our own search made it, embedded or on a cluster (``opensearch 2.19.1``)."""
         return self.engine.partition(" ")[0] in OUR_ENGINES
+
+    @property
+    def figures_only(self) -> bool:
+        """Whether only figures were saved, so that nothing can be computed from it."""
+        return self.engine in WITHOUT_RANKINGS
 
     @property
     def sound(self) -> bool:

@@ -14,8 +14,11 @@ class System:
     """A way to ask a system, and everything that is known of it.
 
     ``retrieve`` takes a query and returns its outcome, or results in any usual form; it may be a
-    coroutine function. ``generation`` names the state of the system's index; where nobody knows it
-    (None), a run can be resumed by its id but is never taken for the answer to a new call.
+    coroutine function. ``config`` and ``generation`` together hold everything that can change an
+    answer: the options, the files and code that take part, and the state of the index. Where nobody
+    knows the state (``generation`` None), a run can be resumed by its id but is never taken for the
+    answer to a new call. A system that ``keeps_time`` answers or fails by itself; another is cut
+    off when it blocks.
     """
 
     retrieve: Callable[[GoldenQuery], Any]
@@ -24,3 +27,4 @@ class System:
     generation: str | None = None
     chunker_versions: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
+    keeps_time: bool = False

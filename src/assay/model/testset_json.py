@@ -14,6 +14,7 @@ from assay.model.testset import (
     GoldenQuery,
     HeldOut,
     Judgment,
+    Level,
     QueryType,
     SpeakerFilter,
     TestSet,
@@ -55,7 +56,13 @@ def _query(query: GoldenQuery) -> dict[str, Any]:
         "query_type": query.query_type,
         "expect": query.expect.value,
         "relevant_docs": [
-            {"id": one.id, "grade": one.grade, "spans": one.spans, "doc_id": one.doc_id}
+            {
+                "id": one.id,
+                "grade": one.grade,
+                "spans": one.spans,
+                "doc_id": one.owner,
+                "level": one.level,
+            }
             for one in query.relevant_docs
         ],
         "speaker_filter": query.speaker_filter,
@@ -79,6 +86,7 @@ def _golden(entry: Mapping[str, Any]) -> GoldenQuery:
                 grade=one["grade"],
                 spans=tuple(map(tuple, one["spans"])),
                 doc_id=one["doc_id"],
+                level=Level(level) if (level := one.get("level")) else None,
             )
             for one in entry["relevant_docs"]
         ),

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from assay.digests import digest_of
 from assay.errors import EngineError, UsageError
 from assay.index.origin import BEHIND, FOREIGN, MARK, NEWEST, Origin, is_foreign, origin_of
 from assay.index.writer import ChunkSource, Encoders
@@ -67,6 +68,11 @@ class Current:
     def name(self) -> str:
         """The name for responses and runs; it changes whenever the searched content does."""
         return f"{self.index}@{self.applied}"
+
+    @property
+    def content(self) -> str:
+        """Some digits that tell its models and the store behind it from those of any other."""
+        return digest_of([dict(self.models), dict(self.origin)]).removeprefix("sha256:")
 
 
 class Cluster:

@@ -39,11 +39,16 @@ class ComparedQuery:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """One type of query: its verdict and its picture."""
+    """One type of query: its verdicts and their picture."""
 
     name: str
-    contrast: Contrast
+    contrasts: tuple[Contrast, ...]
     chart: Markup
+
+    @property
+    def contrast(self) -> Contrast:
+        """The first measure."""
+        return self.contrasts[0]
 
 
 def compare_page(
@@ -112,7 +117,7 @@ def _forest(contrasts: Sequence[Contrast], margin: float) -> Markup:
 
 def _kinds(ab: ABResult) -> list[KindRow]:
     return [
-        KindRow(kind, contrasts[0], _forest(contrasts, ab.margin))
+        KindRow(kind, contrasts, _forest(contrasts, ab.margin))
         for kind, contrasts in ab.by_type.items()
     ]
 

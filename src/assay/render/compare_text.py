@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
@@ -13,11 +13,12 @@ from assay.measures.base import Family
 from assay.measures.catalog import DEFINITIONS
 from assay.plural import counted
 from assay.render.escape import markdown_cell
-from assay.render.numbers import between, milliseconds, p_value, signed
-from assay.render.tables import Table, comma_separated, markdown
+from assay.render.numbers import between, milliseconds, milliseconds_between, signed
+from assay.render.rulings import P_COLUMNS, RULINGS, disagreements, legend, p_values, rulings
+from assay.render.tables import Table, comma_separated, footnoted, markdown
 
 if TYPE_CHECKING:
-    from assay.evaluation.ab import ABResult
+    from assay.evaluation.ab import ABResult, LatencyChange
     from assay.evaluation.significance import Contrast
 
 CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
@@ -112,7 +113,7 @@ def render_report_md(report: CompareReport) -> str:
     ]
     if report.warnings:
         lines += ["", *(f"> **Note:** {markdown_cell(line)}" for line in report.warnings)]
-    return "\n".join([*lines, "", markdown(compare_tables(report)), ""])
+    return footnoted("\n".join([*lines, "", markdown(compare_tables(report)), ""]))
 
 
 def compare_csv(report: CompareReport) -> str:
@@ -136,18 +137,39 @@ def compare_csv(report: CompareReport) -> str:
 
 def ab_tables(result: ABResult) -> list[Table]:
     """Each measure, each measure by type, and the latency."""
-    tables = [_contrasts(result.contrasts, "All queries", result)]
-    tables += [_contrasts(found, kind, result) for kind, found in result.by_type.items()]
-    latency = result.latency
-    rows = tuple(
-        (name, milliseconds(t.mean, sign=sign), milliseconds(t.p50, sign=sign),
-         milliseconds(t.p95, sign=sign))
-        for name, t, sign in (
-            ("a", latency.a, False), ("b", latency.b, False), ("b − a", latency.difference, True)
-        )
-    )  # fmt: skip
-    title = f"Latency of {counted(latency.n, 'query')}"
-    return [*tables, Table(("run", "mean", "P50", "P95"), rows, title=title)]
+    first = _contrasts(result.contrasts, "All queries", result)
+    tables = [replace(first, notes=(*legend(result), *first.notes))]
+    if len(result.by_type) > 1:
+        tables += [_of_type(kind, found, result) for kind, found in result.by_type.items()]
+    return [*tables, _latency(result.latency)]
+
+
+def _of_type(kind: str, contrasts: tuple[Contrast, ...], result: ABResult) -> Table:
+    table = _contrasts(contrasts, kind, result)
+    return replace(table, notes=tuple(f"{kind}, {note}" for note in table.notes))
+
+
+def _latency(latency: LatencyChange) -> Table:
+    sides = (
+        ("a", latency.a, False),
+        ("b", latency.b, False),
+        ("b − a", latency.difference, True),
+    )
+    rows: list[tuple[str, ...]] = [
+        (name, *(milliseconds(time, sign=sign) for time in (took.mean, took.p50, took.p95)))
+        for name, took, sign in sides
+    ]
+    columns = ["run", "mean", "P50", "P95"]
+    if latency.repeats is not None:
+        columns.append(f"{latency.interval.level:.0%} CI of the mean")
+        ends = ("", "", milliseconds_between(latency.interval))
+        rows = [(*row, end) for row, end in zip(rows, ends, strict=True)]
+    return Table(
+        tuple(columns),
+        tuple(rows),
+        title=f"Latency of {counted(latency.n, 'query')}",
+        notes=(f"latency: {latency.remark}",) if latency.n else (),
+    )
 
 
 def ab_markdown(result: ABResult) -> str:
@@ -155,15 +177,14 @@ def ab_markdown(result: ABResult) -> str:
     head = f"# A/B: {markdown_cell(result.compared.run_b)} against "
     head += markdown_cell(result.compared.run_a)
     verdict = f"**{result.primary.ruling.verdict.value}**: {markdown_cell(result.verdict)}"
-    return "\n\n".join(
-        [head, verdict, markdown(ab_tables(result)), render_report_md(result.compared)]
-    )
+    tables = (markdown(ab_tables(result)), render_report_md(result.compared))
+    return footnoted("\n\n".join([head, verdict, *tables]))
 
 
 def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) -> Table:
     level = f"{result.a.sampling.level:.0%}"
     return Table(
-        ("measure", "a", "b", "b − a", f"{level} CI", "p (Holm)", "p (t)", "MDE", "verdict"),
+        ("measure", "a", "b", "b − a", f"{level} CI", "MDE", *P_COLUMNS, *RULINGS),
         tuple(
             (
                 str(c.measure),
@@ -171,17 +192,17 @@ def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) ->
                 shown(c.value),
                 signed(c.difference),
                 between(c.interval, signed=True),
-                p_value(c.holm_p),
-                p_value(c.t_test.p),
                 shown(c.detectable),
-                c.ruling.verdict.value,
+                *p_values(c),
+                *rulings(c),
             )
             for c in contrasts
         ),
         title=f"{title} ({counted(contrasts[0].n, 'query')})",
-        text_columns=frozenset({0, 8}),
-        optional=(6, 7, 5, 4),
-        below=8,
+        notes=disagreements(contrasts),
+        text_columns=frozenset({0, 8, 9}),
+        optional=(5, 6, 7, 4),
+        below=(8, 9),
     )
 
 

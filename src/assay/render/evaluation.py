@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.evaluation.components import HYBRID, ComponentReport
+from assay.evaluation.cross_mode import ModeDifference
 from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
@@ -33,7 +34,8 @@ def result_tables(
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
         title += f", run {info.run_id}" + (f" ({info.name})" if info.name else "")
-    notes = (*result.warnings(), *result.scoring.notes, *first.notes, *_latency(result))
+    said = (*result.warnings(), *result.scoring.notes, *first.notes, *_latency(result))
+    notes = tuple(dict.fromkeys(said))
     ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
     decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
     tables = []
@@ -42,7 +44,7 @@ def result_tables(
         title, notes = "is there an answer at all?", ()
     if decisions:
         tables.append(_decisions(result, decisions, title, notes))
-    if any(one.answer is not None for one in result.outcomes) or len(result.answers) > 1:
+    if any(one.was_to_answer for one in result.outcomes) or len(result.answers) > 1:
         tables.append(_answers(result))
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:
@@ -141,22 +143,31 @@ def _rescored(info: RunInfo, result: EvaluationResult, measure: Measure) -> str:
     return shown(new) + ("" if old in (None, new) else f" (was {old})")
 
 
-def modes_table(results: Mapping[str, EvaluationResult]) -> Table:
+def modes_table(results: Mapping[str, EvaluationResult], difference: ModeDifference) -> Table:
     """The same questions, asked of what came from files and of what came live."""
     first = next(iter(results.values()))
     notes = [f"{name}: {line}" for name, result in results.items() for line in result.warnings()]
+    queries = (str(len(result.scores.queries)) for result in results.values())
     return Table(
-        ("measure", *results),
+        ("measure", *results, difference.title),
         (
             *(
-                (str(m), *(shown(result[m]) for result in results.values()))
+                (
+                    str(m),
+                    *(shown(result[m]) for result in results.values()),
+                    _signed(difference.values.get(m)),
+                )
                 for m in first.scores.measures
             ),
-            ("queries", *(str(len(result.scores.queries)) for result in results.values())),
+            ("queries", *queries, str(len(difference.shared))),
         ),
         title=f"{first.test_set.name} {first.test_set.version} by ingestion mode",
-        notes=tuple(notes),
+        notes=(*difference.warnings(), *notes),
     )
+
+
+def _signed(value: float | None) -> str:
+    return "—" if value is None else f"{rounded(value):+.4f}"
 
 
 def _foremost(scores: Scores) -> list[Measure]:
@@ -215,15 +226,10 @@ def _decisions(
 
 def _answers(result: EvaluationResult) -> Table:
     """How good the answers are, and whether they are refused where they should be."""
-    refusals = sum(query.expect is Expect.REFUSAL for query in result.test_set.queries)
-    told = f"RefusalCorrectness looks at {counted(refusals, 'query')} that should be refused"
     level = result.scores.sampling.level
     return Table(
         ("measure", "value", f"{level:.0%} CI", "n"),
         tuple(answer_rows(result.answers, level)),
         title="answers",
-        notes=(
-            *(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
-            *((told,) if refusals else ()),
-        ),
+        notes=tuple(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
     )

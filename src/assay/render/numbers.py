@@ -16,6 +16,13 @@ def milliseconds(value: float | None, *, sign: bool = False) -> str:
     return "—" if value is None else f"{value:{'+' if sign else ''}.1f} ms"
 
 
+def milliseconds_between(interval: Interval) -> str:
+    """An interval of a difference of times, or a dash."""
+    if interval.low is None or interval.high is None:
+        return "—"
+    return f"[{interval.low:+.1f}, {interval.high:+.1f}] ms"
+
+
 def tone(value: float | None) -> str:
     """Whether a difference is good or bad news."""
     rounded = 0.0 if value is None else round(value, 4)

@@ -6,15 +6,41 @@ inline SVG, and it works without a script, in light and dark, on screen and on p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from assay.evaluation.scores import shown
+from assay.measures.elsewhere import gain_note_of
 from assay.plural import counted
-from assay.render.numbers import between, milliseconds, p_value, signed, tone
+from assay.render.numbers import (
+    between,
+    milliseconds,
+    milliseconds_between,
+    p_value,
+    signed,
+    tone,
+)
+from assay.render.rulings import disagreements, legend, significant
 from assay.version import __version__
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "counted": counted,
+    "value": shown,
+    "signed": signed,
+    "between": between,
+    "p": p_value,
+    "significant": significant,
+    "legend": legend,
+    "disagreements": disagreements,
+    "ms": milliseconds,
+    "ms_between": milliseconds_between,
+    "tone": tone,
+    "gain_note": gain_note_of,
+}
+"""How templates write numbers and rulings."""
 
 
 @cache
@@ -27,15 +53,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        "counted": counted,
-        "value": shown,
-        "signed": signed,
-        "between": between,
-        "p": p_value,
-        "ms": milliseconds,
-        "tone": tone,
-    }
+    made.filters |= FILTERS
     made.globals["version"] = __version__
     return made
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.evaluation.match import graded_ranks
-from assay.evaluation.report import FIELDS, RunReport
-from assay.model.ranking import Match
+from assay.evaluation.report import FIELDS, PROTOCOLS, RunReport
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.render.pages import render
+from assay.render.report_text import report_facts
 from assay.render.scores import answer_rows
 from assay.render.svg import Bar, heat_bars
 
@@ -36,6 +36,8 @@ def run_page(report: RunReport) -> str:
     return render(
         "run.html",
         report=report,
+        about=report_facts(report.content),
+        protocols=PROTOCOLS,
         fields=FIELDS,
         level=f"{scores.sampling.level:.0%}",
         answers=zip(
@@ -61,7 +63,7 @@ def run_page(report: RunReport) -> str:
                 by_id[query],
                 value,
                 run.by_query[query],
-                graded_ranks(by_id[query], run.by_query[query], Match.EXACT, {}),
+                graded_ranks(by_id[query], run.by_query[query], report.result.scoring.match, {}),
             )
             for query, value in report.worst
         ],

@@ -9,16 +9,15 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.evaluation.defaults import SPEAKER_MEASURES
-from assay.evaluation.report import Insight, RunReport
+from assay.evaluation.insights import Insight
+from assay.evaluation.report import PROTOCOLS, Figure, ReportContent, RunReport
 from assay.evaluation.scores import shown
-from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.render.escape import markdown_cell
-from assay.render.numbers import between
-from assay.render.scores import answer_rows, csv_rows
-from assay.render.tables import Table, markdown
+from assay.render.scores import csv_rows
+from assay.render.tables import Table, footnoted, markdown
 
-_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*")
+_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*(?:,? [A-Za-z0-9][A-Za-z0-9@._:-]*)*")
 
 
 def workflow_markdown(
@@ -27,23 +26,26 @@ def workflow_markdown(
     dataset: str,
     date: str,
     total_queries: int,
-    overall: Mapping[str, str],
+    overall: Sequence[Sequence[str]],
     speakers: Mapping[str, Mapping[str, str]],
     insights: Sequence[Insight],
+    columns: Sequence[str] = ("Metric", "Value"),
+    facts: Sequence[tuple[str, str]] = (),
     more: Sequence[Table] = (),
     warnings: Sequence[str] = (),
 ) -> str:
-    """The report of the evaluation workflow; values come as they are to be read."""
+    """The report of the evaluation workflow; values come as they are to be read.
+
+    ``overall`` has a row for each measure under ``columns``; ``facts`` follow the dataset, the date
+    and the number of queries.
+    """
+    head = [("Dataset", dataset), ("Date", date), ("Total Queries", str(total_queries)), *facts]
     parts = [
         f"# Evaluation Report: {_word(evaluation_id)}",
-        f"**Dataset**: {_word(dataset)}  \n**Date**: {_word(date)}  \n"
-        f"**Total Queries**: {total_queries}",
+        "  \n".join(f"**{name}**: {_word(value)}" for name, value in head),
     ]
     parts += [f"> **Note:** {markdown_cell(line)}" for line in warnings]
-    parts += [
-        "## Overall Metrics",
-        _table(("Metric", "Value"), tuple(overall.items())),
-    ]
+    parts += ["## Overall Metrics", _table(columns, overall)]
     if speakers:
         names = tuple(dict.fromkeys(name for values in speakers.values() for name in values))
         rows = tuple((who, *(v.get(n, "—") for n in names)) for who, v in speakers.items())
@@ -53,17 +55,17 @@ def workflow_markdown(
         parts += ["## Insights", lines]
     for table in more:
         parts += [f"## By {table.columns[0].lower()}", markdown([table])]
-    return "\n\n".join(parts) + "\n"
+    return footnoted("\n\n".join(parts) + "\n")
 
 
 def _word(text: str) -> str:
-    """Ids and dates as they are, since nothing in them is markup; all else escaped."""
+    """Ids, dates and names as they are, since nothing in them is markup; all else escaped."""
     return text if _HARMLESS.fullmatch(text) else markdown_cell(text)
 
 
 def _sentence(text: str) -> str:
     """Escaped, but for a > that stands between words, where it is no markup."""
-    return markdown_cell(text).replace(" \\> ", " > ")
+    return markdown_cell(text).replace(" \\> ", " > ").replace(" \\>= ", " >= ")
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -75,80 +77,111 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def run_markdown(report: RunReport) -> str:
     """The report on a stored run."""
-    run = report.run
-    overall = {
-        str(m): f"{shown(report.scores[m])} {_ends(between(report.scores.interval(m)))}".strip()
-        for m in report.scores.measures
-    }
-    answers = answer_rows(report.answers, report.scores.sampling.level)
-    overall |= {row[0]: f"{row[1]} {_ends(row[2])}".strip() for row in answers}
-    speakers = {
-        who: {
-            **{str(m): shown(part[m]) for m in _speaker_measures(report)},
-            "Queries": str(len(part.queries)),
-        }
-        for who, part in report.groups.get("speaker_filter", {}).items()
-    }
+    return content_markdown(report.content)
+
+
+def content_markdown(content: ReportContent) -> str:
+    """The text of a report, wherever its figures are kept."""
+    speakers = content.by("speaker_filter")
     return workflow_markdown(
-        evaluation_id=run.name,
-        dataset=f"{run.test_set.name} {run.test_set.version}",
-        date=run.info.created_at,
-        total_queries=len(run.outcomes),
-        overall=overall,
-        speakers=speakers,
-        insights=report.insights,
-        more=[
-            _group_table(report, name, title)
-            for name, title in (("query_type", "Query type"), ("ingestion_mode", "Ingestion mode"))
-            if name in report.groups
+        evaluation_id=content.run_id,
+        dataset=content.dataset,
+        date=content.date,
+        total_queries=content.total_queries,
+        columns=("Metric", "Value", f"{content.level:.0%} CI", "n", "Protocol"),
+        overall=[
+            (one.measure, shown(one.value), _between(one), str(one.n), one.protocol)
+            for one in content.overall
         ],
-        warnings=report.warnings,
+        speakers={
+            who: {
+                **{name: shown(row[name].value) for name in _speaker_measures(row)},
+                "Queries": str(_queries(row)),
+            }
+            for who, row in speakers.items()
+        },
+        insights=content.insights,
+        facts=report_facts(content),
+        more=[
+            _group_table(content, name, title)
+            for name, title in (("query_type", "Query type"), ("ingestion_mode", "Ingestion mode"))
+            if content.by(name)
+        ],
+        warnings=content.warnings,
     )
+
+
+def report_facts(content: ReportContent) -> list[tuple[str, str]]:
+    """What the figures of a report are of, in pairs: name, part, protocol, rule."""
+    protocols = dict.fromkeys(one.protocol for one in content.overall)
+    return [
+        *([("Name", content.name)] if content.name else []),
+        ("Part", content.part),
+        ("Protocol", ", ".join(protocols)),
+        *([("Scored", "; ".join(content.scored))] if content.scored else []),
+    ]
 
 
 def run_csv(report: RunReport) -> str:
     """Overall, by query type and by query: one long table."""
     groups = report.groups.get("query_type", {})
-    name = report.scores.name
-    return csv_rows([report.scores], ci=True, per_query=True, groups={name: groups})
+    name, info = report.scores.name, report.run.info
+    return csv_rows(
+        [report.scores],
+        ci=True,
+        per_query=True,
+        groups={name: groups},
+        more={
+            "name": lambda _: info.name,
+            "part": lambda _: info.part,
+            "protocol": lambda measure: PROTOCOLS[measure.definition.family],
+        },
+    )
 
 
 def run_tables(report: RunReport) -> list[Table]:
     """The same for a terminal."""
-    scores = report.scores
-    level = scores.sampling.level
+    content = report.content
     rows = [
-        (str(m), shown(scores[m]), between(scores.interval(m)), str(scores.aggregate(m).n))
-        for m in scores.measures
+        (one.measure, shown(one.value), _between(one), str(one.n), one.protocol)
+        for one in content.overall
     ]
-    rows += answer_rows(report.answers, level)
+    facts = ", ".join(f"{name.lower()} {value}" for name, value in report_facts(content))
     tables = [
         Table(
-            ("measure", "mean", f"{level:.0%} CI", "n"),
+            ("measure", "mean", f"{content.level:.0%} CI", "n", "protocol"),
             tuple(rows),
-            title=report.run.name,
-            optional=(3,),
+            title=f"{content.run_id}, {content.dataset}",
+            notes=(facts,),
+            text_columns=frozenset({0, 4}),
+            optional=(4, 3),
         ),
     ]
-    return tables + [_group_table(report, name, name) for name in report.groups]
+    return tables + [_group_table(content, name, name) for name in report.groups]
 
 
-def _group_table(report: RunReport, name: str, title: str) -> Table:
-    measures = tuple(report.scores.columns)
+def _group_table(content: ReportContent, name: str, title: str) -> Table:
+    groups = content.by(name)
+    measures = tuple(next(iter(groups.values())))
     return Table(
-        (title, *map(str, measures), "queries"),
+        (title, *measures, "queries"),
         tuple(
-            (group, *(shown(part[m]) for m in measures), str(len(part.queries)))
-            for group, part in report.groups[name].items()
+            (group, *(shown(row[m].value) for m in measures), str(_queries(row)))
+            for group, row in groups.items()
         ),
     )
 
 
-def _speaker_measures(report: RunReport) -> list[Measure]:
-    known = list(report.scores.columns)
-    usual = parse_measures(SPEAKER_MEASURES)
-    return [measure for measure in usual if measure in known] or known[:2]
+def _speaker_measures(row: Mapping[str, Figure]) -> list[str]:
+    usual = [str(measure) for measure in parse_measures(SPEAKER_MEASURES)]
+    return [name for name in usual if name in row] or list(row)[:2]
 
 
-def _ends(interval: str) -> str:
-    return "" if interval == "—" else interval
+def _queries(row: Mapping[str, Figure]) -> int:
+    return next(iter(row.values())).queries
+
+
+def _between(figure: Figure) -> str:
+    if figure.ci is None:
+        return "—"
+    return f"[{shown(figure.ci[0])}, {shown(figure.ci[1])}]"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from assay.evaluation.defaults import HISTORY_MEASURES
+from assay.evaluation.history import History, Series
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome, RunInfo
@@ -13,6 +15,7 @@ from assay.plural import counted
 from assay.render.tables import Table
 
 SHOWN_RESULTS = 20
+SHOWN_HASH = 8
 
 
 def runs_table(runs: Sequence[RunInfo]) -> Table:
@@ -27,7 +30,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
                 info.name,
                 f"{info.suite} {info.test_set_version}",
                 info.part,
-                str(info.status),
+                "figures only" if info.figures_only else str(info.status),
                 str(info.queries),
                 *(_value(metrics.get(measure.key)) for measure in shown),
                 ", ".join(info.tags),
@@ -51,17 +54,56 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
     )
 
 
+def figures_table(info: RunInfo) -> Table:
+    """Figures that were saved without rankings, overall and by speaker, as they were sent."""
+    columns: dict[str, Mapping[str, Any]] = {
+        "value": info.aggregate.get("metrics", {}),
+        **info.aggregate.get("per_speaker", {}),
+    }
+    names = dict.fromkeys(name for column in columns.values() for name in column)
+    skipped = info.aggregate.get("skipped_queries") or 0
+    return Table(
+        ("measure", *columns),
+        tuple(
+            (name, *(_figure(name, column.get(name)) for column in columns.values()))
+            for name in names
+        ),
+        title=f"{info.suite}, saved figures {info.run_id}, {info.created_at[:10]}",
+        notes=(
+            f"figures of {counted(info.queries, 'query')} as they were saved, without rankings: "
+            "nothing can be computed from them",
+            *([f"{counted(skipped, 'query')} without ground truth: skipped"] if skipped else []),
+        ),
+    )
+
+
+def _figure(name: str, value: float | None) -> str:
+    if name.startswith("num_"):
+        return "" if value is None else str(int(value))
+    return _value(value)
+
+
 def _value(value: float | None) -> str:
     return "—" if value is None else f"{value:.4f}"
 
 
-def history_json(
-    suite: str, runs: Sequence[RunInfo], measures: Sequence[Measure]
-) -> dict[str, Any]:
-    """The runs of a suite from the oldest to the newest, with the trend of each measure."""
-    values = {m.key: [_metric(info, m) for info in runs] for m in measures}
+def history_json(history: History) -> dict[str, Any]:
+    """Runs from the oldest to the newest; each series with its trends, that of the newest first."""
+    place = {info.run_id: at for at, one in enumerate(history.series) for info in one.runs}
+    series = [
+        {
+            "part": one.part,
+            "engine": one.engine,
+            "match": one.match,
+            "test_set_version": one.version,
+            "configurations": [name[:SHOWN_HASH] for name in one.configurations],
+            "runs": [info.run_id for info in one.runs],
+            "trend": {m.key: _trend(_column(one.runs, m)) for m in history.measures},
+        }
+        for one in history.series
+    ]
     return {
-        "suite": suite,
+        "suite": history.suite,
         "runs": [
             {
                 "run_id": info.run_id,
@@ -69,43 +111,98 @@ def history_json(
                 "created_at": info.created_at,
                 "test_set_version": info.test_set_version,
                 "part": info.part,
+                "engine": info.engine,
+                "configuration": info.config_hash[:SHOWN_HASH],
+                "match": info.scoring.match.value,
                 "tags": list(info.tags),
-                "metrics": {key: column[at] for key, column in values.items()},
+                "series": place.get(info.run_id),
+                "unsound": history.unsound.get(info.run_id),
+                "metrics": {m.key: _metric(info, m) for m in history.measures},
             }
-            for at, info in enumerate(runs)
+            for info in history.runs
         ],
-        "trend": {key: _trend(column) for key, column in values.items()},
+        "series": series,
+        "trend": series[0]["trend"] if series else {m.key: None for m in history.measures},
+        "left_out": list(history.left_out),
     }
 
 
-def history_table(suite: str, runs: Sequence[RunInfo], measures: Sequence[Measure]) -> Table:
+def history_tables(history: History) -> list[Table]:
+    """A table for each series, that of the newest run first; then the runs that are not sound."""
+    shown = [_series_table(history, one) for one in history.series]
+    unsound = [info for info in history.runs if info.run_id in history.unsound]
+    if unsound:
+        shown.append(_unsound_table(history, unsound))
+    if history.left_out and shown:
+        last = shown[-1]
+        shown[-1] = replace(last, notes=(*last.notes, *history.left_out))
+    return shown
+
+
+def _series_table(history: History, series: Series) -> Table:
     """A line for each run; the change against the run before stands behind each value."""
-    columns = [[_metric(info, m) for info in runs] for m in measures]
+    columns = [_column(series.runs, m) for m in history.measures]
     rows = tuple(
         (
             info.created_at[:16].replace("T", " "),
             info.run_id,
             ", ".join(filter(None, (info.name, *info.tags))),
+            info.config_hash[:SHOWN_HASH],
             *(_changed(column, at) for column in columns),
         )
-        for at, info in enumerate(runs)
+        for at, info in enumerate(series.runs)
     )
     notes = []
-    for measure, column in zip(measures, columns, strict=True):
+    for measure, column in zip(history.measures, columns, strict=True):
         if (trend := _trend(column)) is not None:
             notes.append(
                 f"{measure}: {trend['first']:.4f} → {trend['last']:.4f}, {trend['direction']}"
             )
-    if len({info.test_set_checksum for info in runs}) > 1:
-        notes.append("the queries were not the same in all runs: compare with care")
+    if len(series.configurations) > 1:
+        notes.append(
+            f"{counted(len(series.configurations), 'configuration')} in this series: "
+            "--by-configuration keeps them apart"
+        )
     return Table(
-        ("date", "run", "name, tags", *map(str, measures)),
+        ("date", "run", "name, tags", "configuration", *map(str, history.measures)),
         rows,
-        title=f"{suite}, {counted(len(runs), 'run')}",
-        text_columns=frozenset({0, 1, 2}),
+        title=_title(history, series),
+        text_columns=frozenset({0, 1, 2, 3}),
         notes=tuple(notes),
-        optional=(0, *range(len(measures) + 2, 4, -1)),
+        optional=(3, 0, *range(len(history.measures) + 3, 5, -1)),
         wrapped=frozenset({2}),
+    )
+
+
+def _title(history: History, series: Series) -> str:
+    """What the series is of: the part, engine and rule where they are not the usual ones."""
+    what = [f"{history.suite} {series.version}", counted(len(series.runs), "run")]
+    if len(history.series) > 1 or series.part != "all":
+        what.append(f"part {series.part}")
+    if len(history.series) > 1 or series.engine != "embedded":
+        what.append(series.engine)
+    if series.match != "exact":
+        what.append(f"matched by {series.match}")
+    return ", ".join(what)
+
+
+def _unsound_table(history: History, runs: Sequence[RunInfo]) -> Table:
+    return Table(
+        ("date", "run", "part", "queries that", *map(str, history.measures)),
+        tuple(
+            (
+                info.created_at[:16].replace("T", " "),
+                info.run_id,
+                info.part,
+                history.unsound[info.run_id],
+                *(_value(_metric(info, m)) for m in history.measures),
+            )
+            for info in runs
+        ),
+        title=f"{history.suite}, {counted(len(runs), 'run')} in no series",
+        text_columns=frozenset({0, 1, 2, 3}),
+        notes=("queries failed or were degraded: these figures are not held against others",),
+        optional=(0, 2),
     )
 
 
@@ -122,7 +219,11 @@ def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequen
         )
         for rank, result in enumerate(outcome.results[:SHOWN_RESULTS], 1)
     ]
-    notes = [*([f"failed: {outcome.error}"] if outcome.error else []), *outcome.warnings]
+    notes = [
+        *([f"failed: {outcome.error}"] if outcome.error else []),
+        *([f"not answered: {outcome.answer_error}"] if outcome.answer_error else []),
+        *outcome.warnings,
+    ]
     if outcome.component_errors:
         notes.append(f"degraded: {', '.join(outcome.component_errors)}")
     if missed:
@@ -133,6 +234,10 @@ def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequen
         text_columns=frozenset({1}),
         notes=tuple(notes),
     )
+
+
+def _column(runs: Sequence[RunInfo], measure: Measure) -> list[float | None]:
+    return [_metric(info, measure) for info in runs]
 
 
 def _metric(info: RunInfo, measure: Measure) -> float | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from assay.evaluation.scores import rounded, shown
-from assay.evaluation.significance import Contrast
+from assay.evaluation.significance import TESTS, Contrast
 from assay.evaluation.tuning import Tuning
-from assay.render.numbers import between, p_value, signed
+from assay.render.numbers import between, signed
+from assay.render.rulings import P_COLUMNS, RULINGS, p_values, rulings
 from assay.render.tables import Table
 from assay.search.request import FusionMethod, SearchOptions
 
@@ -29,15 +30,17 @@ def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Tabl
         parts.append(("held-out", found.held_out))
     level = f"{found.evaluation.interval.level:.0%}"
     against = Table(
-        ("part", "queries", "present", "best", "difference", f"{level} CI", "p", "verdict"),
+        ("part", "queries", "present", "best", "difference", f"{level} CI", *P_COLUMNS, *RULINGS),
         tuple(_row(name, contrast) for name, contrast in parts),
         title=f"{method(found.best)}, {weights(found.best)}",
-        text_columns=frozenset({0, 7}),
-        optional=(6, 5, 1),
-        below=7,
+        text_columns=frozenset({0, 8, 9}),
+        optional=(6, 7, 5, 1),
+        below=(8, 9),
         notes=(
+            basis(present),
             f"present: {method(present)}, {weights(present)}",
             f"to use it: {flags(found.best)}",
+            *(f"{name}: {one.significance}" for name, one in parts if one.disagrees),
         ),
     )
     return [trials, against]
@@ -48,6 +51,10 @@ def tuning_json(found: Tuning, present: SearchOptions, show: int) -> dict[str, A
     return {
         "measure": str(found.measure),
         "settings_tried": len(found.trials),
+        "boosts": present.boosts,
+        "reranked": False,
+        "basis": basis(present),
+        "tests": TESTS,
         "present": _settings(present),
         "best": _settings(found.best),
         "evaluation": found.evaluation.to_dict(),
@@ -59,6 +66,12 @@ def tuning_json(found: Tuning, present: SearchOptions, show: int) -> dict[str, A
             for trial in found.trials[:show]
         ],
     }
+
+
+def basis(present: SearchOptions) -> str:
+    """What of a search is in the figures."""
+    boosts = "with boosts" if present.boosts else "without boosts, which are off"
+    return f"measured {boosts}{', before reranking' if present.rerank else ''}"
 
 
 def method(options: SearchOptions) -> str:
@@ -99,6 +112,6 @@ def _row(name: str, contrast: Contrast) -> tuple[str, ...]:
         shown(contrast.value),
         signed(contrast.difference),
         between(contrast.interval, signed=True),
-        p_value(contrast.holm_p),
-        contrast.ruling.verdict.value,
+        *p_values(contrast),
+        *rulings(contrast),
     )

@@ -26,6 +26,7 @@ from assay.search.request import SearchOptions, changed
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
 from assay.search.snapshot import Snapshot
+from assay.version import __version__
 
 PAGE = 10
 KEPT = 100
@@ -65,7 +66,7 @@ class Recorder:
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
         """The outcome of one query, with the filters that the query names."""
-        options = replace(self.options, k=min(PAGE, self.options.k), filters=_filters(query))
+        options = replace(self.options, k=min(PAGE, self.options.k), filters=filters_of(query))
         traced = self.searcher.traced(query.query_text, options, self.snapshot)
         response = traced.response
         outcome = QueryOutcome(
@@ -88,13 +89,13 @@ class Recorder:
     def _answered(
         self, query: GoldenQuery, response: SearchResponse, outcome: QueryOutcome
     ) -> QueryOutcome:
-        """The outcome with what the answerer says to the page; its failure is a warning."""
+        """The outcome with what the answerer says to the page, or with its error."""
         assert self.answerer is not None
         started = time.perf_counter()
         try:
             answer = self.answerer.answer(query.query_text, response.passages())
         except AssayError as problem:
-            return replace(outcome, warnings=(*outcome.warnings, f"not answered: {problem}"))
+            return replace(outcome, answer_error=problem.message)
         took = round(1000 * (time.perf_counter() - started), 3)
         return replace(
             outcome,
@@ -126,17 +127,28 @@ def recorded_system(
     engine: str = "embedded",
     answerer: Answerer | None = None,
 ) -> System:
-    """Our search as something to evaluate, on the generation that it has now."""
+    """Our search as something to evaluate, on the generation that it has now.
+
+    The configuration names everything beside the index that can change an answer: the options, the
+    content of synonyms and lexicon, the reranker's weights, the answerer with its prompt or code,
+    and this version of assay.
+    """
     searcher.check(options)
     snapshot = searcher.snapshot
     answers = {} if answerer is None else {"answerer": answerer.name}
     return System(
         Recorder(searcher, snapshot, options, places, answerer),
-        {**search_config(options), **answers},
+        {
+            **search_config(options),
+            **searcher.identity(options),
+            **answers,
+            "assay": __version__,
+        },
         engine=engine,
-        generation=snapshot.generation,
+        generation=f"{snapshot.generation}#{snapshot.content}",
         chunker_versions=places.chunker_versions(),
         models={name: models[name] for name in options.components if name in models},
+        keeps_time=True,
     )
 
 
@@ -168,13 +180,15 @@ def search_config(options: SearchOptions) -> dict[str, Any]:
 
 
 def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOptions:
-    """The options that ``search_config`` wrote down."""
+    """The options that ``search_config`` wrote down; of synonyms, runs keep the digest."""
     known = {item.name for item in fields(SearchOptions)}
     values = {name: value for name, value in config.items() if name in known}
+    values["synonyms"] = bool(values.get("synonyms", False))
     return evaluation_options(defaults, **values, k=config["kept"])
 
 
-def _filters(query: GoldenQuery) -> Filters:
+def filters_of(query: GoldenQuery) -> Filters:
+    """The filters that a golden query names."""
     speaker, mode = query.speaker_filter, query.ingestion_mode
     return Filters(
         speaker_role=() if speaker is SpeakerFilter.ALL else (SpeakerRole(speaker.value),),

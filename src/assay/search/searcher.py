@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import logging
 import threading
 import time
@@ -73,7 +74,8 @@ class SearchInProgress:
     """One question on its way through a searcher.
 
     It holds the generation that answers, so that a new one can take over in between, and
-    ``identity``, that of the options, so that it is worked out once.
+    ``identity``, that of the options, so that it is worked out once. ``from_memory`` allows lists
+    that components gave before.
     """
 
     question: Question
@@ -81,6 +83,7 @@ class SearchInProgress:
     snapshot: Snapshot
     started: float
     identity: str
+    from_memory: bool = True
 
     def key(self, generation: str) -> tuple[str, str, str]:
         """The same for questions with the same answer."""
@@ -139,6 +142,21 @@ class Searcher:
         """Refuse options that name an intent which the lexicon does not have."""
         check_intent(options.query_intent, self._lexicon)
 
+    def identity(self, options: SearchOptions) -> dict[str, str]:
+        """What else can change an answer under these options: the content of files, and models.
+
+        A reranker that cannot be opened has no entry; a search then says so.
+        """
+        found: dict[str, str] = {}
+        if options.synonyms and self._synonyms is not None:
+            found["synonyms"] = self._synonyms.digest
+        if options.boosts:
+            found["lexicon"] = self._lexicon.digest
+        if options.rerank:
+            with contextlib.suppress(AssayError):
+                found["reranker_model"] = self._rerankers.get(options.reranker).model_id
+        return found
+
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
         """How a query is worded and what it asks for; nothing is searched."""
         written = ask(query).written
@@ -175,11 +193,18 @@ class Searcher:
         return known if known is not None else await self._atried(self._answer, search)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
-        """An answer from this snapshot with everything that led to it; none is remembered."""
+        """An answer from this snapshot with everything that led to it.
+
+        Neither the answer nor its lists are taken from memory, so that its time is that of a
+        search.
+        """
         started = time.perf_counter()
         question = ask(query, self._synonyms if options.synonyms else None)
+        identity = options.identity()
         return self._loop.run(
-            self._trace(SearchInProgress(question, options, snapshot, started, options.identity()))
+            self._trace(
+                SearchInProgress(question, options, snapshot, started, identity, from_memory=False)
+            )
         )
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:
@@ -338,7 +363,9 @@ class Searcher:
         for name in search.options.components:
             text = search.question.for_component(name)
             request = ComponentRequest(text, search.options.depth, search.options.filters)
-            packed = self._lists.get((search.snapshot.generation, name, request))
+            packed = None
+            if search.from_memory:
+                packed = self._lists.get((search.snapshot.generation, name, request))
             if packed is None:
                 unknown[name] = request
             else:

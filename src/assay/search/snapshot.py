@@ -34,8 +34,9 @@ class Snapshot:
 
     ``chunks`` returns the chunks behind keys; one that was deleted meanwhile has no text.
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
-    the chunks of this generation with the id of a document or chunk. ``words`` says
-    which chunks have a word, where the index can tell.
+    the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
+    indexes that have the same generation. ``words`` says which chunks have a word, where the index
+    can tell.
     """
 
     generation: str
@@ -45,6 +46,7 @@ class Snapshot:
     find: Callable[[str], Sequence[KeyedChunk]]
     absent: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
+    content: str = ""
     words: Words | None = None
 
     def rarity(self, word: str) -> float:

@@ -12,6 +12,7 @@ import unicodedata
 from pathlib import Path
 
 from assay import limits
+from assay.digests import digest_of
 from assay.errors import FormatError, LimitError, MissingFileError
 
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
@@ -26,6 +27,11 @@ class Synonyms:
 
     def __len__(self) -> int:
         return len(self._rules)
+
+    @property
+    def digest(self) -> str:
+        """The same for rules that add the same words to every query."""
+        return digest_of(sorted(self._rules.items()))
 
     def expansions(self, text: str) -> tuple[str, ...]:
         """What the rules add to a query; of phrases that start together, the longest counts."""

@@ -1,13 +1,15 @@
 """How would every query of a run have been ranked under any fusion settings, without searching?
 
 The candidates of a query become a matrix of what each component says of each; a setting is then
-two array operations. The order is that of ``fusion/fuse.py``, to the last digit.
+a few array operations. The order is that of ``ranking.py``: fusion, then boosts, to the last digit.
+A query's type and the factor that boosts give a candidate do not depend on fusion, so that they are
+read once (``reading``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +17,11 @@ import numpy as np
 from assay.errors import UsageError
 from assay.model.arrays import FloatArray, IntArray
 from assay.model.runs import QueryOutcome
+from assay.model.testset import GoldenQuery, QueryType
 from assay.search.fusion import effective_weights, worth
+from assay.search.recorded import filters_of
 from assay.search.request import FusionMethod, Normalization, SearchOptions
+from assay.search.searcher import Searcher
 
 RRF_KS = (5, 10, 20, 40, 60, 100)
 NO_RANK = np.iinfo(np.int64).max
@@ -26,12 +31,15 @@ NO_RANK = np.iinfo(np.int64).max
 class Pool:
     """The candidates of one query: where each stands in each component's list, from 0 (−1: not).
 
-    ``ids`` are in ascending order, so that a stable sort breaks the last ties by id.
+    ``ids`` are in ascending order, so that a stable sort breaks the last ties by id. ``factors``
+    are those of the boosts, 1 where nothing is boosted.
     """
 
     ids: tuple[str, ...]
     place: IntArray
     scores: Mapping[str, tuple[float, ...]]
+    factors: FloatArray
+    query_type: QueryType | None = None
 
     @cached_property
     def _primary(self) -> IntArray:
@@ -55,13 +63,34 @@ class Pool:
         for share in shares.T:  # the smallest first, as fusion adds them up
             total += share
         order = np.lexsort((self._primary, -total))
+        order = order[np.argsort(-(total * self.factors)[order], kind="stable")]
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(1, len(order) + 1)
         return ranks
 
 
-def pool(outcome: QueryOutcome, components: Sequence[str]) -> Pool:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a query is: its type, and the factor of each candidate that boosts lift."""
+
+    query_type: QueryType | None = None
+    factors: Mapping[str, float] = field(default_factory=dict)
+
+
+def reading(searcher: Searcher, query: GoldenQuery, options: SearchOptions) -> Reading:
+    """How a search would read this query under these options."""
+    wanted = replace(options, filters=filters_of(query))
+    ranking = searcher.prepare(query.query_text, wanted).rank(wanted)
+    lifted = (one for one in ranking.boosted if one.boosts) if ranking.detected else ()
+    return Reading(
+        ranking.query_type,
+        {one.fused.chunk_id: max(b.factor for b in one.boosts if b.applied) for one in lifted},
+    )
+
+
+def pool(outcome: QueryOutcome, components: Sequence[str], read: Reading | None = None) -> Pool:
     """The candidates of a query, from the lists that its run kept."""
+    read = read or Reading()
     lists = {name: found for name in components if (found := outcome.component_lists.get(name, ()))}
     for name in lists:
         if name not in outcome.component_list_scores:
@@ -73,12 +102,19 @@ def pool(outcome: QueryOutcome, components: Sequence[str]) -> Pool:
     place = np.full((len(ids), len(lists)), -1, dtype=np.int64)
     for at, found in enumerate(lists.values()):
         place[[row[one] for one in found], at] = np.arange(len(found))
-    return Pool(ids, place, {name: outcome.component_list_scores[name] for name in lists})
+    return Pool(
+        ids,
+        place,
+        {name: outcome.component_list_scores[name] for name in lists},
+        np.array([read.factors.get(one, 1.0) for one in ids], dtype=np.float64),
+        read.query_type,
+    )
 
 
 def weights_of(found: Pool, options: SearchOptions) -> dict[str, float]:
     """The weights that count for a query, of whose components some may have found nothing."""
-    return effective_weights(options, tuple(found.scores), options.query_type)
+    kind = options.query_type or found.query_type
+    return effective_weights(options, tuple(found.scores), kind)
 
 
 def grid(

@@ -15,18 +15,18 @@ distribution as drawing them again; ``Interval.resamples`` says how many remaine
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.errors import UsageError
 from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
-from assay.stats.bounds import bca_bounds, percentile_bounds
+from assay.stats.bounds import bounded
 from assay.stats.clustering import sum_by
 from assay.stats.defaults import SAME
 from assay.stats.inputs import (
+    Method,
+    check_method,
     check_sampling,
-    check_share,
     cluster_codes,
     defined_mask,
     float_array,
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.stats.inputs import Clusters
-
-Method: TypeAlias = Literal["percentile", "bca"]
 
 ONE_THREAD: Final = 1_000_000
 """Products of fewer multiplications than this are not split over threads."""
@@ -78,7 +76,7 @@ def bootstrap_means(
     seed: int = DEFAULT_SEED,
 ) -> tuple[Interval, ...]:
     """The interval of each column's mean; rows are queries, ``defined`` masks missing entries."""
-    _check(method, level)
+    check_method(method, level)
     check_sampling(resamples, seed)
     table = _read_table(values, defined, clusters)
     blocks = count_blocks(table.units, resamples, seed)
@@ -108,12 +106,6 @@ class _Table:
     @property
     def units(self) -> int:
         return len(self.sums)
-
-
-def _check(method: str, level: float) -> None:
-    check_share(level, "level")
-    if method not in ("percentile", "bca"):
-        raise UsageError(f"unknown bootstrap method {method!r}", hint="use percentile or bca")
 
 
 def _read_table(values: ArrayLike, defined: ArrayLike | None, clusters: Clusters | None) -> _Table:
@@ -195,14 +187,8 @@ def _from_resamples(table: _Table, j: int, means: FloatArray, blank: Interval) -
     answer = replace(blank, n=n, resamples=means.size)
     if means.size == 0:
         return replace(answer, reason="no resample has a defined value")
-    if blank.method == "percentile":
-        low, high = percentile_bounds(means, blank.level)
-        return replace(answer, low=low, high=high)
     total, size = table.sums[:, j].sum(), table.sizes[:, j].sum()
     left = size - table.sizes[:, j]
     jackknife = (total - table.sums[left > 0.0, j]) / left[left > 0.0]
     tolerance = SAME * float(np.abs(table.values[:, j]).max())
-    bounds = bca_bounds(means, float(total / size), jackknife, blank.level, tolerance)
-    if isinstance(bounds, str):
-        return replace(answer, reason=bounds)
-    return replace(answer, low=bounds[0], high=bounds[1])
+    return bounded(means, answer, float(total / size), jackknife, tolerance)

@@ -9,19 +9,31 @@ draws of score s, A(s) negative draws above s and T(s) at or above s:
 
 The second is step-wise average precision with tied scores as one threshold. Scores are sorted once;
 a resample is a row of counts, and A, T and C are running sums of it, exact because they are
-integers. The intervals are percentile intervals (Efron 1979).
+integers.
+
+Intervals are percentile or BCa intervals (``bounds.py``). The jackknife of BCa leaves out one pair,
+or one cluster. For pairs it has a closed form: without one positive or negative of score s, w(s) is
+one less, or A, T and C are from there on, so that prefix sums give all n values at once. Leaving
+out the only one of a class leaves no measure, and no value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
-from assay.stats.bounds import percentile_bounds
-from assay.stats.inputs import check_sampling, check_share, cluster_codes, labels_and_scores
+from assay.stats.bounds import bounded
+from assay.stats.defaults import SAME
+from assay.stats.inputs import (
+    Method,
+    check_method,
+    check_sampling,
+    cluster_codes,
+    labels_and_scores,
+)
 from assay.stats.interval import Interval
 from assay.stats.resample import BLOCK_CELLS, endless_counts, rows_per_block
 
@@ -32,6 +44,9 @@ if TYPE_CHECKING:
 
     from assay.model.arrays import BoolArray, FloatArray, IntArray
     from assay.stats.inputs import Clusters
+
+JACKKNIFE_CELLS: Final = 300_000_000
+"""Clusters times pairs: what a few seconds of a core leave out one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +66,14 @@ def bootstrap_ranking_quality(
     scores: ArrayLike,
     *,
     clusters: Clusters | None = None,
+    method: Method = "percentile",
     level: float = DEFAULT_LEVEL,
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
     block_cells: int = BLOCK_CELLS,
 ) -> RankingQuality:
-    """AUROC and AUPRC of the pairs, each with its percentile interval."""
-    check_share(level, "level")
+    """AUROC and AUPRC of the pairs, each with its interval."""
+    check_method(method, level)
     check_sampling(resamples, seed)
     truth, points = labels_and_scores(labels, scores)
     codes, count = (None, None) if clusters is None else cluster_codes(clusters, truth.size)
@@ -65,7 +81,7 @@ def bootstrap_ranking_quality(
         low=None,
         high=None,
         level=level,
-        method="percentile",
+        method=method,
         n=truth.size,
         resamples=resamples,
         seed=seed,
@@ -81,11 +97,23 @@ def bootstrap_ranking_quality(
     (estimate,), _ = _quality(ranking, np.ones((1, truth.size), dtype=np.int64))
     blocks = endless_counts(count or truth.size, seed, rows_per_block(truth.size, block_cells))
     drawn, redrawn = _draw(ranking, blocks, resamples)
+    left_out = np.zeros((0, 2))
+    if method == "bca" and (count is None or count == truth.size):
+        left_out = _without_pairs(ranking)
+    elif method == "bca" and count is not None:
+        if count * truth.size <= JACKKNIFE_CELLS:
+            left_out = _without(ranking, count, rows_per_block(truth.size, block_cells))
+        else:
+            reason = f"percentile, since there are too many clusters for BCa: {count:,}"
+            blank = replace(blank, method="percentile", reason=reason)
+    auroc, auprc = (
+        _interval(drawn[:, at], blank, float(estimate[at]), left_out[:, at]) for at in (0, 1)
+    )
     return RankingQuality(
         auroc=float(estimate[0]),
         auprc=float(estimate[1]),
-        auroc_interval=_interval(drawn[:, 0], blank),
-        auprc_interval=_interval(drawn[:, 1], blank),
+        auroc_interval=auroc,
+        auprc_interval=auprc,
         redrawn=redrawn,
     )
 
@@ -99,6 +127,7 @@ class _Ranking:
     """
 
     positives: int
+    negatives: int
     codes: IntArray | None
     ends: IntArray
     above: IntArray
@@ -113,6 +142,7 @@ def _rank(truth: BoolArray, points: FloatArray, codes: IntArray | None) -> _Rank
     ends = np.flatnonzero(np.append(hits[1:] != hits[:-1], True))
     return _Ranking(
         positives=positives,
+        negatives=truth.size - positives,
         codes=None if codes is None else codes[order],
         ends=ends,
         above=np.searchsorted(misses, hits[ends], side="left"),
@@ -159,9 +189,65 @@ def _draw(ranking: _Ranking, blocks: Iterator[IntArray], resamples: int) -> tupl
     return np.concatenate(kept), redrawn
 
 
-def _interval(values: FloatArray, blank: Interval) -> Interval:
+def _without(ranking: _Ranking, clusters: int, rows: int) -> FloatArray:
+    """AUROC and AUPRC without each cluster, where both classes remain."""
+    assert ranking.codes is not None
+    kept = []
+    for start in range(0, clusters, rows):
+        left = np.arange(start, min(start + rows, clusters))
+        counts = (ranking.codes[None, :] != left[:, None]).astype(np.int64)
+        quality, both_classes = _quality(ranking, counts)
+        kept.append(quality[both_classes])
+    return np.concatenate(kept)
+
+
+def _without_pairs(ranking: _Ranking) -> FloatArray:
+    """AUROC and AUPRC without each pair, positives first, where both classes remain."""
+    caught = ranking.ends + 1.0
+    hits = np.diff(caught, prepend=0.0)
+    above, through = ranking.above.astype(np.float64), ranking.through.astype(np.float64)
+    positives, negatives = float(ranking.positives), float(ranking.negatives)
+    beaten = negatives - (above + through) / 2.0  # by one positive of each score
+    pairs = float(hits @ beaten)
+    before = _sums_before(hits * caught / (caught + through))
+    parts = []
+    if positives > 1:
+        fewer = caught - 1.0
+        precision = fewer / np.maximum(fewer + through, 1.0)
+        after = _sums_from(hits * precision)[1:]
+        auprc = before[:-1] + (hits - 1.0) * precision + after
+        quality = np.stack(((pairs - beaten) / negatives, auprc), axis=1) / (positives - 1.0)
+        parts.append(np.repeat(quality, hits.astype(np.int64), axis=0))
+    if negatives > 1:
+        place = np.arange(ranking.negatives)
+        # scores that beat the negative at this place, and those that beat it or tie with it
+        higher = np.searchsorted(ranking.through, place, side="right")
+        level = np.searchsorted(ranking.above, place, side="right")
+        total = np.append(0.0, caught)
+        lost = (total[higher] + total[level]) / 2.0
+        fewer = _sums_from(hits * caught / np.maximum(caught + through - 1.0, 1.0))
+        auprc = before[higher] + fewer[higher]
+        quality = np.stack(((pairs - lost) / (negatives - 1.0), auprc), axis=1) / positives
+        parts.append(quality)
+    return np.concatenate(parts) if parts else np.zeros((0, 2))
+
+
+def _sums_before(terms: FloatArray) -> FloatArray:
+    """Entry g: the sum of the terms before g."""
+    return np.append(0.0, np.cumsum(terms))
+
+
+def _sums_from(terms: FloatArray) -> FloatArray:
+    """Entry g: the sum of the terms from g on."""
+    return np.append(np.cumsum(terms[::-1])[::-1], 0.0)
+
+
+def _interval(
+    values: FloatArray, blank: Interval, estimate: float, jackknife: FloatArray
+) -> Interval:
     if blank.clusters == 1:
         return replace(blank, reason="one cluster has no spread")
-    low, high = percentile_bounds(values, blank.level)
-    reason = "every resample gives the same value" if low == high else None
-    return replace(blank, low=low, high=high, reason=reason)
+    if values.min() == values.max():
+        value = float(values[0])
+        return replace(blank, low=value, high=value, reason="every resample gives the same value")
+    return bounded(values, blank, estimate, jackknife, SAME)

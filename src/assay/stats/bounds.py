@@ -6,18 +6,35 @@
                  z0 = Φ⁻¹(share of resampled values below the estimate, ties as one half) and
                  a = Σ d³ / (6 (Σ d²)^1.5), d = jackknife mean - jackknife value
 
-Quantiles interpolate linearly, as numpy and scipy do.
+Quantiles interpolate linearly, as numpy and scipy do. Where BCa is undefined the percentile bounds
+stand in, under their own name and with the reason.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from assay.model.arrays import FloatArray
+    from assay.stats.interval import Interval
+
+
+def bounded(
+    values: FloatArray, blank: Interval, estimate: float, jackknife: FloatArray, tolerance: float
+) -> Interval:
+    """``blank`` with the bounds of its method, or those of the one that had to stand in for it."""
+    if blank.method == "bca":
+        bounds = bca_bounds(values, estimate, jackknife, blank.level, tolerance)
+        if not isinstance(bounds, str):
+            return replace(blank, low=bounds[0], high=bounds[1])
+        reason = f"percentile, since BCa is undefined: {bounds}"
+        blank = replace(blank, method="percentile", reason=reason)
+    low, high = percentile_bounds(values, blank.level)
+    return replace(blank, low=low, high=high)
 
 
 def percentile_bounds(values: FloatArray, level: float) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from assay.model.arrays import BoolArray, FloatArray, IntArray
 
     Clusters: TypeAlias = Iterable[Hashable]
+
+Method: TypeAlias = Literal["percentile", "bca"]
+"""How an interval comes from resamples (``bounds.py``)."""
 
 
 def float_array(values: ArrayLike, name: str, dimensions: int) -> FloatArray:
@@ -118,6 +121,13 @@ def check_share(value: float, name: str) -> None:
     """Refuse a level, alpha or power that is not strictly between 0 and 1."""
     if not 0.0 < value < 1.0:
         raise UsageError(f"{name} is {value}", hint="give a number between 0 and 1, such as 0.95")
+
+
+def check_method(method: str, level: float) -> None:
+    """Refuse an unknown kind of interval, or a level that is none."""
+    check_share(level, "level")
+    if method not in ("percentile", "bca"):
+        raise UsageError(f"unknown bootstrap method {method!r}", hint="use percentile or bca")
 
 
 def check_sampling(resamples: int, seed: int) -> None:

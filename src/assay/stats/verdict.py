@@ -3,7 +3,11 @@
     equivalent     the whole interval of the difference lies strictly inside ±margin, also where the
                    difference is significant: real, but too small to matter; identical runs too
     better, worse  otherwise, where the (adjusted) p-value is below alpha, by the difference's sign
-    inconclusive   otherwise; the sentence names the smallest difference that could have been shown
+    inconclusive   otherwise; the sentence names what a paired t-test could have been expected to
+                   show, which is where the minimum detectable difference comes from
+
+The word "significant" is left to the paired t-test (``paired.py``), which stands beside the
+verdict; ``p_name`` says which p-value the verdict rests on.
 
 An interval of level 1 - 2 alpha inside the margin is the two one-sided tests procedure at alpha
 (Schuirmann 1987): pass a 90 % interval for alpha 0.05. A wider interval is merely cautious.
@@ -50,6 +54,7 @@ def verdict(
     alpha: float = DEFAULT_ALPHA,
     detectable: float | None = None,
     higher_is_better: bool = True,
+    p_name: str = "p",
 ) -> Ruling:
     """Judge the mean difference b - a.
 
@@ -61,12 +66,13 @@ def verdict(
         return Ruling(Verdict.INCONCLUSIVE, "Inconclusive: the difference is undefined.")
     if interval is not None and difference == interval.low == interval.high == 0.0:
         return Ruling(Verdict.EQUIVALENT, "Equivalent: no query differs between the runs.")
-    significant = p is not None and p < alpha
+    real = p is not None and p < alpha
     if interval is not None and margin is not None and interval.lies_within(margin):
-        return _equivalent(difference, interval, margin, significant)
-    if p is not None and significant and difference != 0.0:
-        return _decided(difference, p, alpha, higher_is_better)
-    return _inconclusive(difference, p, alpha, detectable)
+        return _equivalent(difference, interval, margin, real)
+    evidence = "there is no p-value" if p is None else f"{_shown(p, p_name)}, alpha {alpha:g}"
+    if real and difference != 0.0:
+        return _decided(difference, evidence, higher_is_better)
+    return _inconclusive(difference, evidence, detectable)
 
 
 def _check(
@@ -90,33 +96,33 @@ def _check(
         )
 
 
-def _equivalent(difference: float, interval: Interval, margin: float, significant: bool) -> Ruling:
-    real = "is real but smaller than" if significant else "is smaller than"
+def _equivalent(difference: float, interval: Interval, margin: float, real: bool) -> Ruling:
+    size = "is real but smaller than" if real else "is smaller than"
     return Ruling(
         Verdict.EQUIVALENT,
-        f"Equivalent: the difference {difference:+.4f} {real} the margin ±{margin:g} "
+        f"Equivalent: the difference {difference:+.4f} {size} the margin ±{margin:g} "
         f"({interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f}).",
     )
 
 
-def _decided(difference: float, p: float, alpha: float, higher_is_better: bool) -> Ruling:
+def _decided(difference: float, evidence: str, higher_is_better: bool) -> Ruling:
     better = (difference > 0.0) == higher_is_better
     word = Verdict.BETTER if better else Verdict.WORSE
-    shown = "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
     return Ruling(
         word,
-        f"{word.capitalize()}: the difference {difference:+.4f} is significant "
-        f"({shown}, alpha {alpha:g}).",
+        f"{word.capitalize()}: the difference {difference:+.4f} is more than chance ({evidence}).",
     )
 
 
-def _inconclusive(
-    difference: float, p: float | None, alpha: float, detectable: float | None
-) -> Ruling:
-    why = "has no p-value" if p is None else f"is not significant (p = {p:.4f}, alpha {alpha:g})"
-    limit = "unknown" if detectable is None else f"{detectable:.4f}"
+def _inconclusive(difference: float, evidence: str, detectable: float | None) -> Ruling:
+    said = f"Inconclusive: the difference {difference:+.4f} could be chance ({evidence})"
+    if detectable is None or abs(difference) >= detectable:
+        return Ruling(Verdict.INCONCLUSIVE, f"{said}.")
     return Ruling(
         Verdict.INCONCLUSIVE,
-        f"Inconclusive: the difference {difference:+.4f} {why}; "
-        f"the smallest difference this test can be expected to show is {limit}.",
+        f"{said}; this many queries can be expected to show differences from {detectable:.4f} on.",
     )
+
+
+def _shown(p: float, name: str) -> str:
+    return f"{name} < 0.0001" if p < 0.0001 else f"{name} = {p:.4f}"

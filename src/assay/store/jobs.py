@@ -1,7 +1,7 @@
 """Which jobs were requested, how far is each, and how did it end?
 
 A job is identified by its id. Repeating an id or idempotency key with the same request returns the
-existing job; with another request it is an error.
+existing job; with another request it is an error. Naming the id of a cancelled job starts it again.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class JobStore:
         total: int = 0,
         same: SameRequest | None = None,
     ) -> tuple[Job, bool]:
-        """A new job and True; for a repeated request, the existing job and False.
+        """A job that waits from now on and True; for a repeated request, the known one and False.
 
         ``same`` says whether a stored request that is written otherwise means this one.
         """
@@ -128,7 +128,29 @@ class JobStore:
             same is None or known.kind != kind or not same(json.loads(known.request), request)
         ):
             raise _other(known.job_id, job_id)
-        return _job(known), False
+        if known.job_id != job_id:  # an idempotency key: a request sent twice starts nothing
+            return _job(known), False
+        return self._again(known, owner, total)
+
+    def _again(self, known: Row[Any], owner: str, total: int) -> tuple[Job, bool]:
+        """The job, waiting again if it was cancelled; one that is being cancelled is refused."""
+        if known.state == _CANCELLING:
+            raise ConflictError(
+                f"the job {known.job_id} is being cancelled",
+                hint="start it again when its state is cancelled",
+            )
+        if known.state != JobState.CANCELLED.value:
+            return _job(known), False
+        with writing(self._engine) as connection:
+            _refuse_too_many(connection)
+            started = connection.execute(
+                update(jobs)
+                .where(jobs.c.job_id == known.job_id, jobs.c.state == JobState.CANCELLED.value)
+                .values(
+                    state=JobState.QUEUED.value, owner=owner, done=0, total=total, updated_at=now()
+                )
+            )
+        return self.get(known.job_id), bool(started.rowcount)
 
     def get(self, job_id: str) -> Job:
         """The job with this id."""

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 from assay.errors import InputError, UnknownRunError
 from assay.model.document import check_id
 from assay.model.run_store import BASELINE
+from assay.model.runs import WITHOUT_RANKINGS
 from assay.store.schema import eval_runs, eval_tags
 
 _LATEST = re.compile(r"latest(?:~([0-9]{1,6}))?")
@@ -35,8 +36,10 @@ def check_tag(tag: str) -> str:
 
 
 def _latest(connection: Connection, back: int, suite: str | None) -> str:
-    """The newest complete run, or one ``back`` from it; unfinished runs do not count."""
-    wanted = select(eval_runs.c.run_id).where(eval_runs.c.status == "complete")
+    """The newest complete run, or one ``back`` from it; saved figures are no run."""
+    wanted = select(eval_runs.c.run_id).where(
+        eval_runs.c.status == "complete", eval_runs.c.engine.not_in(WITHOUT_RANKINGS)
+    )
     if suite is not None:
         wanted = wanted.where(eval_runs.c.suite == suite)
     found = connection.execute(

@@ -24,6 +24,7 @@ from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
+_UNANSWERED = "not answered: "
 HEAD = 20  # results of a query that are stored outside its tail
 
 # by id: component to score, and component to rank
@@ -74,6 +75,7 @@ def _happened(outcome: QueryOutcome) -> dict[str, Any]:
             "refusal_reason": answer.refusal_reason,
         },
         "known_citations": sorted(outcome.known_citations),
+        "answer_error": outcome.answer_error,
     }
 
 
@@ -139,7 +141,14 @@ def outcome(
         else Answer(**{**answer, "citations": tuple(answer["citations"])}),
         known_citations=frozenset(content.get("known_citations", ())),
         warnings=tuple(content.get("warnings", ())),
+        answer_error=content.get("answer_error") or _failed_answer(content.get("warnings", ())),
     )
+
+
+def _failed_answer(warnings: Sequence[str]) -> str | None:
+    """The error of an answerer, which older runs keep among the warnings."""
+    found = (line.removeprefix(_UNANSWERED) for line in warnings if line.startswith(_UNANSWERED))
+    return next(found, None)
 
 
 def _results(
@@ -263,6 +272,7 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
         "chunker_versions": info.chunker_versions,
         "models": dict(info.models),
         "seed": info.seed,
+        "uploaded": info.uploaded,
         "scoring": encode(info.scoring),
         "reused_from": info.reused_from,
     }
@@ -326,6 +336,7 @@ def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         finished_at=row.finished_at,
         tags=tags.get(row.run_id, ()),
         queries=row.queries,
+        uploaded=provenance.get("uploaded", False),
         scoring=_scoring(provenance, aggregate),
         reused_from=provenance.get("reused_from", ""),
         aggregate=aggregate,

@@ -68,7 +68,8 @@ class SqlRunStore:
                 "body": sealed(json.dumps(to_plain(test_set), separators=(",", ":"))),
             }
             insert_unless_there(connection, eval_test_sets, [body])
-            connection.execute(insert(eval_runs), run_row(info, test_set.checksum))
+            place = _place(connection, info.created_at)
+            connection.execute(insert(eval_runs), {**run_row(info, test_set.checksum), **place})
             for tag in info.tags:
                 _move_tag(connection, tag, info.run_id)
             return _by_id(connection, info.run_id)
@@ -278,13 +279,12 @@ class SqlRunStore:
         with writing(self._engine) as connection:
             connection.execute(insert(eval_held_out_uses), row)
 
-    def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:
-        """Every use of the held-out part of a suite, oldest first."""
+    def held_out_uses(self, suite: str | None = None) -> tuple[HeldOutUse, ...]:
+        """Every use of the held-out part of a suite, or of any, oldest first."""
         table = eval_held_out_uses
+        chosen = select(table) if suite is None else select(table).where(table.c.suite == suite)
         with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(table).where(table.c.suite == suite).order_by(table.c.seq)
-            )
+            rows = connection.execute(chosen.order_by(table.c.seq))
             return tuple(
                 HeldOutUse(row.suite, row.version, row.run_id, row.purpose, row.at) for row in rows
             )
@@ -323,6 +323,24 @@ def _tags(connection: Connection, run_ids: list[str]) -> dict[str, tuple[str, ..
 
 def _move_tag(connection: Connection, tag: str, run_id: str) -> None:
     insert_or_replace(connection, eval_tags, [{"tag": check_tag(tag), "run_id": run_id}])
+
+
+def _place(connection: Connection, created_at: str) -> dict[str, int]:
+    """Where a run stands that was made before others: below them. Nothing where it is the newest.
+
+    Runs keep their order in ``seq``; those above make room.
+    """
+    newer = select(func.min(eval_runs.c.seq)).where(eval_runs.c.created_at > created_at)
+    place = connection.execute(newer).scalar()
+    if place is None:
+        return {}
+    next_number(connection, eval_runs.c.seq)  # the topmost moves to it
+    for condition, moved in (
+        (eval_runs.c.seq >= place, -(eval_runs.c.seq + 1)),  # numbers are unique at every moment
+        (eval_runs.c.seq < 0, -eval_runs.c.seq),
+    ):
+        connection.execute(update(eval_runs).where(condition).values(seq=moved))
+    return {"seq": int(place)}
 
 
 def _change(connection: Connection, run_id: str, **values: Any) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from assay.errors import ConflictError, InputError, UnknownRunError
 from assay.model.answers import Answer
 from assay.model.run_store import HeldOutUse, RunFilter, RunStore
-from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
+from assay.model.runs import FIGURES_ONLY, QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 
 TEST_SET = TestSet(
@@ -187,6 +187,17 @@ def _finds_runs_by_reference(store: RunStore, _: Callable[[], RunStore]) -> None
     assert store.run("latest").run_id == "run-after"
     store.delete("run-after")
     store.untag("baseline")
+    older = replace(contract_run("run-older"), created_at="2020-01-01T00:00:00Z")
+    store.begin(older, TEST_SET)
+    store.finish("run-older", {})
+    assert store.run("latest").run_id == "run-ref-0", "a run made earlier and entered later"
+    assert store.run("latest~3").run_id == "run-older"
+    store.delete("run-older")
+    store.begin(replace(contract_run("run-figures"), engine=FIGURES_ONLY), TEST_SET)
+    store.finish("run-figures", {})
+    assert store.run("run-figures").figures_only
+    assert store.run("latest").run_id == "run-ref-0", "saved figures are no run"
+    store.delete("run-figures")
     for ref in ("baseline", "latest~3", "run-ref-", "run-re", "nothing", "%", "latest~-1", ""):
         _refuses(UnknownRunError, lambda ref=ref: store.run(ref))  # type: ignore[misc]
     for tag in ("latest", "latest~4", "", "a b", "../x"):
@@ -264,6 +275,7 @@ def _logs_held_out_uses(store: RunStore, _: Callable[[], RunStore]) -> None:
         store.log_held_out(use)
     assert store.held_out_uses("contract") == tuple(uses)
     assert store.held_out_uses("other") == ()
+    assert store.held_out_uses()[-len(uses) :] == tuple(uses)
 
 
 def _refuses(kind: type[Exception], act: Callable[[], object]) -> None:

@@ -33,6 +33,7 @@ def lost(test_set: TestSet, form: str) -> list[str]:
     kept: dict[str, bool] = {
         "spans": any(item.spans for query in queries for item in query.relevant_docs),
         "the held-out part": test_set.held_out is not None,
+        "which queries were skipped": bool(test_set.skipped),
         "expect: nothing": any(query.expect is Expect.NOTHING for query in queries),
     }
     if form != "golden-list":
@@ -102,8 +103,8 @@ def _golden_list(test_set: TestSet) -> dict[str, str]:
 
 def _golden_entry(query: GoldenQuery) -> Mapping[str, list[str]]:
     relevant = [item for item in query.relevant_docs if item.grade > 0]
-    chunks = [item for item in relevant if item.doc_id or ":chunk_" in item.id]
-    documents = [item.doc_id or item.id.split(":chunk_")[0] for item in relevant]
+    chunks = [item for item in relevant if item.document != item.id]
+    documents = [item.document for item in relevant if item.document is not None]
     return {
         "expected_doc_ids": list(dict.fromkeys(documents)),
         "expected_chunk_ids": [item.id for item in chunks],

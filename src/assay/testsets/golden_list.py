@@ -8,7 +8,14 @@ expected chunk should be refused; one that has neither key is not judged.
 from __future__ import annotations
 
 from assay.model.answers import Expect
-from assay.model.testset import GoldenQuery, Judgment, QueryType, SpeakerFilter
+from assay.model.testset import (
+    GoldenQuery,
+    Judgment,
+    Level,
+    QueryType,
+    SpeakerFilter,
+    level_of_chunk,
+)
 from assay.strict_yaml import MappingNode, Node
 from assay.testsets.draft import DraftQuery, DraftSet
 from assay.testsets.fields import FieldReader
@@ -66,8 +73,11 @@ def _judgments(docs: tuple[str, ...], chunks: tuple[str, ...]) -> tuple[Judgment
     owners = {chunk: _owner(chunk, docs) for chunk in chunks}
     covered = set(owners.values())
     return (
-        *(Judgment(chunk, GRADE, doc_id=owners[chunk]) for chunk in chunks),
-        *(Judgment(doc, GRADE) for doc in docs if doc not in covered),
+        *(
+            Judgment(one, GRADE, (), owners[one], level_of_chunk(one, owners[one]))
+            for one in chunks
+        ),
+        *(Judgment(doc, GRADE, level=Level.DOCUMENT) for doc in docs if doc not in covered),
     )
 
 

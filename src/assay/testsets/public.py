@@ -44,6 +44,8 @@ def read_beir(folder: Path, draft: DraftSet, split: str | None = None) -> None:
     draft.description = f"BEIR queries of {folder.name}, judged in {judgments.name}"
     draft.source = str(queries)
     _join(draft, _beir_queries(queries), judgments)
+    if split is not None:
+        draft.provenance = {**draft.provenance, "part": split}
 
 
 def read_trec(topics: Path, qrels: Path, draft: DraftSet, *, field: str = "title") -> None:

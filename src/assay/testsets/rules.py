@@ -30,6 +30,8 @@ def check(draft: DraftSet, known_ids: KnownIds | None = None) -> None:
         _judged_ids(draft, item)
         _expectation(draft, item)
     _held_out(draft)
+    _skipped(draft)
+    _part(draft)
     if known_ids is not None:
         _in_index(draft, known_ids)
     order = {id(problem): at for at, problem in enumerate(draft.problems)}
@@ -133,7 +135,7 @@ def _judged_ids(draft: DraftSet, item: DraftQuery) -> None:
     name = item.query.query_id or None
     first: dict[str, tuple[Judgment, int | None]] = {}
     for judgment, line in _judgments(item):
-        for value in filter(None, (judgment.id, judgment.doc_id)):
+        for value in filter(None, (judgment.id, judgment.owner)):
             if reason := _bad_id(value):
                 draft.problem(line, f"the id {value!a:.60} {reason}", query_id=name)
         key = unicodedata.normalize("NFC", judgment.id)
@@ -194,12 +196,36 @@ def _held_out(draft: DraftSet) -> None:
         draft.problem(draft.held_out_line, "held_out keeps back every query")
 
 
+def _skipped(draft: DraftSet) -> None:
+    known = {item.query.query_id for item in draft.queries}
+    for at, name in enumerate(draft.skipped):
+        if name in known:
+            draft.problem(
+                None,
+                f"skipped names {name!r:.60}, which is a query of the set",
+                hint="remove it there",
+            )
+        elif name in draft.skipped[:at]:
+            draft.problem(None, f"skipped names {name!r:.60} twice")
+
+
+def _part(draft: DraftSet) -> None:
+    """Runs carry the name of the part, and so it must be one."""
+    part = draft.provenance.get("part")
+    if part is not None and not (isinstance(part, str) and ID_FORM.fullmatch(part)):
+        draft.problem(
+            None,
+            f"the part {part!r:.80} of the provenance is not a name",
+            hint="such as train, val or test",
+        )
+
+
 def _in_index(draft: DraftSet, known_ids: KnownIds) -> None:
     known = known_ids if callable(known_ids) else known_ids.__contains__
     for item in draft.queries:
         for judgment, line in _judgments(item):
             missing = [
-                value for value in (judgment.id, judgment.doc_id) if value and not known(value)
+                value for value in (judgment.id, judgment.owner) if value and not known(value)
             ]
             for value in missing:
                 draft.problem(

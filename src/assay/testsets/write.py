@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.answers import Expect
-from assay.model.testset import GoldenQuery, HeldOut, Judgment, SpeakerFilter, TestSet
+from assay.model.testset import GoldenQuery, HeldOut, Judgment, Level, SpeakerFilter, TestSet
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?: [A-Za-z0-9][A-Za-z0-9_-]*)*")
 _TAKEN = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
@@ -36,6 +36,8 @@ def as_plain(test_set: TestSet) -> dict[str, Any]:
             "seed": test_set.held_out.seed,
             "query_ids": list(test_set.held_out.query_ids),
         }
+    if test_set.skipped:
+        rows["skipped"] = list(test_set.skipped)
     rows["queries"] = [query_as_plain(query) for query in test_set.queries]
     return rows
 
@@ -64,12 +66,16 @@ def query_as_plain(query: GoldenQuery) -> dict[str, Any]:
 
 def judgment_as_plain(judgment: Judgment) -> dict[str, Any]:
     """One judgment."""
-    rows: dict[str, Any] = (
-        {"doc_id": judgment.id}
-        if judgment.doc_id is None
-        else {"doc_id": judgment.doc_id, "chunk_id": judgment.id}
-    )
+    rows: dict[str, Any]
+    if judgment.level is Level.CHUNK:
+        rows = {"chunk_id": judgment.id}
+    elif judgment.owner is None:
+        rows = {"doc_id": judgment.id}
+    else:
+        rows = {"doc_id": judgment.owner, "chunk_id": judgment.id}
     rows["grade"] = judgment.grade
+    if judgment.level is Level.DOCUMENT:
+        rows["level"] = judgment.level.value
     if judgment.spans:
         rows["spans"] = [list(span) for span in judgment.spans]
     return rows
@@ -101,6 +107,8 @@ def _lines(test_set: TestSet) -> Iterator[str]:
         )
     if test_set.held_out is not None:
         yield from held_out_block(test_set.held_out)
+    if test_set.skipped:
+        yield f"skipped: {_flow(test_set.skipped)}  # nobody judged these"
     yield "queries:"
     for query in test_set.queries:
         yield from _query(query)

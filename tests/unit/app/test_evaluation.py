@@ -13,8 +13,8 @@ from assay import limits
 from assay.app import engine
 from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate, written_options
 from assay.app.jobs import problem_of
+from assay.app.saved import SaveRequest, save_evaluation
 from assay.app.search import options_of_caller
-from assay.app.workflow import SaveRequest, save_evaluation
 from assay.app.workspace import Workspace, open_workspace
 from assay.errors import AssayError, ConflictError, CorruptError, TooManyErrorsError, UsageError
 from assay.evaluation.record import config_hash
@@ -120,7 +120,7 @@ def test_a_run_of_the_same_id_goes_on_and_one_of_another_request_is_refused(
         with pytest.raises(ConflictError, match="another test set, other options or another name"):
             evaluate(workspace, replace(request, options={"depth": 3}))
         metrics = {"recall_at_10": 1.0}
-        save_evaluation(workspace.runs, SaveRequest("saved", "small", metrics, 3))
+        save_evaluation(workspace, SaveRequest("saved", "small", metrics, 3))
         with pytest.raises(ConflictError):
             evaluate(workspace, replace(request, run_id="saved"))
 

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from assay.app import runs
+from assay.app import comparison, runs
 from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.gate import GateRequest, gate
 from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, ConflictError
 from assay.evaluation.record import Recorded
+from assay.evaluation.result import EvaluationResult
 from assay.model.ranking import Match
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
@@ -55,12 +57,18 @@ def made(workspace: Workspace, tmp_path: Path) -> Iterator[Any]:
         yield make
 
 
+def shown(workspace: Workspace, run: str, **options: Any) -> EvaluationResult:
+    result = runs.show(workspace, run, **options).result
+    assert result is not None
+    return result
+
+
 def test_a_run_made_by_document_is_shown_and_reported_by_document(
     workspace: Workspace, made: Any
 ) -> None:
     run = made(match="doc", measures="Recall@10").info.run_id
-    assert runs.show(workspace, run).result["Recall@10"] == 0.75
-    assert runs.show(workspace, run, match="exact").result["Recall@10"] == 0.0
+    assert shown(workspace, run)["Recall@10"] == 0.75
+    assert shown(workspace, run, match="exact")["Recall@10"] == 0.0
     assert runs.report(workspace, run).result["Recall@10"] == 0.75
     assert runs.query_scores(workspace, run).scores["Recall@10"] == 0.75
     assert runs.query(workspace, run, "q0").judgments[0].rank == 1
@@ -72,14 +80,14 @@ def test_a_run_is_shown_with_its_own_measures_and_intervals(
 ) -> None:
     run = made(match="doc", measures="P@1", by_group=True, confidence=0.8, resamples=500, seed=7)
     before = run.result.scores.interval("P@1")
-    shown = runs.show(workspace, run.info.run_id).result.scores
-    assert [str(measure) for measure in shown.measures] == ["P@1"]
-    assert shown.sampling == Sampling("bca", 0.8, 500, 7)
-    assert shown.interval("P@1") == before
+    own = shown(workspace, run.info.run_id).scores
+    assert [str(measure) for measure in own.measures] == ["P@1"]
+    assert own.sampling == Sampling("bca", 0.8, 500, 7)
+    assert own.interval("P@1") == before
     report = runs.report(workspace, run.info.run_id, measures="P@1").result.scores
     assert report.interval("P@1") == before
-    single = runs.show(workspace, run.info.run_id, statistics=Statistics(seed=8))
-    assert single.result.scores.sampling == Sampling("bca", 0.8, 500, 8)
+    single = shown(workspace, run.info.run_id, statistics=Statistics(seed=8))
+    assert single.scores.sampling == Sampling("bca", 0.8, 500, 8)
 
 
 def test_rescoring_by_another_rule_keeps_the_figures_of_the_run(
@@ -149,3 +157,24 @@ def test_a_pushed_run_may_not_ask_for_endless_work(workspace: Workspace, made: A
             runs.unpack(content)
     content = runs.pack(replace(whole, info=replace(whole.info, scoring=Scoring(match=Match.DOC))))
     assert runs.unpack(content).info.scoring.match is Match.DOC
+
+
+def test_two_runs_are_tested_as_they_were_scored(workspace: Workspace, made: Any) -> None:
+    a = made(match="doc", by_group=True, resamples=500, seed=3).info.run_id
+    b = made(match="doc", by_group=True, resamples=500, seed=3, name="b").info.run_id
+    tested = comparison.ab(workspace, comparison.AbRequest(a, b)).result
+    assert tested.b.sampling == Sampling(resamples=500, seed=3)
+    assert tested.a["Recall@10"] == 0.75
+    assert tested.a.clusters is not None
+    ruling = gate(workspace, GateRequest(baseline=a, current=b, non_inferiority=True))
+    (check,) = ruling.checks
+    assert check.interval is not None
+    assert (check.interval.resamples, check.interval.seed) == (500, 3)
+
+
+def test_runs_of_different_protocols_are_not_gated(workspace: Workspace, made: Any) -> None:
+    a = made().info.run_id
+    b = made(protocol="positives_only").info.run_id
+    ruling = gate(workspace, GateRequest(baseline=a, current=b))
+    assert ruling.outcome.exit_code == 4
+    assert "the protocols differ" in ruling.blockers[0]

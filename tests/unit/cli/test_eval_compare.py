@@ -12,6 +12,7 @@ import pytest
 from assay.app.configurations import read_configuration
 from assay.cli.main import run as cli
 from assay.errors import UsageError
+from assay.evaluation.bundle import manifest
 from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import RunStatus
 from assay.store.runs import SqlRunStore
@@ -237,6 +238,77 @@ def test_any_difference_in_a_bundle_fails(home: Path, capsys: pytest.CaptureFixt
     assert "cannot be read" in answer(capsys, "verify-bundle", "paper", code=3)["problems"][0]
 
 
+def hashed_anew(folder: str) -> None:
+    """Write the manifest again for the files as they are now."""
+    files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+    del files["MANIFEST.sha256"]
+    Path(folder, "MANIFEST.sha256").write_text(manifest(files), encoding="utf-8")
+
+
+@pytest.mark.req("M6")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("| nDCG@10 | 0.", "| nDCG@10 | 1."),
+        ("[0.", "[1."),
+        ("complex_clinical | 0.", "complex_clinical | 1."),
+        ("meets target", "beats target"),
+        ("**Total Queries**: 40", "**Total Queries**: 400"),
+        ("**Part**: all", "**Part**: holdout"),
+        ("\n## Overall", "\nP@5 is 0.99.\n\n## Overall"),
+    ],
+)
+def test_an_edited_report_fails_though_the_manifest_fits(
+    home: Path, capsys: pytest.CaptureFixture[str], before: str, after: str
+) -> None:
+    assert cli(["eval", "bundle", "good", "--out", "paper"]) == 0
+    capsys.readouterr()
+    place = Path("paper/report-run-good.md")
+    text = place.read_text(encoding="utf-8")
+    before, after = (word.replace("_", "\\_") for word in (before, after))
+    assert before in text
+    place.write_text(text.replace(before, after, 1), encoding="utf-8")
+    hashed_anew("paper")
+    (problem,) = answer(capsys, "verify-bundle", "paper", code=3)["problems"]
+    assert problem.startswith("report-run-good.md:")
+    assert "where metrics_master.json says" in problem
+
+
+@pytest.mark.req("M6")
+def test_a_master_and_reports_that_were_both_changed_differ_from_the_runs(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "bundle", "worse", "--out", "paper"]) == 0
+    capsys.readouterr()
+    master, report = Path("paper/metrics_master.json"), Path("paper/report-run-worse.md")
+    for place in (master, report):
+        text = place.read_text(encoding="utf-8")
+        place.write_text(
+            text.replace('": 0.75\n', '": 0.85\n').replace("| 0.7500", "| 0.8500"), "utf-8"
+        )
+    hashed_anew("paper")
+    problems = answer(capsys, "verify-bundle", "paper", code=3)["problems"]
+    assert any("0.85 in the bundle, 0.75 from the runs" in line for line in problems)
+
+
+@pytest.mark.req("M6")
+def test_numbers_of_a_file_that_was_added_cannot_be_checked(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "bundle", "good", "--out", "paper"]) == 0
+    capsys.readouterr()
+    Path("paper/more.md").write_text("nDCG@10 is 0.99\n", encoding="utf-8")
+    hashed_anew("paper")
+    (problem,) = answer(capsys, "verify-bundle", "paper", code=3)["problems"]
+    assert problem.startswith("more.md is not a file of this bundle")
+    Path("paper/more.md").unlink()
+    Path("paper/report-run-good.md").unlink()
+    hashed_anew("paper")
+    assert answer(capsys, "verify-bundle", "paper", code=3)["problems"] == [
+        "report-run-good.md is missing"
+    ]
+
+
 ENDLESS = '{"recipe": {"measures": "MRR", "method": "bca", "level": 1, "resamples": 1e999}}'
 
 
@@ -257,7 +329,7 @@ def test_a_bundle_of_a_form_to_come_is_refused_by_name(
 ) -> None:
     assert cli(["eval", "bundle", "worse", "--out", "paper"]) == 0
     place = Path("paper/metrics_master.json")
-    place.write_text(place.read_text(encoding="utf-8").replace('"form": 2', '"form": 9'), "utf-8")
+    place.write_text(place.read_text(encoding="utf-8").replace('"form": 3', '"form": 9'), "utf-8")
     capsys.readouterr()
     assert cli(["eval", "verify-bundle", "paper"]) == 2
     assert "form 9" in capsys.readouterr().err

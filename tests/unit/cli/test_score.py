@@ -61,7 +61,7 @@ def test_json_has_the_seeds_keys_and_null_for_undefined(
     )
     assert code == 0
     found = json.loads(out)
-    assert found["metrics"] == {"recall_at_10": 1.0, "mrr": 0.6667, "mean_average_precision": 1.0}
+    assert found["metrics"] == {"recall_at_10": 1.0, "mrr": 1.0, "mean_average_precision": 1.0}
     assert found["per_query"]["q3"]["recall_at_10"] is None
     assert found["aggregates"]["mrr"]["ci"] is not None
     assert found["summary"]["n"] == 3
@@ -76,7 +76,7 @@ def test_a_table_for_people(files: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "exact_term" in out
     assert "(none)" in out
     assert "q3" in out
-    assert "note: Recall@5 is undefined for 1 query" in err
+    assert "Recall@5, Recall@10, Recall@20 are undefined for 1 query" in err
 
 
 def test_several_runs_get_differences_and_verdicts(
@@ -96,7 +96,7 @@ def test_settings_come_from_the_environment(
 ) -> None:
     monkeypatch.setenv("ASSAY_MEASURES", "P@1")
     _, out, _ = call(capsys, "-q", "qrels", "-r", "one.run", "-f", "csv")
-    assert out.splitlines()[1] == "one.run,,all,P@1,0.6667,,,3"
+    assert out.splitlines()[1] == "one.run,,all,P@1,1.0000,,,2"
 
 
 @pytest.mark.parametrize(
@@ -134,3 +134,92 @@ def test_errors_are_json_where_json_was_asked_for(
 def test_one_file_twice_is_told_apart(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = call(capsys, "-q", "qrels", "-r", "one.run", "-r", "one.run", "-m", "MRR", "--json")
     assert [entry["run"] for entry in json.loads(out)["runs"]] == ["one.run", "one.run (2)"]
+
+
+def test_many_runs_are_rows_of_one_table(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A leaderboard in one call; nothing is tested against the first run."""
+    code, out, _ = call(capsys, "qrels", "one.run", "two.run", "-m", "MAP P@1")
+    assert code == 0
+    rows = [line.split() for line in out.splitlines() if ".run" in line]
+    assert rows == [["one.run", "1.0000", "1.0000"], ["two.run", "0.1250", "0.0000"]]
+    assert "verdict" not in out
+
+
+def test_a_pattern_stands_for_its_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "-q", "qrels", "*.run", "-m", "MAP", "--json")
+    assert code == 0
+    body = json.loads(out)
+    assert [run_["run"] for run_ in body["runs"]] == ["one.run", "two.run"]
+    assert body["failed"] == []
+    code, _, err = call(capsys, "qrels", "*.trec")
+    assert code == 2
+    assert "no file matches '*.trec'" in err
+
+
+def test_a_file_with_the_signs_of_a_pattern_is_that_file(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "a[1].run").write_text("q1 Q0 a 1 3 t\n")
+    code, out, _ = call(capsys, "qrels", "a[1].run", "-m", "MAP", "--json")
+    assert code == 0
+    assert [run_["run"] for run_ in json.loads(out)["runs"]] == ["a[1].run"]
+
+
+def test_a_bad_run_is_named_and_leaves_the_others_alone(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "bad.run").write_text("q1 Q0 a 1 x t\n")
+    names = ("qrels", "bad.run", "one.run", "gone.run")
+    code, out, err = call(capsys, *names, "-m", "MAP")
+    assert code == 2
+    assert "1.0000" in out
+    assert "error: bad.run: bad.run:1: the score 'x' is not a finite number" in err
+    assert "error: gone.run: 'gone.run' cannot be read" in err
+    code, out, _ = call(capsys, *names, "-m", "MAP", "--json")
+    assert code == 2
+    body = json.loads(out)
+    assert [run_["run"] for run_ in body["runs"]] == ["one.run"]
+    assert [(row["run"], row["code"]) for row in body["failed"]] == [
+        ("bad.run", "bad_format"),
+        ("gone.run", "not_found"),
+    ]
+    code, out, err = call(capsys, *names, "-m", "MAP", "--compare")
+    assert (code, out) == (2, "")
+    assert "bad.run:1" in err
+    code, out, _ = call(capsys, "qrels", "bad.run", "-m", "MAP")
+    assert (code, out) == (2, "")
+
+
+def test_runs_given_as_arguments_are_compared_if_asked(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = call(capsys, "-q", "qrels", "-r", "one.run", "-r", "two.run", "-m", "MAP", "--json")
+    given = call(capsys, "qrels", "one.run", "two.run", "--compare", "-m", "MAP", "--json")
+    assert given == wanted
+    mixed = call(capsys, "-q", "qrels", "-r", "one.run", "two.run", "-m", "MAP", "--json")
+    assert "comparison" not in json.loads(mixed[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "no judgments were named"),
+        (("-r", "one.run"), "no judgments were named"),
+        (("qrels",), "no run was named"),
+        (("-q", "qrels"), "no run was named"),
+    ],
+)
+def test_what_was_not_named(
+    files: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+) -> None:
+    code, _, err = call(capsys, *arguments)
+    assert code == 2
+    assert says in err
+
+
+def test_notes_of_many_runs_are_joined(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "three.run").write_text("q9 Q0 a 1 3 t\nq1 Q0 x 1 3 t\n")
+    _, _, err = call(capsys, "qrels", "one.run", "two.run", "three.run", "-m", "MAP")
+    assert "queries are missing from the run: scored 0: two.run, three.run" in err
+    assert "no relevant document was retrieved: three.run" in err
+    assert "queries not in the qrels: left out: three.run" in err

@@ -142,6 +142,73 @@ def test_split_by_group(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(load_test_set(home / "parts" / "fifty-train.yaml").queries) == 40
 
 
+def posts(count: int) -> str:
+    """Queries about posts, four about each."""
+    return "".join(
+        f"""  - query_id: q{at}
+    query_text: question {at}
+    group: post{at // 4}
+    relevant_docs: [{{doc_id: d{at}, grade: 1}}]
+"""
+        for at in range(count)
+    )
+
+
+@pytest.mark.req("M4")
+def test_a_post_is_held_out_as_a_whole(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "testsets" / "posts.yaml").write_text(HEAD.replace("t\n", "posts\n", 1) + posts(40))
+    found = answered(capsys, "split", "posts")
+    held = {int(one[1:]) // 4 for one in found["held_out"]}
+    assert len(found["held_out"]) == 8
+    assert not held & {int(one[1:]) // 4 for one in found["evaluation"]}
+    assert found["notes"] == []
+
+
+@pytest.mark.req("M4")
+def test_a_run_of_a_part_is_a_run_of_that_part(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "testsets" / "posts.yaml").write_text(HEAD.replace("t\n", "posts\n", 1) + posts(40))
+    answered(capsys, "split", "posts", "--by-group")
+    (home / "r.trec").write_text("".join(f"q{at} Q0 d{at} 1 1.0 r\n" for at in range(40)))
+    for name in ("val", "test"):
+        engine = ["--run", str(home / "r.trec"), "--tag", name]
+        assert run(["eval", "run", "-t", f"posts-{name}", *engine]) == 0
+        assert run(["eval", "bundle", name, "-o", str(home / name)]) == 0
+        capsys.readouterr()
+        assert run(["eval", "show", name, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["part"] == name
+        master = json.loads((home / name / "metrics_master.json").read_text())
+        assert {entry["split"] for entry in master["metrics"]} == {name}
+    assert run(["eval", "history", "posts-val", "--part", "val", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 1
+
+
+@pytest.mark.req("M4")
+def test_files_that_overlap_are_found_out(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "dev.yaml").write_text(HEAD + posts(20))
+    twin = posts(40).replace("query_id: q", "query_id: x").replace("question 5\n", "QUESTION  5\n")
+    (home / "test.yaml").write_text(HEAD.replace("t\n", "u\n", 1) + twin)
+    code, out, _ = called(capsys, "overlap", str(home / "dev.yaml"), str(home / "test.yaml"))
+    assert code == 3
+    assert "t and u: 20 query texts are in both: q0 = x0, q1 = x1" in out
+    assert "t and u: 5 groups are in both: post0" in out
+    assert answered(capsys, "overlap", str(home / "dev.yaml"), "fifty")["disjoint"]
+    assert called(capsys, "overlap", "fifty")[0] == 2
+    (home / "r.trec").write_text("q0 Q0 d0 1 1.0 r\n")
+    sets = [part for name in ("dev", "test") for part in ("-t", str(home / f"{name}.yaml"))]
+    assert run(["eval", "run", *sets, "--run", str(home / "r.trec")]) == 0
+    assert "t and u: 5 groups are in both" in capsys.readouterr().err
+
+
+def test_the_part_of_a_set_is_a_name(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = home / "odd.yaml"
+    path.write_text("provenance: {part: 'val, overall'}\n" + HEAD + QUERY)
+    code, out, _ = called(capsys, "validate", str(path))
+    assert code == 2
+    assert "the part 'val, overall' of the provenance is not a name" in out
+
+
 def test_diff(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answered(capsys, "diff", "fifty", "fifty")["same"]
     text = (home / "testsets" / "fifty.yaml").read_text().replace("grade: 1", "grade: 2", 1)

@@ -8,7 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.evaluation.ab import ABResult, ab, latency_change
+from assay.evaluation.ab import (
+    ABResult,
+    Speed,
+    Timings,
+    ab,
+    latency_apart,
+    latency_together,
+)
 from assay.evaluation.stored_run import StoredRun
 from assay.stats.verdict import Verdict
 from tests.unit.evaluation.stored import ranks
@@ -28,6 +35,17 @@ def slower(run: StoredRun, milliseconds: float) -> StoredRun:
         for at, out in enumerate(run.outcomes)
     )
     return replace(run, outcomes=outcomes)
+
+
+def in_turn(run: StoredRun, change: float, pauses: float = 0.0, repeats: int = 3) -> Timings:
+    """Times of a and b, asked in turn; ``pauses`` befall one pass of every query on one side."""
+    pairs = {}
+    for at, out in enumerate(run.outcomes):
+        base = 20.0 + at % 5
+        passes = [(base + n, base + n + change + 0.1 * (at % 3 - 1)) for n in range(repeats)]
+        passes[at % repeats] = (passes[at % repeats][0] + pauses, passes[at % repeats][1])
+        pairs[out.query_id] = tuple(passes)
+    return Timings(pairs, repeats)
 
 
 def rrf_against_weighted(shift: int = 2) -> ABResult:
@@ -54,12 +72,31 @@ def test_rrf_against_weighted_gives_difference_t_and_p_of_ndcg() -> None:
 @pytest.mark.req("E8")
 def test_reranking_shows_its_cost_beside_its_gain() -> None:
     a = ranks("a", draw(1, 60))
+    found = ab(a, ranks("b", draw(1, 60, 2)), timings=in_turn(a, 80.0))
+    assert found.latency.difference.mean == pytest.approx(80.0)
+    assert found.latency.interval.low is not None
+    assert 79.8 < found.latency.interval.low < 80.0
+    assert found.latency.verdict is Speed.SLOWER
+    assert "B is better than A on nDCG@10" in found.verdict
+    assert "B is slower: mean +80.0 ms" in found.verdict
+    assert "60 queries were asked of both sides in turn, 3 times" in found.verdict
+    plain = found.to_dict()["latency"]
+    assert (plain["measured_together"], plain["repeats"], plain["verdict"]) == (True, 3, "slower")
+    assert plain["ci"] is not None
+
+
+@pytest.mark.req("E8")
+def test_runs_made_apart_show_their_times_and_nothing_follows() -> None:
+    a = ranks("a", draw(1, 60))
     found = ab(a, slower(ranks("b", draw(1, 60, 2)), 80.0))
     assert found.latency.difference.mean == pytest.approx(81.0)
-    assert found.latency.difference.p50 == pytest.approx(81.0)
     assert found.latency.difference.p95 == pytest.approx(82.0)
-    assert "B is better than A on nDCG@10" in found.verdict
-    assert "B is slower: mean +81.0 ms, P50 +81.0 ms, P95 +82.0 ms" in found.verdict
+    assert found.latency.verdict is None
+    assert "B is slower" not in found.verdict
+    assert "the sides were not measured together" in found.verdict
+    plain = found.to_dict()["latency"]
+    assert (plain["measured_together"], plain["verdict"], plain["ci"]) == (False, None, None)
+    assert "not measured together" in plain["ci_reason"]
 
 
 @pytest.mark.req("E8")
@@ -82,13 +119,51 @@ def test_holm_runs_over_the_measures_of_the_set_and_of_each_type() -> None:
         assert smallest.holm_p == pytest.approx(expected)
 
 
-def test_one_slow_start_does_not_decide_about_latency() -> None:
-    a, b = ranks("a", draw(1, 30)), slower(ranks("b", draw(1, 30)), 5.0)
-    cold = (replace(a.outcomes[0], latency_ms=6000.0), *a.outcomes[1:])
-    found = ab(replace(a, outcomes=cold), b)
-    assert found.latency.difference.mean is not None
-    assert found.latency.difference.mean < 0
-    assert "B is slower" in found.verdict
+def test_pauses_of_the_machine_do_not_decide_about_latency() -> None:
+    a = ranks("a", draw(1, 30))
+    found = latency_together(in_turn(a, 5.0, pauses=6000.0))
+    assert found.difference.mean == pytest.approx(5.0, abs=1.1)
+    assert found.verdict is Speed.SLOWER
+    same = latency_together(in_turn(a, 0.0))
+    assert same.verdict is Speed.INCONCLUSIVE
+    assert latency_together(in_turn(a, -5.0)).verdict is Speed.FASTER
+
+
+@pytest.mark.parametrize(
+    ("sick", "said"),
+    [
+        ("a", "DEGRADED: A was degraded for 2 of 30 queries. "),
+        ("b", "DEGRADED: B was degraded for 2 of 30 queries. "),
+        ("ab", "DEGRADED: A was degraded for 2 of 30 queries and B was degraded for 2 of 30"),
+    ],
+)
+def test_the_verdict_begins_with_what_was_degraded(sick: str, said: str) -> None:
+    def run(name: str) -> StoredRun:
+        made = ranks(name, draw(1, 30))
+        if name not in sick:
+            return made
+        first, second, *others = made.outcomes
+        bad = [
+            replace(out, degraded=True, component_errors=("splade_timeout",))
+            for out in (first, second)
+        ]
+        return replace(made, outcomes=(*bad, *others))
+
+    found = ab(run("a"), run("b"))
+    assert found.verdict.startswith(said)
+    assert found.to_dict()["degraded"] is True
+    assert not ab(ranks("a", draw(1, 30)), ranks("b", draw(1, 30))).verdict.startswith("DEGRADED")
+
+
+@pytest.mark.req("E8")
+def test_the_verdict_says_what_the_t_test_says() -> None:
+    a = ranks("a", dict.fromkeys((f"q{at:02}" for at in range(12)), 2))
+    found = ab(a, ranks("b", {f"q{at:02}": 1 if at < 5 else 2 for at in range(12)}))
+    assert "Significant by the paired t-test (p = 0.0172)" in found.verdict
+    plain = found.to_dict()
+    assert (plain["significant"], plain["verdict"]) == (True, "inconclusive")
+    assert set(plain["tests"]) == {"significant", "verdict"}
+    assert found.contrasts[0].significance in plain["verdict_text"]
 
 
 def test_identical_runs_are_equivalent() -> None:
@@ -96,7 +171,6 @@ def test_identical_runs_are_equivalent() -> None:
     found = ab(a, ranks("b", draw(1, 30)))
     assert found.primary.ruling.verdict is Verdict.EQUIVALENT
     assert "A and B are equivalent on nDCG@10" in found.verdict
-    assert "Latency is about the same" in found.verdict
 
 
 def test_a_constant_difference_has_a_defined_answer() -> None:
@@ -123,21 +197,18 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_latency_without_times_is_undefined() -> None:
     run = ranks("a", {"q1": 1, "q2": 2})
     untimed = replace(run, outcomes=tuple(replace(o, latency_ms=None) for o in run.outcomes))
-    change = latency_change(run, untimed, ["q1", "q2"])
-    assert change.n == 0
-    assert change.difference.mean is None
-    assert change.interval.low is None
+    for change in (latency_apart(run, untimed, ["q1", "q2"]), latency_together(Timings({}, 3))):
+        assert change.n == 0
+        assert change.difference.mean is None
+        assert change.interval.low is None
+        assert change.verdict is None
 
 
 def test_queries_of_one_group_do_not_make_a_change_of_latency_certain() -> None:
     run = ranks("a", draw(1, 60))
     names = [out.query_id for out in run.outcomes]
-    alone = latency_change(run, slower(run, 5.0), names)
+    alone = latency_together(in_turn(run, 5.0))
     groups = {name: f"interview-{at % 3}" for at, name in enumerate(names)}
-    together = latency_change(run, slower(run, 5.0), names, groups=groups)
-    assert alone.p is not None
-    assert alone.p < 0.001
-    assert together.p == pytest.approx(0.25)  # the least that three groups can give
+    together = latency_together(in_turn(run, 5.0), groups=groups)
     assert (together.interval.clusters, alone.interval.clusters) == (3, None)
     assert together.difference == alone.difference
-    assert latency_change(run, run, [], groups={}).n == 0

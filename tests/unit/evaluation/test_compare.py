@@ -13,15 +13,18 @@ from assay.evaluation.chunker_match import ChunkerMatch, ChunkerMismatchError
 from assay.evaluation.compare import (
     AggregateMetrics,
     ComparisonKind,
+    aggregate_metrics,
     classify_ranks,
     compare_runs,
     depth_for,
 )
 from assay.evaluation.match import covers_enough
+from assay.evaluation.stored_run import StoredRun
+from assay.measures.parse import parse_measures
 from assay.model.answers import Answer, Expect
 from assay.model.document import ChunkPlace
 from assay.model.runs import QueryOutcome, RankedResult, RunStatus
-from assay.model.testset import GoldenQuery, Judgment
+from assay.model.testset import GoldenQuery, Judgment, Level, level_of_chunk
 from tests.unit.evaluation.stored import golden, hit_at, outcome, ranks, result, stored, suite
 
 SNAPSHOT = Path(__file__).with_name("compare-1.json")
@@ -242,12 +245,22 @@ def test_a_query_of_the_same_id_and_another_text_is_another_query() -> None:
         compare_runs(a, stored("b", new, [outcome("q1", "A")]))
 
 
-def test_another_corpus_is_refused() -> None:
+@pytest.mark.req("K11")
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (outcome("q1", "Z"), "no document in common"),
+        (outcome("q1"), "b returned nothing at all"),
+        (QueryOutcome("q1", error="down"), "b returned nothing at all"),
+    ],
+)
+def test_a_run_that_fails_altogether_is_shown_as_regressions(
+    failure: QueryOutcome, said: str
+) -> None:
     tests = suite(golden("q1", "A"))
-    with pytest.raises(InputError, match="different corpora"):
-        compare_runs(
-            stored("a", tests, [outcome("q1", "A")]), stored("b", tests, [outcome("q1", "Z")])
-        )
+    report = compare_runs(stored("a", tests, [outcome("q1", "A")]), stored("b", tests, [failure]))
+    assert report.counts[ComparisonKind.REGRESSION] == 1
+    assert any(said in line for line in report.warnings)
 
 
 def test_an_unfinished_run_is_compared_on_what_it_has() -> None:
@@ -345,6 +358,156 @@ def test_runs_that_name_no_chunker_are_told_apart_by_their_results() -> None:
     before, after = rechunked()
     a, b = stored("a", tests, [before], versions=[]), stored("b", tests, [after], versions=[])
     assert compare_runs(a, b).chunker_version_match is ChunkerMatch.FALLBACK_DOC_SPAN
+
+
+@pytest.mark.req("K14")
+def test_parts_of_several_results_are_not_added_up() -> None:
+    tests = suite(golden("q", "D:chunk_0"))
+    whole = replace(result("D:chunk_0", spans=((0, 60),)), chunker_version=OLD)
+    parts = [
+        replace(result(f"D:chunk_{at}", 1 / (at + 1), spans=(span,)), chunker_version=NEW)
+        for at, span in enumerate(((0, 20), (20, 40), (40, 60)))
+    ]
+    a = stored("a", tests, [QueryOutcome("q", (whole,))], versions=[OLD])
+    b = stored("b", tests, [QueryOutcome("q", tuple(parts))], versions=[NEW])
+    report = compare_runs(a, b)
+    assert report.chunker_version_match is ChunkerMatch.FALLBACK_DOC_SPAN
+    assert report.per_query[0].kind is ComparisonKind.REGRESSION
+    assert report.aggregate_b.hit_at_k[10] == 0.0
+
+
+@pytest.mark.req("K14")
+def test_a_result_that_covers_two_judged_chunks_serves_both() -> None:
+    tests = suite(golden("q", "D:chunk_0", "D:chunk_1"))
+    small = [
+        replace(result(f"D:chunk_{at}", 1 / (at + 1), spans=(span,)), chunker_version=OLD)
+        for at, span in enumerate(((0, 30), (30, 60)))
+    ]
+    large = replace(result("D:chunk_0", spans=((0, 60),)), chunker_version=NEW)
+    a = stored("a", tests, [QueryOutcome("q", tuple(small))], versions=[OLD])
+    b = stored("b", tests, [QueryOutcome("q", (large,))], versions=[NEW])
+    measures = "nDCG@10 nDCG(gain=linear)@10 MAP AP@1 AP@10 Rprec P@1 P@2 Recall@1 bpref infAP"
+    report = compare_runs(a, b, measures=measures)
+    assert set(report.aggregate_b.measures) == {str(m) for m in parse_measures(measures)}
+    for name, value in report.aggregate_b.measures.items():
+        assert value == pytest.approx(1.0, abs=1e-4), name
+    assert report.per_query[0].kind is ComparisonKind.DRAW
+
+
+@pytest.mark.req("K14")
+def test_a_document_that_nobody_judged_does_not_make_chunkers_differ() -> None:
+    tests = suite(golden("q", "D:chunk_3"))
+    kept = replace(result("D:chunk_3", spans=((300, 400),)), chunker_version=OLD)
+    note = replace(result("N:chunk_0", 0.5, spans=((0, 9),)), chunker_version=NEW)
+    a = stored("a", tests, [QueryOutcome("q", (kept,))], versions=[OLD])
+    b = stored("b", tests, [QueryOutcome("q", (kept, note))], versions=[OLD, NEW])
+    report = compare_runs(a, b, strict_chunker_version=True)
+    assert report.chunker_version_match is ChunkerMatch.EXACT
+    assert not [one for one in report.differences if one.kind == "chunker"]
+
+
+@pytest.mark.req("K14")
+def test_a_judged_document_that_was_cut_anew_makes_chunkers_differ() -> None:
+    before, after = rechunked()
+    tests = suite(golden("q", "D:chunk_3"))
+    a = stored("a", tests, [before], versions=[OLD])
+    for b in (
+        stored("b", tests, [after], versions=[OLD, NEW]),  # others kept the old chunker
+        stored("b", tests, [QueryOutcome("q")], versions=[NEW]),  # nothing came back
+    ):
+        assert compare_runs(a, b).chunker_version_match is ChunkerMatch.FALLBACK_DOC_SPAN
+
+
+# --- chunks and documents that are expected (seed 001)
+
+
+def expecting(query_id: str, chunks: tuple[str, ...], documents: tuple[str, ...]) -> GoldenQuery:
+    judged = (
+        *(Judgment(one, 1, (), None, level_of_chunk(one, None)) for one in chunks),
+        *(Judgment(one, 1, level=Level.DOCUMENT) for one in documents),
+    )
+    return golden(query_id, relevant_docs=judged)
+
+
+EXPECTED = suite(
+    expecting("q1", ("A:chunk_0",), ()),
+    expecting("q2", ("B:chunk_3",), ("C",)),
+    expecting("q3", (), ("E", "F")),
+)
+
+
+@pytest.mark.req("K1", "K2", "K3", "K11")
+def test_hits_look_at_chunks_and_documents_count_in_the_recall_of_documents() -> None:
+    a = stored(
+        "a",
+        EXPECTED,
+        [
+            outcome("q1", "X:chunk_0", "A:chunk_0"),
+            outcome("q2", "C:chunk_1", "X:chunk_0", "X:chunk_1", "B:chunk_3"),
+            outcome("q3", "E:chunk_4", "X:chunk_2", "F:chunk_0"),
+        ],
+    )
+    b = stored(
+        "b",
+        EXPECTED,
+        [
+            outcome("q1", "A:chunk_7"),
+            outcome("q2", "B:chunk_3"),
+            outcome("q3", "X:chunk_0"),
+        ],
+    )
+    report = compare_runs(a, b)
+    one, other = report.aggregate_a, report.aggregate_b
+    assert one.hit_at_k == pytest.approx({1: 0.0, 3: 0.5, 5: 1.0, 10: 1.0})
+    assert one.mrr == pytest.approx((1 / 2 + 1 / 4) / 2)
+    assert one.recall_at_k_doc == pytest.approx({1: 1 / 3, 3: 5 / 6, 5: 1.0, 10: 1.0})
+    assert other.hit_at_k == pytest.approx({1: 0.5, 3: 0.5, 5: 0.5, 10: 0.5})
+    assert other.mrr == pytest.approx(1 / 2)
+    kinds = {query.query_id: query.kind.value for query in report.per_query}
+    assert kinds == {"q1": "Regression", "q2": "Win"}
+    assert report.left_out == ("q3",)
+    assert report.to_dict()["left_out"] == ["q3"]
+    assert any(
+        "expects documents and no chunk" in line and "q3" in line for line in report.warnings
+    )
+
+
+@pytest.mark.req("K1", "K8")
+def test_a_set_that_expects_documents_alone_has_no_hits_and_says_why() -> None:
+    tests = suite(expecting("q1", (), ("A",)))
+    found = aggregate(list(tests.queries), [outcome("q1", "A:chunk_2")])
+    assert set(found.hit_at_k.values()) == {None}
+    assert found.mrr is None
+    assert found.reasons["mrr"] == "the query expects documents and no chunk"
+    assert found.recall_at_k_doc[1] == 1.0
+
+
+@pytest.mark.req("K3")
+def test_the_recall_of_documents_does_not_depend_on_the_other_run() -> None:
+    """The document of the chunk c-17 is not in its id; it is one of those that are expected."""
+    tests = suite(expecting("q", ("c-17",), ("D1", "D10")))
+
+    def run(name: str, *found: tuple[str, str]) -> StoredRun:
+        results = [RankedResult(chunk, doc, 1 / at) for at, (chunk, doc) in enumerate(found, 1)]
+        return stored(name, tests, [QueryOutcome("q", tuple(results))], versions=[])
+
+    lacks = run("lacks", ("c-99", "D1"), ("c-98", "D10"))
+    partners = [run("has", ("c-17", "D1")), run("other", ("c-99", "D1")), run("none")]
+    alone = aggregate_metrics(lacks)
+    assert alone.recall_at_k_doc == {1: 0.5, 3: 1.0, 5: 1.0, 10: 1.0}
+    assert alone.hit_at_k[10] == 0.0
+    for partner in partners:
+        assert compare_runs(lacks, partner).aggregate_a == alone
+        assert compare_runs(partner, lacks).aggregate_b == alone
+
+
+@pytest.mark.req("K3")
+def test_a_chunk_of_an_unknown_document_is_left_out_of_the_recall_of_documents() -> None:
+    tests = suite(expecting("q", ("c-17",), ()))
+    run = stored("a", tests, [QueryOutcome("q", (RankedResult("c-17", "D1", 1.0),))], versions=[])
+    found = aggregate_metrics(run)
+    assert found.hit_at_k[1] == 1.0
+    assert found.recall_at_k_doc[1] is None
 
 
 def test_half_of_the_characters_is_enough_and_none_counts_twice() -> None:

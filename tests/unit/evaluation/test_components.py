@@ -12,6 +12,7 @@ from assay.evaluation.match import places_of
 from assay.evaluation.tuning import judged
 from assay.evaluation.waterfall import Stage, waterfall
 from assay.model.document import ChunkPlace
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, Judgment, TestSet
@@ -139,6 +140,27 @@ def test_a_judged_document_is_found_by_its_chunks() -> None:
     test_set = TestSet("d", "v1", (GoldenQuery("q", "t", relevant_docs=(Judgment("d1", 1),)),))
     outcome = QueryOutcome("q", (RankedResult("d1:chunk_3", "d1"),))
     assert waterfall(test_set, [outcome]).fates[0].stage is Stage.TOP
+
+
+def test_documents_are_lost_by_the_rule_of_the_run() -> None:
+    judged = (Judgment("d1:chunk_0", 1), Judgment("d2:chunk_0", 1))
+    test_set = TestSet("d", "v1", (GoldenQuery("q", "t", relevant_docs=judged),))
+    lists = {"bm25": ("d1:chunk_3",), "dense": ("d1:chunk_0",)}
+    outcome = QueryOutcome("q", (RankedResult("d1:chunk_3", "d1"),), component_lists=lists)
+    present = {"d1:chunk_0", "d2"}
+    stages = {
+        rule: [
+            fate.stage
+            for fate in waterfall(
+                test_set, [outcome], match=rule, present=lambda ids: present & set(ids)
+            ).fates
+        ]
+        for rule in (Match.EXACT, Match.DOC)
+    }
+    assert stages[Match.EXACT] == [Stage.LOST_IN_FUSION, Stage.NOT_INDEXED]
+    assert stages[Match.DOC] == [Stage.TOP, Stage.NOT_FOUND]
+    report = component_report(test_set, [outcome], Scoring(match=Match.DOC))
+    assert [report.contributions[name].found for name in lists] == [1, 1]
 
 
 def one_query(judgment: Judgment) -> TestSet:

@@ -6,7 +6,7 @@ import pytest
 
 from assay.evaluation import defaults
 from assay.evaluation.gate import parse_limits
-from assay.evaluation.report import parse_targets
+from assay.evaluation.insights import parse_targets
 from assay.measures.parse import parse_measures
 from assay.settings import configure
 

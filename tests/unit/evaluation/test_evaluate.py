@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import sqlite3
 import statistics
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -90,7 +93,6 @@ FORMS: dict[str, Callable[[str], Any]] = {
     "ids": ranked,
     "coroutine": awaited,
     "pairs": scored,
-    "pairs in any order": lambda text: scored(text)[::-1],
     "scores": lambda text: dict(scored(text)),
     "numpy scores": lambda text: [(name, np.float32(s)) for name, s in scored(text)],
     "dicts": lambda text: [{"id": name, "score": score} for name, score in scored(text)],
@@ -147,6 +149,38 @@ def test_a_coroutine_that_hangs_is_given_up() -> None:
     assert "Timeout" in (result.outcomes[0].error or "")
 
 
+def test_a_function_that_blocks_is_given_up_and_the_rest_is_asked() -> None:
+    over = threading.Event()
+
+    def blocks(text: str) -> list[str]:
+        if text == "question 3":
+            over.wait(60)
+        return ranked(text)
+
+    def blocks_later(text: str) -> Iterator[str]:  # not in the call, but in what it returns
+        yield from blocks(text)
+
+    async def blocks_its_loop(text: str) -> list[str]:
+        return blocks(text)
+
+    five = replace(FIFTY, queries=FIFTY.queries[:5])
+    for function in (blocks, blocks_later, blocks_its_loop):
+        result = assay.evaluate(function, five, "MRR", timeout_s=0.2)
+        assert result.failed == ("q03",)
+        assert result.outcomes[3].error == "TimeoutError: no answer within 0.2 s"
+        assert [one.query_id for one in result.outcomes] == ["q00", "q01", "q02", "q03", "q04"]
+    over.set()
+
+
+def test_a_connection_that_belongs_to_its_thread_works() -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+
+        def search(text: str) -> list[str]:
+            return [row[0] for row in database.execute("SELECT 'd0'")]
+
+        assert assay.evaluate(search, FIFTY, "MRR").failed == ()
+
+
 def test_a_response_keeps_what_comparing_needs() -> None:
     outcome = assay.evaluate(FORMS["response"], FIFTY).outcomes[0]
     first = outcome.results[0]
@@ -157,7 +191,7 @@ def test_a_response_keeps_what_comparing_needs() -> None:
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (None, "not a list"),
+        (None, "return []"),
         ("d1", "not a list"),
         (7, "not a list"),
         ([("d1", math.nan)], "no order"),

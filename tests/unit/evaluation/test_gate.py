@@ -41,8 +41,8 @@ def held(before: float | None, after: float | None, *limits: str) -> GateReport:
         (0.80, 0.7599, "failed", 3),
         (0.80, 0.90, "passed", 0),
         (0.80, 0.0, "failed", 3),
-        (0.0, 0.0, "passed", 0),
-        (0.0, 0.5, "passed", 0),
+        (0.0, 0.0, "inconclusive", 4),  # nothing can drop below 0
+        (0.0, 0.5, "inconclusive", 4),
         (None, 0.5, "inconclusive", 4),
         (0.5, None, "inconclusive", 4),
         (None, None, "inconclusive", 4),
@@ -178,6 +178,20 @@ def test_non_inferiority_asks_the_interval() -> None:
     unsure = interval_gate(one)
     assert unsure.outcome is GateOutcome.INCONCLUSIVE  # the mean alone would pass
     assert unsure.checks[0].interval is not None
+
+
+@pytest.mark.req("E9")
+def test_a_baseline_of_0_cannot_be_held_against() -> None:
+    nothing: dict[str, int | None] = dict.fromkeys(GOOD)
+    before, after = (side_of_run(ranks(name, nothing), MEASURES) for name in "ab")
+    for limits in ((), ("Recall@10=0.02",)):
+        for mode in (False, True):
+            report = gate(before, after, parse_limits(limits), non_inferiority=mode)
+            assert report.outcome is GateOutcome.INCONCLUSIVE
+            assert "is 0" in report.checks[0].sentence
+    empty = [Baseline(name, {"EmptyResultRate": value}) for name, value in (("a", 0.0), ("b", 0.1))]
+    limit = parse_limit("EmptyResultRate=0.02")  # here 0 is the best that there is
+    assert gate(empty[0], empty[1], [limit]).outcome is GateOutcome.FAILED
 
 
 def test_non_inferiority_of_one_query_is_inconclusive() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.runs import oldest_first
 from assay.errors import BusyError, TooManyErrorsError, UsageError
+from assay.evaluation.history import oldest_first
 from assay.evaluation.outcomes import outcomes_digest
 from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import RecordOptions, cache_key, record

@@ -54,6 +54,26 @@ def test_undefined_is_none_with_a_reason_and_left_out_of_the_mean() -> None:
     assert scores.to_dict(per_query=True)["per_query"]["q3"]["recall_at_10"] is None
 
 
+@pytest.mark.req("M1")
+@pytest.mark.parametrize("measure", ["MRR", "P@1", "Success@5", "RBP", "ERR@10", "nDCG@10", "MAP"])
+def test_a_query_without_evidence_is_in_no_mean_of_a_ranking_measure(measure: str) -> None:
+    """Ranking measures run over queries with evidence, whether a protocol is named or not."""
+    scores = assay.score(QRELS, RUN, measure)
+    found = scores.aggregate(measure)
+    assert (found.n, found.undefined) == (2, 1)
+    assert scores.value("q3", measure) is None
+    only = assay.score(QRELS, RUN, measure, protocol="positives_only")
+    assert found.mean == only[measure]
+    counted = assay.score(QRELS, RUN, measure, undefined="zero").aggregate(measure)
+    assert (counted.n, counted.undefined) == (3, 0)
+    assert counted.mean == pytest.approx((found.mean or 0.0) * 2 / 3)
+
+
+def test_evidence_is_what_reaches_the_level_of_the_measure() -> None:
+    scores = assay.score(QRELS, RUN, "P(rel=2)@1 Recall(rel=2)@1 Judged@1")
+    assert [scores.aggregate(m).n for m in scores.measures] == [1, 1, 3]
+
+
 def test_undefined_may_count_as_zero_like_trec_eval() -> None:
     scores = assay.score(QRELS, RUN, "Recall@10", undefined="zero")
     assert scores["Recall@10"] == pytest.approx(1 / 3)
@@ -158,7 +178,7 @@ def test_breakdown_by_group() -> None:
     scores = assay.score(QRELS, RUN, "P@1")
     parts = scores.by({"q1": "PATIENT", "q2": "CLINICIAN"})
     assert {name: part["P@1"] for name, part in parts.items()} == {
-        "(none)": 0.0, "CLINICIAN": 0.0, "PATIENT": 1.0,
+        "(none)": None, "CLINICIAN": 0.0, "PATIENT": 1.0,
     }  # fmt: skip
     assert parts["PATIENT"].summary.n == 1
 

@@ -1,8 +1,15 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from scipy import stats
 
 import assay
 from assay.errors import UsageError
+from assay.evaluation.ab import ab
 from assay.evaluation.significance import Contrast
+
+from .stored import golden, stored, suite
 
 QRELS = {f"q{i}": {"a": 1} for i in range(30)}
 
@@ -131,3 +138,143 @@ def test_clusters_without_spread_have_an_explained_answer(gains: list[int], reas
     assert found.t_test.p in (None, 1.0)
     assert found.to_dict()["reason"] == reason
     assert found.ruling.verdict in ("inconclusive", "equivalent")
+
+
+TESTS = suite(*(golden(f"q{at:02}", f"d{at}") for at in range(20)))
+
+
+def evaluated(rank: int, name: str, fails: str = "") -> assay.EvaluationResult:
+    def retrieve(text: str) -> list[str]:
+        if fails and fails in text:
+            raise ValueError("no")
+        at = int(text.removeprefix("question q"))
+        return ["x"] * ((rank + at) % 3) + [f"d{at}"]
+
+    return assay.evaluate(retrieve, TESTS, "MRR Success@1", name=name)
+
+
+@pytest.mark.req("E8")
+def test_results_of_evaluate_are_compared_like_stored_runs() -> None:
+    one, other = evaluated(0, "one"), evaluated(1, "other")
+    found = assay.compare(one, other)
+    assert found == assay.compare(one.scores, other.scores) == assay.compare(one.scores, other)
+    assert found.baseline == "one"
+    a, b = (stored(run.name, TESTS, run.outcomes) for run in (one, other))
+    assert found.contrasts == ab(a, b, "MRR Success@1").contrasts
+
+
+def test_a_failed_query_is_never_compared_silently(caplog: pytest.LogCaptureFixture) -> None:
+    broken = evaluated(0, "broken", fails="q07")
+    caplog.clear()
+    assert assay.compare(evaluated(0, "whole"), broken).contrasts[0].losses == 1
+    assert caplog.messages == ["broken: 1 of 20 queries failed; compared as they are"]
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    with pytest.raises(UsageError, match="a dict cannot be compared"):
+        assay.compare(evaluated(0, "one"), {"MRR": 1.0})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="nothing to compare with"):
+        assay.compare(evaluated(0, "one"))
+    by_doc = assay.evaluate(lambda text: [], TESTS, "MRR Success@1", match="doc", name="by doc")
+    with pytest.raises(UsageError, match="one and by doc were scored by different rules"):
+        assay.compare(evaluated(0, "one"), by_doc)
+    part = assay.evaluate(lambda text: [], replace(TESTS, queries=TESTS.queries[:5]), "MRR")
+    with pytest.raises(UsageError, match="over different queries"):
+        assay.compare(evaluated(0, "one"), part)
+
+
+def contrasted(before: list[int], after: list[int], measures: str = "MRR") -> Contrast:
+    """The first measure of two runs, by the rank of what each query looks for."""
+    qrels = {f"q{i}": {"a": 1} for i in range(len(before))}
+    one, other = (assay.score(qrels, run(ranks), measures) for ranks in (before, after))
+    return assay.compare(one, other).contrasts[0]
+
+
+FIVE = "nDCG@10 Recall@5 Recall@10 Recall@20 MRR"
+
+
+@pytest.mark.req("E8")
+def test_significant_is_the_t_test_of_the_seed_whatever_the_verdict() -> None:
+    """Five of twelve queries gain: p_t is 0.0172; the corrected randomization test is open."""
+    found = contrasted([2] * 12, [1] * 5 + [2] * 7, FIVE)
+    expected = stats.ttest_rel([0.6309] * 12, [1.0] * 5 + [0.6309] * 7)
+    assert found.t_test.p == pytest.approx(expected.pvalue)
+    assert round(found.t_test.p or 0, 4) == 0.0172
+    assert found.significant is True
+    assert (found.holm_p, found.comparisons) == (0.3125, 5)
+    assert found.ruling.verdict == "inconclusive"
+    assert found.leaves_out_zero
+    assert found.significance == (
+        "Significant by the paired t-test (p = 0.0172), and the 95% interval leaves out 0; the "
+        "verdict rests on the randomization test: only 5 queries differ, and with so few it cannot "
+        "go below p = 0.0625."
+    )
+    plain = found.to_dict()
+    assert (plain["significant"], plain["verdict"]) == (True, "inconclusive")
+    assert plain["significance"] == found.significance
+    assert "significant" not in plain["explanation"]
+
+
+@pytest.mark.req("E8")
+def test_where_the_correction_makes_the_difference_it_is_named() -> None:
+    found = contrasted([2] * 12, [1] * 7 + [2] * 5, FIVE)
+    assert found.significance.endswith(
+        "the verdict is corrected for 5 comparisons, which takes the randomization test "
+        "from p = 0.0156 to 0.0781."
+    )
+    alone = contrasted([2] * 12, [1] * 7 + [2] * 5, "nDCG@10")
+    assert (alone.ruling.verdict, alone.comparisons) == ("better", 1)
+    assert alone.significance == f"Significant by the paired t-test (p = {alone.t_test.p:.4f})."
+    assert not alone.disagrees
+
+
+@pytest.mark.req("E8")
+def test_a_difference_that_matters_not_may_be_significant() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(200)}
+    deep = {q: ["x"] * 199 + ["a"] for q in qrels}
+    less = {q: ["x"] * (180 - i % 7) + ["a"] for i, q in enumerate(qrels)}
+    one, other = (assay.score(qrels, run, "MRR") for run in (deep, less))
+    found = assay.compare(one, other).contrasts[0]
+    assert (found.significant, found.ruling.verdict) == (True, "equivalent")
+    assert found.significance.endswith("asks whether the difference is large enough to matter.")
+
+
+@pytest.mark.req("E8")
+@pytest.mark.parametrize(
+    ("before", "after", "significant", "verdict", "said"),
+    [
+        ([2] * 12, [2] * 12, False, "equivalent", "Not significant by the paired t-test (p = 1.0"),
+        ([2] * 12, [1] * 12, None, "better", "No paired t-test: every pair differs by the same"),
+        ([1], [2], None, "inconclusive", "No paired t-test: one pair has no spread."),
+        ([1, 1], [2, 3], False, "inconclusive", "the verdict rests on the randomization test"),
+    ],
+)
+def test_small_and_constant_differences_have_an_answer_by_each_test(
+    before: list[int], after: list[int], significant: bool | None, verdict: str, said: str
+) -> None:
+    found = contrasted(before, after)
+    assert (found.significant, found.ruling.verdict) == (significant, verdict)
+    assert said in found.significance
+    if found.t_test.sd == 0.0:  # such a spread says nothing of what could have been shown
+        assert found.detectable is None
+
+
+@pytest.mark.req("E8")
+def test_no_interval_leaves_out_zero_beside_an_open_verdict_without_a_word() -> None:
+    rng, met = np.random.default_rng(0), 0
+    for _ in range(60):
+        n = int(rng.integers(2, 16))
+        before = rng.integers(1, 5, n)
+        after = np.maximum(1, before - rng.integers(0, 3, n))
+        found = contrasted(before.tolist(), after.tolist(), "MRR Success@1")
+        if found.ruling.verdict == "inconclusive" and (found.leaves_out_zero or found.significant):
+            met += 1
+            assert "; the verdict " in found.significance
+        assert found.significant == (None if found.t_test.p is None else found.t_test.p < 0.05)
+    assert met > 5
+
+
+def test_a_comparison_names_its_tests() -> None:
+    plain = assay.compare(scored([1, 2] * 15, "a"), scored([1, 1] * 15, "b")).to_dict()
+    assert plain["tests"]["significant"].startswith("paired t-test")
+    assert "randomization test, Holm-corrected" in plain["tests"]["verdict"]

@@ -67,7 +67,8 @@ def make_stream(monkeypatch: pytest.MonkeyPatch, chunk: int = 64) -> None:
 
 
 def make_careful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every run file is read line by line."""
+    """Every run file is read line by line, and nothing is compiled."""
+    without_compiled(monkeypatch)
 
     def nothing_is_regular(*_: Any, **__: Any) -> Any:
         raise IrregularTextError

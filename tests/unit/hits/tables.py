@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 ARRAYS = (
     "query",
     "rank",
+    "place",
     "grade",
     "lead",
     "retrieved",

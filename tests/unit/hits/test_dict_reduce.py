@@ -18,6 +18,8 @@ from assay.hits.run import RunOptions, judge
 
 from .tables import ranks
 
+pytestmark = pytest.mark.usefixtures("loops")
+
 QRELS = load_qrels({"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}})
 BOTH: list[dict[str, Any]] = [{}, {"match": "doc"}, {"ties": "given"}]
 
@@ -206,9 +208,28 @@ def test_a_mapping_that_lies_about_its_length() -> None:
 
 
 def test_ids_may_be_any_text() -> None:
-    docs = ["", " ", "a b", "\u2028", "\ud800", "x" * 1000]
-    table = judge(load_qrels({"q": dict.fromkeys(docs, 1)}), {"q": dict.fromkeys(docs, 1.0)})
-    assert table.rank.tolist() == [1, 2, 3, 4, 5, 6]
+    plain = ["", " ", "a b", "\u2028", "x" * 1000, "a\nb", "\n", "a\0"]
+    for docs in (plain, [*plain, "\ud800"]):
+        table = judge(load_qrels({"q": dict.fromkeys(docs, 1)}), {"q": dict.fromkeys(docs, 1.0)})
+        assert table.rank.tolist() == list(range(1, len(docs) + 1))
+
+
+def test_an_id_that_is_not_text_in_the_middle_matches_nothing() -> None:
+    run: Any = {"q1": {"a": 3.0, 7: 2.0, "c": 1.0}, "q2": {"x": 1.0}}
+    assert ranks(judge(QRELS, run), "q1") == [(1, 1), (3, 2)]
+
+
+@pytest.mark.parametrize("others", [0, 10, 1000])
+def test_few_and_many_results_per_judgment(others: int) -> None:
+    """Compiled code reads dense rankings, and leaves sparse ones to dicts."""
+    ranking = {f"z{n}": float(n) for n in range(others)}
+    run = {"q1": {**ranking, "a": 0.5, "b": 0.5, "c": 2000.0}, "q2": {"x": 1.0, "y": 1.0}}
+    table = judge(QRELS, run)
+    above = max(others - 1, 0)
+    assert ranks(table, "q1") == [(1, 2), (2 + above, 0), (3 + above, 1)]
+    assert ranks(table, "q2") == [(2, 1)]
+    assert table.top_score.tolist() == [2000.0, 1.0]
+    assert table.tied.tolist() == [2, 1]
 
 
 def test_thousands_of_queries() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.hits.decimals import read_decimals, steps_down
 from assay.hits.fields import Field, Text, cut, hash_field, hash_texts
-from assay.hits.qrels import qrels_from_text
-from assay.hits.trec_lines import read_qrels_lines
 
 words = st.text(st.sampled_from("aZ09é字-:"), min_size=1, max_size=30)
 
@@ -105,31 +102,3 @@ def test_digits_are_enough_for_the_usual_run() -> None:
 @pytest.mark.parametrize("bad", ["nan", "inf", "1_0", "1,5", "0x10", "x"])
 def test_what_is_no_number_is_refused(bad: str) -> None:
     assert read_decimals(*column(["1.0", bad])) is None
-
-
-def test_regular_qrels_are_what_the_careful_reader_reads() -> None:
-    data = b"q1 0 a 2\nq1 0 doc-longer-than-a-word 0\nq2 Q0 a 1"
-    found = qrels_from_text(data)
-    assert found is not None
-    rows = read_qrels_lines(data, "qrels")
-    assert [found.queries[at] for at in found.query] == rows.query
-    assert list(found.docs) == rows.doc
-    assert found.grade.tolist() == rows.grade
-    assert np.array_equal(found.by_query["q1"]["a"], 2)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"q1 0 a -1\n",
-        b"q1 0 a 10\n",
-        b"q1 0 a x\n",
-        b"q1 0 a 1\nq1 0 a 1\n",
-        "q 0 é 1\n".encode(),
-        b"q1 0 a 1\nq2 0 a 1\nq1 0 b 1\n",
-        b"query-id\tcorpus-id\tscore\nq\td\t1\n",
-    ],
-)
-def test_other_qrels_are_left_to_the_careful_reader(data: bytes) -> None:
-    assert qrels_from_text(data) is None

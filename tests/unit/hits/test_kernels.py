@@ -6,6 +6,7 @@ import math
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from hypothesis import strategies as st
 
 from assay import compiled
 from assay.hits import kernels
-from assay.hits.fields import Text, WordArray
+from assay.hits.fields import Text, WordArray, evened_out
+from assay.hits.qrels import load_qrels
+from assay.hits.run import judge
 from assay.hits.text_rows import TextRows, _array_rows, _compiled_rows
 from assay.model.arrays import IntArray
+from tests.conftest import without_compiled
 
 SOURCE = Path(compiled.__file__).with_name("kernels.c")
 
@@ -59,13 +63,16 @@ def texts(draw: st.DrawFn) -> bytes:
 @example(b"\xff 0 d 1 2 t\n")
 @example(b"q 0 " + b"d" * 1025 + b" 1 2 t\n")
 def test_a_text_has_the_same_rows(content: bytes) -> None:
-    compiled, arrays = (
-        _compiled_rows(Text(content)),
-        _array_rows(Text(content), floats=True) if content else None,
-    )
-    assert (compiled is None) == (arrays is None)
-    if compiled is not None and arrays is not None:
-        assert _parts(compiled) == _parts(arrays)
+    """Arrays take single blanks; compiled code takes more, and as if they had been evened out."""
+    cut = _compiled_rows(Text(content))
+    arrays = _array_rows(Text(content), floats=True) if content else None
+    if cut is None:
+        assert arrays is None
+        return
+    even = _array_rows(Text(evened_out(content)), floats=True)
+    assert even is not None
+    assert _parts(cut) == _parts(even if arrays is None else arrays)
+    assert len(cut) == content.count(b"\n")
 
 
 def _parts(rows: TextRows) -> list[object]:
@@ -117,6 +124,65 @@ def test_hashes_are_found_in_their_group(found: list[tuple[list[int], list[int]]
         expected += [first + own.index(one) if one in own else -1 for one in wanted]
         first += len(own)
     assert rows == expected
+
+
+ranked = st.lists(
+    st.tuples(st.sampled_from(["q1", "q2", "q3"]), ids, st.sampled_from("01236")), max_size=40
+)
+
+
+@needs_compiled
+@given(ranked, st.lists(st.tuples(st.sampled_from(["q1", "q2", "q4"]), ids), max_size=20))
+@example([("q1", "é", "1"), ("q1", "z", "1"), ("q1", "zz", "1")], [("q1", "z")])
+def test_hits_have_the_ranks_that_arrays_give_them(
+    rows: list[tuple[str, str, str]], judged: list[tuple[str, str]]
+) -> None:
+    """Rankings in any order, full of ties; few ids, so that many are judged."""
+    run: dict[str, dict[str, float]] = {"q1": {"only": 1.0}}
+    for query, doc, score in rows:
+        run.setdefault(query, {})[doc] = float(score)
+    grades: dict[str, dict[str, int]] = {"q1": {"only": 1}}
+    for at, (query, doc) in enumerate(judged):
+        grades.setdefault(query, {})[doc] = at % 4
+    for query, doc, _ in rows[::2]:
+        grades.setdefault(query, {})[doc] = 2
+    qrels = load_qrels(grades)
+    tables = [judge(qrels, run)]
+    with pytest.MonkeyPatch.context() as patch:
+        without_compiled(patch)
+        tables.append(judge(qrels, run))
+    fast, slow = (
+        [getattr(table, name).tolist() for name in ("query", "rank", "grade", "tied", "top_score")]
+        for table in tables
+    )
+    assert fast == slow
+
+
+@needs_compiled
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 16, 17, 100, 1_000])
+def test_rows_of_every_number_are_sorted(size: int) -> None:
+    """Against a plain sort: scores in random order, of which every third is tied."""
+    rng = np.random.default_rng(size)
+    ranking = {f"d{n}": float(rng.integers(0, max(size // 3, 1))) for n in rng.permutation(size)}
+    table = judge(load_qrels({"q": dict.fromkeys(ranking, 1)}), {"q": ranking})
+    assert table.rank.tolist() == list(range(1, size + 1))
+    order = sorted(ranking, key=lambda doc: (ranking[doc], doc), reverse=True)
+    for rank, doc in enumerate(order, 1):
+        alone = judge(
+            load_qrels({"q": {doc: 1, **dict.fromkeys(map(str, range(size)), 0)}}), {"q": ranking}
+        )
+        assert alone.rank.tolist() == [rank]
+
+
+@needs_compiled
+def test_a_document_judged_twice_is_left_to_arrays(tmp_path: Path) -> None:
+    """As where two spans of it are judged."""
+    qrels = load_qrels({"q": {"a": 1, "b": 2}})
+    twice = replace(qrels, docs=("a", "a"), spans={0: ((0, 5),), 1: ((5, 9),)})
+    path = tmp_path / "run"
+    path.write_text("q 0 b 1 2.0 t\nq 0 a 2 1.0 t\n")
+    found = judge(twice, path)
+    assert (found.rank.tolist(), found.grade.tolist()) == ([2, 2], [2, 1])
 
 
 def matched(found: list[tuple[list[int], list[int]]]) -> list[int] | None:

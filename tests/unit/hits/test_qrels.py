@@ -23,6 +23,8 @@ from assay.errors import (
 from assay.hits import sources
 from assay.hits.qrels import load_qrels
 
+pytestmark = pytest.mark.usefixtures("loops")
+
 Write = Callable[[str, bytes | str], Path]
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 x 3\n"

@@ -45,6 +45,17 @@ def test_rows_are_sorted_and_the_best_grade_leads() -> None:
     assert built.ideal_rank().tolist() == [1, 2, 3, 4, 1, 2, 3]
 
 
+def test_judgments_of_one_result_take_the_free_places_from_its_rank_on() -> None:
+    hits = [(0, 1, 1), (0, 1, 3), (0, 2, 2), (0, 6, 1), (1, 2, 1), (1, 2, 1), (1, 4, 1)]
+    built = table(hits, [(0, 1)])
+    assert built.place.tolist() == [1, 2, 3, 6, 2, 3, 4]
+    assert built.rank.tolist() == [1, 2, 1, 6, 2, 2, 4]
+    assert built.grade.tolist() == [3, 2, 1, 1, 1, 1, 1]
+    assert built.cut(1).place.tolist() == [1, 2]
+    alone = table(HITS[:5], JUDGED)
+    assert alone.count(alone.placed(4)).tolist() == [2, 0]
+
+
 def test_counts() -> None:
     built = table(HITS, JUDGED)
     assert built.relevant(1).tolist() == [2, 2]

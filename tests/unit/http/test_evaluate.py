@@ -252,6 +252,24 @@ def test_a_job_can_be_cancelled(small: TestClient) -> None:
 
 
 @pytest.mark.req("W9")
+def test_a_cancelled_evaluation_goes_on_under_its_id(small: TestClient) -> None:
+    body, later = many_queries(600), {"Prefer": "respond-async"}
+    small.post("/v1/evaluate?evaluation_id=weekly", json=body, headers=later)
+    eventually(lambda: small.get("/v1/jobs/weekly").json()["done"] > 20)
+    small.delete("/v1/jobs/weekly")
+    eventually(lambda: small.get("/v1/jobs/weekly").json()["state"] == "cancelled")
+    answered = small.get("/v1/runs/weekly/queries").json()["total"]
+    assert 0 < answered < 600
+    other = small.post("/v1/evaluate?evaluation_id=weekly", json=TEST_SET)
+    assert_problem(other, 409, "conflict")
+    again = small.post("/v1/evaluate?evaluation_id=weekly", json=body, headers=later)
+    assert again.json()["state"] in {"queued", "running", "complete"}
+    eventually(lambda: small.get("/v1/jobs/weekly").json()["state"] in ENDED)
+    assert small.get("/v1/jobs/weekly").json()["state"] == "complete"
+    assert small.get("/v1/runs/weekly").json()["queries"] == 600
+
+
+@pytest.mark.req("W9")
 def test_a_job_goes_on_after_a_restart(
     make_service: MakeService, home: Path, log: io.StringIO
 ) -> None:
@@ -282,21 +300,31 @@ def test_evaluations_stay_out_of_the_query_log(make_service: MakeService, home: 
 
 @pytest.mark.req("E11")
 def test_the_gauges_follow_the_store(make_service: MakeService, home: Path) -> None:
-    with client_of(make_service(home=home, dense_model="none")) as client:
-        assert "medicalkg_retrieval_recall_at_k{" not in client.get("/metrics").text
-        evaluated(client, {**TEST_SET, "name": "gauges"}, components="bm25")
-        assert "medicalkg_retrieval_recall_at_k{" not in client.get("/metrics").text
+    gauge = "medicalkg_retrieval_recall_at_k{"
+    with client_of(make_service(home=home)) as client:
+        assert gauge not in client.get("/metrics").text
+        evaluated(client, {**TEST_SET, "name": "uploaded"})
+        assert gauge not in client.get("/metrics").text, "anybody may send a test set"
         saved = {
-            "evaluation_id": "all_of_it",
-            "dataset_id": "gauges",
-            "overall_metrics": {"recall_at_10": 0.82, "ndcg_at_10": 0.79, "mrr": 0.85},
+            "evaluation_id": "junk",
+            "dataset_id": "small",
+            "overall_metrics": {"recall_at_10": 0.1},
             "total_queries": 50,
         }
         assert client.post("/api/evaluation/save", json=saved).status_code == 200
-        shown = 'medicalkg_retrieval_recall_at_k{k="10"} 0.82'
+        assert gauge not in client.get("/metrics").text, "saved figures are no run"
+        assert client.post("/v1/testsets", json=TEST_SET).status_code == 201
+        evaluated(client, {"dataset_id": "small"})
+        shown = (
+            'medicalkg_retrieval_recall_at_k{configuration="workspace",k="10",match="exact",'
+            'part="all",test_set="small",version="v1"} 1.0'
+        )
+        assert shown in client.get("/metrics").text
+        one = {**TEST_SET, "queries": [{**TEST_SET["queries"][0], "query_text": "nothing"}]}
+        evaluated(client, one)
         assert shown in client.get("/metrics").text
     with client_of(make_service(home=home)) as client:
         text = client.get("/metrics").text
         assert shown in text
-        assert "medicalkg_retrieval_mrr 0.85" in text
-        assert "medicalkg_evaluation_last_run_timestamp_seconds" in text
+        assert "medicalkg_retrieval_mrr{" in text
+        assert "medicalkg_evaluation_last_run_timestamp_seconds{" in text

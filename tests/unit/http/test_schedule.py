@@ -76,3 +76,20 @@ def test_a_scheduled_evaluation_becomes_a_run(make_service: MakeService, home: P
         assert "event: complete" in events
         assert client.get("/v1/jobs").json()["total"] == 1
         assert client.get("/v1/runs").json()["runs"][0]["suite"] == "test_set_v1"
+
+
+@pytest.mark.slow
+@pytest.mark.req("W9", "W11")
+def test_every_repeat_is_a_point_in_history(make_service: MakeService, home: Path) -> None:
+    service = make_service(home=home, schedule="0 3 * * * test_set_v1")
+    names = [f"scheduled_test_set_v1_202611{day}T0300" for day in (15, 16, 17)]
+    with client_of(service) as client:
+        for name in names:
+            service.start_scheduled(name, "test_set_v1")
+            assert "event: complete" in client.get(f"/v1/jobs/{name}/events").text
+            assert client.get(f"/v1/jobs/{name}").json()["run_id"] == name
+        past = client.get("/v1/history/test_set_v1").json()
+        assert [run["run_id"] for run in past["runs"]] == names
+        assert past["series"][0]["runs"] == names
+        again = client.get(f"/v1/runs/{names[2]}").json()
+        assert again["reused_from"] == names[0] or again["reused_from"] == names[1]

@@ -49,6 +49,16 @@ def test_step_1_the_dataset(small: TestClient) -> None:
     assert answer["total_queries"] == 2
 
 
+@pytest.mark.req("W1", "W6")
+def test_step_1_says_what_each_query_is_limited_to(small: TestClient) -> None:
+    query = {"query_text": "headache", "relevant_segment_ids": ["d1:chunk_0"]}
+    queries = [{**query, "query_id": "q1", "ingestion_mode": "LIVE"}, {**query, "query_id": "q2"}]
+    body = {"dataset_id": "mixed", "test_queries": queries}
+    assert small.post("/v1/testsets", json=body).status_code == 201
+    shown = small.get("/api/evaluation/dataset/mixed").json()["test_queries"]
+    assert [one["ingestion_mode"] for one in shown] == ["LIVE", None]
+
+
 @pytest.mark.parametrize(
     "name", ["..%2f..%2fetc%2fpasswd", "%2e%2e", "nope", "small.yaml", "a" * 5000, "-x"]
 )
@@ -73,6 +83,18 @@ def test_step_2_retrieval_in_batches(small: TestClient) -> None:
     assert first["retrieved_segment_ids"] == ["d1:chunk_0", "d2:chunk_0"]
     assert first["error"] is None
     assert second["retrieved_segment_ids"] == []  # nobody speaks in these documents
+
+
+@pytest.mark.req("W2", "R10")
+def test_a_batch_says_why_it_is_degraded(small: TestClient) -> None:
+    queries = [{"query_id": "q1", "query_text": "headache"}]
+    (found,) = post(small, "retrieval/batch", {"queries": queries, "config": {"rerank": True}})
+    assert found["degraded"] is True
+    assert found["reranked"] is False
+    assert found["reranker_error"]
+    assert any("rerank" in line for line in found["warnings"])
+    (plain,) = post(small, "retrieval/batch", {"queries": queries})
+    assert (plain["degraded"], plain["reranker_error"], plain["warnings"]) == (False, None, [])
 
 
 @pytest.mark.req("W3")
@@ -128,6 +150,44 @@ def test_step_4_means_over_all_queries(small: TestClient) -> None:
         "mean_average_precision": 0.5,
     }
     assert (answer["total_queries"], answer["skipped_queries"]) == (3, 1)
+
+
+def computed(small: TestClient, name: str, found: str) -> dict[str, Any]:
+    """Step 3 for a query with three relevant segments, a, b and c."""
+    body = {
+        "query_id": name,
+        "retrieved_segment_ids": list(found),
+        "relevant_segment_ids": ["a", "b", "c"],
+        "k_values": [3],
+        "speaker_filter": "PATIENT",
+    }
+    answer: dict[str, Any] = post(small, "evaluation/compute_metrics", body)
+    return answer
+
+
+@pytest.mark.req("W4", "W5")
+@pytest.mark.parametrize("segments", [True, False])
+def test_means_are_of_unrounded_values(small: TestClient, segments: bool) -> None:
+    """One third and one: two thirds on the average, and not .6666."""
+    rows = [computed(small, "one", "axy"), computed(small, "two", "abc")]
+    assert rows[0]["metrics"]["precision_at_3"] == 0.3333
+    for one in rows:
+        if not segments:  # a caller may send the metrics alone
+            del one["retrieved_segment_ids"], one["relevant_segment_ids"]
+    overall = post(small, "evaluation/aggregate", rows)["overall_metrics"]
+    assert (overall["precision_at_3"], overall["recall_at_3"]) == (0.6667, 0.6667)
+    patient = post(small, "evaluation/speaker_breakdown", rows)["speaker_specific_metrics"]
+    assert patient["PATIENT"]["recall_at_3"] == 0.6667
+    if segments:
+        assert overall["mean_average_precision"] == 0.6667
+
+
+def test_a_value_that_was_not_computed_from_the_segments_is_kept(small: TestClient) -> None:
+    rows = [computed(small, "one", "axy"), computed(small, "two", "abc")]
+    rows[0]["metrics"] |= {"precision_at_3": 0.5, "own_metric": 0.25}
+    rows[1]["metrics"] |= {"own_metric": 0.75}
+    overall = post(small, "evaluation/aggregate", rows)["overall_metrics"]
+    assert (overall["precision_at_3"], overall["own_metric"]) == (0.75, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -220,11 +280,50 @@ def test_step_6_the_report(small: TestClient) -> None:
     assert "- Overall system meets target of P@5 > 0.65 ✓\n" in response.text
 
 
+@pytest.mark.req("W7")
+@pytest.mark.parametrize(
+    ("targets", "said"),
+    [
+        ({"precision_at_5": 0.68}, "meets target of P@5 >= 0.68 ✓"),
+        ({"precision_at_5": 0.6801}, "misses target of P@5 >= 0.6801 ✗"),
+        (["P@5>0.68"], "misses target of P@5 > 0.68 ✗"),
+        (["P@5 >= 0.68"], "meets target of P@5 >= 0.68 ✓"),
+        (["P@5=0.68"], "meets target of P@5 >= 0.68 ✓"),
+    ],
+)
+def test_a_target_means_the_same_as_on_the_command_line(
+    small: TestClient, targets: Any, said: str
+) -> None:
+    response = small.post("/api/evaluation/report", json={**whole_result(), "targets": targets})
+    assert f"- Overall system {said}\n" in response.text
+
+
+@pytest.mark.req("W7")
+def test_step_6_speaks_of_what_differs_most(small: TestClient) -> None:
+    speakers = {
+        "PATIENT": {"precision_at_1": 0.5, "recall_at_3": 1.0, "num_queries": 4},
+        "CLINICIAN": {"precision_at_1": 0.55, "recall_at_3": 0.6071, "num_queries": 4},
+    }
+    body = {**whole_result(), "speaker_specific_metrics": speakers}
+    text = small.post("/api/evaluation/report", json=body).text
+    better = [line for line in text.splitlines() if "perform better" in line]
+    assert better == [
+        "- Patient-focused queries perform better (+39% R@3)",
+        "- Clinician-focused queries perform better (+5% P@1)",
+    ]
+    same = dict.fromkeys(speakers, speakers["PATIENT"])
+    body = {**whole_result(), "speaker_specific_metrics": same}
+    assert "perform alike" in small.post("/api/evaluation/report", json=body).text
+    assert_problem(
+        small.post("/api/evaluation/report", json={**whole_result(), "targets": ["P@5<1"]}), 400
+    )
+
+
 @pytest.mark.req("W8", "W10")
 def test_step_7_saved_once(small: TestClient) -> None:
     first = post(small, "evaluation/save", whole_result())
     assert first["evaluation_id"] == "eval_run_001"
-    assert first["status"] == "saved"
+    assert (first["status"], first["kind"]) == ("saved", "figures")
     assert first["timestamp"].endswith("Z")
     assert post(small, "evaluation/save", whole_result()) == first
     other = {**whole_result(), "total_queries": 51}
@@ -232,6 +331,94 @@ def test_step_7_saved_once(small: TestClient) -> None:
     run = small.get("/v1/runs/eval_run_001").json()
     assert run["aggregate"]["metrics"]["precision_at_5"] == 0.68
     assert small.get("/v1/runs").json()["total"] == 1
+
+
+@pytest.mark.req("W8", "W11")
+def test_a_result_is_dated_as_it_says(small: TestClient) -> None:
+    body = {**whole_result(), "timestamp": "2024-03-15T17:00:00+01:00"}
+    assert post(small, "evaluation/save", body)["timestamp"] == "2024-03-15T16:00:00Z"
+    assert small.get("/v1/runs/eval_run_001").json()["created_at"] == "2024-03-15T16:00:00Z"
+
+
+@pytest.mark.parametrize("moment", ["banana", "", "2024-13-01", "15.03.2024", "2999-01-01"])
+def test_what_is_no_moment_is_refused(small: TestClient, moment: str) -> None:
+    body = {**whole_result(), "timestamp": moment}
+    problem = assert_problem(small.post("/api/evaluation/save", json=body), 400, "usage")
+    assert problem["detail"].startswith("timestamp: ")
+    assert small.get("/v1/runs").json()["total"] == 0
+
+
+@pytest.mark.req("W8")
+def test_figures_without_rankings_can_be_shown_and_not_computed_with(small: TestClient) -> None:
+    evaluated = small.post("/v1/evaluate", json=TEST_SET).json()["run_id"]
+    post(small, "evaluation/save", whole_result())
+    assert small.get("/v1/runs/latest").json()["run_id"] == evaluated, "figures are no run"
+    shown = small.get("/v1/runs/eval_run_001/scores").json()
+    assert shown["figures_only"] is True
+    assert shown["metrics"]["recall_at_5"] == 0.78
+    page = small.get("/runs/eval_run_001", headers={"accept": "text/html"}).text
+    assert "FIGURES ONLY" in page
+    assert "0.680" in page
+    for path, body in (
+        ("/v1/compare", {"a": evaluated, "b": "eval_run_001"}),
+        ("/v1/gate", {"baseline": "eval_run_001", "current": evaluated}),
+        ("/v1/ab", {"a": "eval_run_001", "b": evaluated}),
+    ):
+        problem = assert_problem(small.post(path, json=body), 400, "usage")
+        assert "holds saved figures without rankings" in problem["detail"]
+    for path in ("report", "trec", "export", "queries/q1", "scores?measures=MRR"):
+        assert_problem(small.get(f"/v1/runs/eval_run_001/{path}"), 400, "usage")
+
+
+SPOKEN: dict[str, Any] = {
+    "dataset_id": "spoken",
+    "test_queries": [
+        {
+            "query_id": name,
+            "query_text": "headache",
+            "relevant_segment_ids": ["d1:chunk_0"],
+            "speaker_filter": speaker,
+        }
+        for name, speaker in (("a", "ALL"), ("p", "PATIENT"), ("c", "CLINICIAN"))
+    ],
+}
+
+
+@pytest.mark.req("W6")
+@pytest.mark.parametrize(
+    ("speaker_modes", "parameters", "part", "queries"),
+    [
+        (["ALL", "PATIENT", "CLINICIAN"], "", "all", 3),
+        (None, "", "all", 3),
+        (["ALL"], "", "overall", 3),
+        (["PATIENT"], "", "patient", 1),
+        (["CLINICIAN", "PATIENT"], "", "patient + clinician", 2),
+        (None, "?mode=clinician", "clinician", 1),
+        (None, "?speaker_filter=ALL&speaker_filter=PATIENT", "all + patient", 2),
+    ],
+)
+def test_a_run_is_stored_under_the_part_that_was_asked(
+    small: TestClient,
+    speaker_modes: list[str] | None,
+    parameters: str,
+    part: str,
+    queries: int,
+) -> None:
+    assert small.post("/v1/testsets", json=SPOKEN).status_code == 201
+    body = {"dataset_id": "spoken", "speaker_modes": speaker_modes}
+    answer = small.post(f"/v1/evaluate{parameters}", json=body)
+    assert answer.status_code == 200, answer.text
+    run = small.get(f"/v1/runs/{answer.json()['run_id']}").json()
+    assert (run["part"], run["queries"]) == (part, queries)
+
+
+@pytest.mark.req("W6")
+def test_a_part_without_queries_is_refused_at_once(small: TestClient) -> None:
+    only = {**SPOKEN, "dataset_id": "mute", "test_queries": SPOKEN["test_queries"][:1]}
+    assert small.post("/v1/testsets", json=only).status_code == 201
+    body = {"dataset_id": "mute", "speaker_modes": ["PATIENT", "CLINICIAN"]}
+    answer = small.post("/v1/evaluate", json=body, headers={"Prefer": "respond-async"})
+    assert "no query for patient + clinician" in assert_problem(answer, 422)["detail"]
 
 
 @pytest.mark.req("W1", "W2", "W3", "W4", "W5", "W7", "W8")
@@ -265,7 +452,86 @@ def test_the_steps_fit_together(small: TestClient) -> None:
     speakers = post(small, "evaluation/speaker_breakdown", rows)
     result = {"evaluation_id": "e1", "dataset_id": "small", **overall, **speakers}
     assert "# Evaluation Report: e1" in small.post("/api/evaluation/report", json=result).text
-    assert post(small, "evaluation/save", {**result, "per_query": rows})["status"] == "saved"
+    saved = post(small, "evaluation/save", {**result, "per_query": rows})
+    assert (saved["status"], saved["kind"]) == ("saved", "run")
     evaluated = small.post("/v1/evaluate?measures=P@5 Recall@5 MAP", json=TEST_SET).json()
     for name in ("precision_at_5", "recall_at_5", "mean_average_precision"):
         assert overall["overall_metrics"][name] == evaluated["metrics"][name]
+    compared = small.post("/v1/compare", json={"a": "e1", "b": evaluated["run_id"]}).json()
+    assert compared["counts"] == {"Win": 0, "Loss": 0, "Draw": 3, "Regression": 0}
+    assert small.post("/v1/gate", json={"baseline": "e1", "current": "e1"}).json()["exit_code"] == 0
+
+
+def rankings(**found: list[str]) -> list[dict[str, Any]]:
+    """Rows of step 3 for queries that all look for ``right`` and ``too``."""
+    return [
+        {
+            "query_id": name,
+            "metrics": {},
+            "retrieved_segment_ids": ids,
+            "relevant_segment_ids": ["right", "too"],
+        }
+        for name, ids in found.items()
+    ]
+
+
+def with_rankings(rows: list[dict[str, Any]], **metrics: float) -> dict[str, Any]:
+    return {
+        "evaluation_id": "mine",
+        "dataset_id": "elsewhere",
+        "timestamp": "2024-03-15T16:00:00Z",
+        "overall_metrics": metrics,
+        "total_queries": len(rows),
+        "per_query": rows,
+    }
+
+
+@pytest.mark.req("W8")
+def test_a_saved_evaluation_of_a_dataset_elsewhere_is_a_run(small: TestClient) -> None:
+    rows = rankings(a=["right", "x"], b=["x", "too", "right"])
+    rows.append({"query_id": "c", "metrics": {}, "skipped": True,
+                 "retrieved_segment_ids": ["x"], "relevant_segment_ids": []})  # fmt: skip
+    body = with_rankings(rows, precision_at_1=0.5, recall_at_3=0.75)
+    assert post(small, "evaluation/save", body)["kind"] == "run"
+    scores = small.get("/v1/runs/mine/scores").json()
+    assert (scores["metrics"]["precision_at_1"], scores["metrics"]["recall_at_3"]) == (0.5, 0.75)
+    assert scores["skipped_queries"] == 1
+    assert small.get("/v1/runs/mine").json()["created_at"] == "2024-03-15T16:00:00Z"
+    assert small.get("/v1/runs/latest").json()["run_id"] == "mine"
+    newer = small.post("/v1/evaluate", json=TEST_SET).json()["run_id"]
+    post(small, "evaluation/save", {**body, "evaluation_id": "older", "timestamp": "2023-01-01"})
+    assert small.get("/v1/runs/latest").json()["run_id"] == newer
+    assert small.get("/v1/runs/latest~2").json()["run_id"] == "older"
+
+
+@pytest.mark.req("W8")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"overall_metrics": {"precision_at_1": 0.9}}, "precision_at_1 is 0.9, and the rankings"),
+        ({"total_queries": 50}, "total_queries is 50, and per_query has 1"),
+        ({"per_query": [*rankings(a=["x"]), {"query_id": "b", "metrics": {}}], "total_queries": 2},
+         "b has no retrieved_segment_ids"),
+        ({"per_query": rankings(a=["x"]) * 2, "total_queries": 2}, "a stands twice"),
+        ({"dataset_id": "small"}, "small has no query a"),
+        ({"per_query": [{"query_id": "a", "metrics": {}, "retrieved_segment_ids": ["x"]}]},
+         "a has no relevant_segment_ids"),
+    ],
+    ids=["figures", "total", "some rankings", "twice", "other queries", "no truth"],
+)  # fmt: skip
+def test_a_saved_run_that_contradicts_itself_is_refused(
+    small: TestClient, change: dict[str, Any], said: str
+) -> None:
+    small.post("/v1/testsets", json=TEST_SET)
+    body = {**with_rankings(rankings(a=["right"]), precision_at_1=1.0), **change}
+    problem = assert_problem(small.post("/api/evaluation/save", json=body), 422)
+    assert said in problem["detail"]
+    assert small.get("/v1/runs").json()["total"] == 0
+
+
+def test_other_judgments_than_the_dataset_has_are_refused(small: TestClient) -> None:
+    small.post("/v1/testsets", json=TEST_SET)
+    (row,) = rankings(q1=["right"])
+    body = {**with_rankings([row]), "dataset_id": "small"}
+    problem = assert_problem(small.post("/api/evaluation/save", json=body), 422)
+    assert "the relevant_segment_ids of q1 are not those of small" in problem["detail"]

@@ -42,11 +42,10 @@ def test_groundedness_is_false_when_a_forbidden_string_appears() -> None:
 
 
 @pytest.mark.req("K5")
-def test_groundedness_leaves_out_unconfigured_refusal_and_failed_queries() -> None:
+def test_groundedness_leaves_out_unconfigured_and_refusal_queries() -> None:
     unconfigured = record("q1", answer=Answer("x"))
     refusal = record("q2", expect=Expect.REFUSAL, answer=Answer("x"), must_contain=("x",))
-    failed = record("q3", failed=True, answer=Answer("x"), must_contain=("x",))
-    value, reason = measured("Groundedness", unconfigured, refusal, failed)
+    value, reason = measured("Groundedness", unconfigured, refusal)
     assert value is None
     assert reason is not None
     assert "must_contain" in reason
@@ -72,6 +71,44 @@ def test_refusal_correctness_without_answers_is_undefined() -> None:
     value, reason = measured("RefusalCorrectness", record("q", expect=Expect.REFUSAL))
     assert value is None
     assert reason == "no query that should be refused has an answer"
+
+
+FAILED = (
+    record("q2", answer_failed=True, results=3, must_contain=("x",)),
+    record("q3", answer_failed=True, results=3, expect=Expect.REFUSAL),
+    record("q4", failed=True, must_contain=("x",)),
+    record("q5", failed=True, expect=Expect.REFUSAL),
+)
+
+
+@pytest.mark.req("K4", "K5", "K6")
+def test_a_failed_answer_lowers_no_denominator() -> None:
+    good = record(
+        "q1",
+        answer=Answer("x", ("c",)),
+        known_citations=frozenset({"c"}),
+        must_contain=("x",),
+        results=1,
+    )
+    found = assay.score_answers([good, *FAILED])
+    assert {str(measure): (one.value, one.n) for measure, one in found.items()} == {
+        "CitationCoverage": (1 / 5, 5),
+        "Groundedness": (1 / 3, 3),
+        "RefusalCorrectness": (0.0, 2),
+        "EmptyResultRate": (0.0, 3),
+    }
+
+
+@pytest.mark.req("K4", "K5", "K6")
+def test_where_every_answer_failed_nothing_is_right_and_nothing_undefined() -> None:
+    for name in ("CitationCoverage", "Groundedness", "RefusalCorrectness"):
+        assert measured(name, *FAILED) == (0.0, None)
+
+
+@pytest.mark.req("K6")
+def test_a_search_that_failed_is_no_answer_of_a_system_that_gives_none() -> None:
+    for name in ("CitationCoverage", "Groundedness", "RefusalCorrectness"):
+        assert measured(name, *FAILED[2:])[0] is None
 
 
 @pytest.mark.req("K7")

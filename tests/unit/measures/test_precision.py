@@ -1,5 +1,6 @@
 import pytest
 
+import assay
 from tests.unit.measures.rankings import value
 
 FOUND = ["uuid-1", "uuid-3", "uuid-5", "uuid-8", "uuid-12"]
@@ -15,7 +16,9 @@ def test_it_divides_by_k_even_where_fewer_came_back(k: int, expected: float) -> 
 @pytest.mark.req("W4")
 def test_no_relevant_document_is_zero() -> None:
     assert value("P@5", {"x": 1}, FOUND) == 0.0
-    assert value("P@5", {"uuid-1": 0}, FOUND) == 0.0
+    judged = {"q": {"uuid-1": 0}}
+    assert assay.score(judged, {"q": FOUND}, "P@5", undefined="zero")["P@5"] == 0.0
+    assert value("P@5", judged["q"], FOUND) is None  # no evidence: not in the mean
 
 
 def test_a_repeated_result_keeps_its_place_and_earns_nothing() -> None:

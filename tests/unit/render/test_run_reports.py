@@ -11,17 +11,20 @@ from html.parser import HTMLParser
 
 import pytest
 
+from assay.errors import UsageError
 from assay.evaluation.ab import ab
 from assay.evaluation.compare import compare_runs
 from assay.evaluation.defaults import WORKFLOW_MEASURES
-from assay.evaluation.report import GroupMeans, insights, parse_targets, run_report
+from assay.evaluation.insights import GroupMeans, insights, parse_targets
+from assay.evaluation.report import run_report
 from assay.evaluation.stored_run import StoredRun
-from assay.model.answers import Answer
+from assay.measures.parse import parse_measures
+from assay.model.answers import Answer, Expect
 from assay.model.testset import SpeakerFilter
 from assay.render.compare_page import compare_page, worst_queries
 from assay.render.compare_text import ab_markdown, compare_csv, render_report_md
 from assay.render.report_page import origin, run_page
-from assay.render.report_text import run_csv, run_markdown, workflow_markdown
+from assay.render.report_text import run_csv, run_markdown, run_tables, workflow_markdown
 from assay.render.scores import answer_rows
 from tests.unit.evaluation.stored import ranks
 
@@ -67,7 +70,7 @@ class Page(HTMLParser):
 
 @pytest.mark.req("W7")
 def test_the_markdown_has_overall_speakers_and_insights() -> None:
-    report = run_report(interviews(), WORKFLOW_MEASURES, targets=parse_targets(["P@5=0.65"]))
+    report = run_report(interviews(), WORKFLOW_MEASURES, targets=parse_targets(["P@5>0.65"]))
     text = run_markdown(report)
     assert text.startswith("# Evaluation Report: eval_run_001\n")
     assert "**Total Queries**: 12" in text
@@ -76,7 +79,7 @@ def test_the_markdown_has_overall_speakers_and_insights() -> None:
     assert "| Speaker | P@5 | Recall@5 | Queries |" in text
     assert "| PATIENT | 0.2000 | 1.0000 | 4 |" in text
     assert "| ALL | 0.0000 | 0.0000 | 4 |" in text
-    assert "misses the target of 0.65 ✗" in text
+    assert "- Overall system misses target of P@5 > 0.65 ✗\n" in text
 
 
 @pytest.mark.req("W6")
@@ -98,10 +101,10 @@ def test_the_example_of_the_workflow_reads_as_it_shows() -> None:
                 GroupMeans("ALL", {"P@5": 0.68, "Recall@5": 0.78}, 5),
             ]
         },
-        parse_targets(["P@5=0.65"]),
+        parse_targets(["P@5>0.65"]),
     )
     assert [insight.text for insight in found] == [
-        "Overall P@5 of 0.6800 meets the target of 0.65 ✓",
+        "Overall system meets target of P@5 > 0.65 ✓",
         "By speaker, P@5 is best for PATIENT (0.7200, 25 queries) and worst for CLINICIAN "
         "(0.6400, 20 queries): a gap of 8.0 points",
         "By speaker, Recall@5 is best for PATIENT (0.8100, 25 queries) and worst for CLINICIAN "
@@ -112,11 +115,107 @@ def test_the_example_of_the_workflow_reads_as_it_shows() -> None:
         dataset="test_set_v1",
         date="2024-03-15",
         total_queries=50,
-        overall={"P@5": "0.68"},
+        overall=[("P@5", "0.68")],
         speakers={"PATIENT": {"P@5": "0.72", "Queries": "25"}},
         insights=found,
     )
     assert "| PATIENT | 0.72 | 25 |" in text
+
+
+@pytest.mark.req("W7")
+def test_insights_speak_of_what_differs_most() -> None:
+    """P@1 and P@3 come first in the workflow report, and Recall@5 is what tells speakers apart."""
+    names = [str(measure) for measure in parse_measures(WORKFLOW_MEASURES)]
+    patient = dict.fromkeys(names, 0.5) | {"Recall@5": 1.0, "Recall@3": 0.9, "P@3": 0.52}
+    clinician = dict.fromkeys(names, 0.5) | {"Recall@5": 0.6071, "Recall@3": 0.58}
+    found = insights(
+        dict.fromkeys(names, 0.5),
+        {"speaker": [GroupMeans("PATIENT", patient, 12), GroupMeans("CLINICIAN", clinician, 14)]},
+    )
+    assert [insight.text for insight in found] == [
+        "By speaker, Recall@5 is best for PATIENT (1.0000, 12 queries) and worst for CLINICIAN "
+        "(0.6071, 14 queries): a gap of 39.3 points",
+    ]
+
+
+@pytest.mark.req("W7")
+@pytest.mark.parametrize(
+    ("target", "value", "met"),
+    [
+        ("P@5>0.48", 0.48, False),
+        ("P@5 > 0.48", 0.4801, True),
+        ("P@5>=0.48", 0.48, True),
+        ("P@5 ≥ 0.48", 0.48, True),
+        ("P@5=0.48", 0.48, True),
+        ("P@5=0.48", 0.1 + 0.38, True),
+        ("P@5=0.48", 0.47996, True),  # it reads 0.4800
+        ("P@5=0.48", 0.47994, False),
+        ("P@5>0.48", 0.48004, False),
+        ("nDCG(gain=linear)@10>=0.7", 0.7, True),
+        ("precision_at_5>0.48", 0.5, True),
+    ],
+)
+def test_a_target_is_held_against_the_value_that_is_read(
+    target: str, value: float, met: bool
+) -> None:
+    (one,) = parse_targets([target])
+    assert one.met(value) is met
+    assert parse_targets([str(one)]) == (one,)
+    (said,) = insights({str(one.measure): value}, {}, [one])
+    assert said.good is met
+    assert said.text.endswith(f" target of {one} {'✓' if met else '✗'}")
+
+
+@pytest.mark.parametrize("text", ["P@5", "P@5<0.4", "P@5>", "P@5>1.5", "P@5>-1", "P@5>1_0", "=0.4"])
+def test_what_is_no_target_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_targets([text])
+
+
+@pytest.mark.req("M1", "W7")
+def test_a_report_takes_the_measures_that_a_run_takes() -> None:
+    run = interviews()
+    queries = [
+        *run.test_set.queries[:11],
+        replace(run.test_set.queries[11], relevant_docs=(), expect=Expect.NOTHING),
+    ]
+    run = replace(run, test_set=replace(run.test_set, queries=tuple(queries)))
+    both = run_report(run, "nDCG@10 AUROC")
+    assert [figure.measure for figure in both.content.overall][:2] == ["nDCG@10", "AUROC"]
+    alone = run_report(run, "AUROC")
+    assert alone.worst == ()
+    for report in (both, alone):
+        assert "| AUROC | " in run_markdown(report)
+        assert "AUROC" in run_page(report)
+        assert "AUROC" in run_csv(report)
+        assert "AUROC" in {row[0] for row in run_tables(report)[0].rows}
+    content = both.to_dict()
+    assert content["aggregates"]["auroc"]["protocol"] == "all_queries"
+    assert content["aggregates"]["ndcg_at_10"]["protocol"] == "positives_only"
+
+
+@pytest.mark.req("W7")
+def test_every_form_names_run_part_protocol_and_n() -> None:
+    run = interviews()
+    run = replace(run, info=replace(run.info, name="nightly build", part="holdout, patient"))
+    report = run_report(run)
+    text = run_markdown(report)
+    assert "**Name**: nightly build  \n**Part**: holdout, patient  \n**Protocol**: " in text
+    assert re.search(r"\| nDCG@10 \| [\d.]+ \| .+ \| 12 \| positives", text)
+    page = Page(run_page(report)).text
+    for word in ("nightly build", "holdout, patient", "positives_only"):
+        assert word in page
+    row = next(csv.DictReader(io.StringIO(run_csv(report))))
+    assert (row["name"], row["part"], row["protocol"], row["n"]) == (
+        "nightly build", "holdout, patient", "positives_only", "12",
+    )  # fmt: skip
+    table = run_tables(report)[0]
+    assert table.notes == (
+        "name nightly build, part holdout, patient, protocol positives_only, answers",
+    )
+    assert table.rows[0][3:] == ("12", "positives_only")
+    content = report.to_dict()
+    assert (content["name"], content["part"]) == ("nightly build", "holdout, patient")
 
 
 @pytest.mark.req("W7")
@@ -135,7 +234,7 @@ def test_the_page_says_how_sure_the_measures_of_answers_are() -> None:
     for _, share, interval, n in rows:
         line = f'<td>{share}</td><td class="n">{interval}</td><td class="t soft" colspan="2">'
         assert line in shown
-        assert f"</td><td>{n}</td></tr>" in shown.partition(line)[2].partition("\n")[0]
+        assert f"</td><td>{n}</td><td" in shown.partition(line)[2].partition("\n")[0]
 
 
 def test_json_is_a_baseline_with_every_query() -> None:

@@ -14,7 +14,7 @@ TWO = assay.score(QRELS, {"q1": ["x", "a"], "=q2": ["x"]}, "MRR recall_10", name
 def test_trec_columns_use_the_words_that_were_asked_for() -> None:
     lines = report.trec_columns(ONE, per_query=True, with_run=False).splitlines()
     assert lines[0] == "MRR\tq1\t1.0000"
-    assert lines[-2:] == ["MRR\tall\t0.5000", "recall_10\tall\t1.0000"]
+    assert lines[-2:] == ["MRR\tall\t0.7500", "recall_10\tall\t1.0000"]
     assert all(line.count("\t") == 2 for line in lines)
 
 
@@ -30,14 +30,14 @@ def test_csv_is_long_and_defused() -> None:
     undefined = next(r for r in rows if r["query"] == "q3" and r["measure"] == "Recall@10")
     assert undefined["value"] == ""
     total = next(r for r in rows if r["query"] == "all" and r["measure"] == "MRR")
-    assert (total["value"], total["n"]) == ("0.5000", "3")
-    assert float(total["ci_low"]) <= 0.5 <= float(total["ci_high"])
+    assert (total["value"], total["n"]) == ("0.7500", "2")
+    assert float(total["ci_low"]) <= 0.75 <= float(total["ci_high"])
 
 
 def test_markdown_of_a_comparison() -> None:
     text = markdown(report.comparison_tables([ONE, TWO], assay.compare(ONE, TWO)))
     assert r"**two against one\|run**" in text
-    assert "| MRR | 0.5000 | 0.1667 | -0.3333 |" in text
+    assert "| MRR | 0.7500 | 0.2500 | -0.5000 |" in text
     assert text.count("| :-- | --:") == 2
 
 
@@ -50,7 +50,7 @@ def test_undefined_is_a_dash_with_a_note() -> None:
 
 def test_json_of_one_and_of_several_runs() -> None:
     alone = report.scores_json([ONE], None, ci=False, per_query=False, groups={})
-    assert alone["metrics"] == {"mrr": 0.5, "recall_at_10": 1.0}
+    assert alone["metrics"] == {"mrr": 0.75, "recall_at_10": 1.0}
     both = report.scores_json(
         [ONE, TWO], assay.compare(ONE, TWO), ci=True, per_query=True, groups={}
     )

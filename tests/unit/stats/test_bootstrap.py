@@ -13,26 +13,12 @@ from scipy import stats
 
 from assay.errors import InputError, UsageError
 from assay.stats.bootstrap import bootstrap_mean, bootstrap_means
+from tests.unit.stats.replay import Replay, draws
 
 if TYPE_CHECKING:
-    from assay.stats.bootstrap import Method
+    from assay.stats.inputs import Method
 
 METHODS: list[Method] = ["percentile", "bca"]
-
-
-class _Replay(np.random.Generator):
-    """A generator whose integers are rows of a matrix, so that scipy draws what we drew."""
-
-    def __init__(self, matrix: np.ndarray) -> None:
-        super().__init__(np.random.PCG64(0))
-        self._rows = iter(matrix)
-
-    def integers(self, *args: object, **kwargs: object) -> np.ndarray:  # type: ignore[override]
-        size = kwargs.get("size", args[2] if len(args) > 2 else None)
-        assert isinstance(size, tuple)
-        drawn = np.array([next(self._rows) for _ in range(size[0])])
-        assert drawn.shape == size
-        return drawn
 
 
 def _scipy(
@@ -44,15 +30,10 @@ def _scipy(
         n_resamples=len(indices),
         method=method,
         confidence_level=level,
-        rng=_Replay(indices),
+        rng=Replay(indices),
         axis=0,
     )
     return float(answer.confidence_interval.low), float(answer.confidence_interval.high)
-
-
-def _draws(n: int, resamples: int, seed: int) -> np.ndarray:
-    """The resamples that a seed stands for, a row of indices each."""
-    return np.random.default_rng(seed).integers(0, n, size=(resamples, n))
 
 
 @pytest.mark.req("E8")
@@ -68,7 +49,7 @@ def test_equals_scipy_on_the_same_resamples(method: Method, level: float, kind: 
         "grades": rng.integers(0, 4, size=40).astype(float),
     }[kind]
     ours = bootstrap_mean(column, method=method, level=level, resamples=999, seed=5)
-    indices = _draws(40, 999, seed=5)
+    indices = draws(40, 999, seed=5)
     assert (ours.low, ours.high) == pytest.approx(_scipy(column, indices, method, level), abs=1e-12)
     assert (ours.resamples, ours.seed, ours.n) == (999, 5, 40)
 
@@ -127,7 +108,7 @@ def test_resamples_without_a_defined_entry_are_left_out() -> None:
 
 
 def test_no_resample_with_a_defined_entry_is_explained() -> None:
-    seed = next(seed for seed in range(100) if _draws(40, 1, seed).min() >= 2)
+    seed = next(seed for seed in range(100) if draws(40, 1, seed).min() >= 2)
     values, defined = np.zeros((40, 1)), np.zeros((40, 1), dtype=bool)
     values[1], defined[:2] = 1.0, True
     (interval,) = bootstrap_means(values, defined=defined, resamples=1, seed=seed)
@@ -154,11 +135,14 @@ def test_no_columns_give_no_intervals() -> None:
     assert bootstrap_means([]) == ()
 
 
-def test_bca_says_when_every_resample_lies_on_one_side() -> None:
-    seed = next(seed for seed in range(100) if _draws(3, 1, seed).mean() < 1)
+def test_bca_gives_way_to_percentiles_where_every_resample_lies_on_one_side() -> None:
+    seed = next(seed for seed in range(100) if draws(3, 1, seed).mean() < 1)
     interval = bootstrap_mean([0.0, 1.0, 2.0], method="bca", resamples=1, seed=seed)
-    assert (interval.low, interval.high) == (None, None)
-    assert interval.reason == "every resample lies on the same side of the estimate"
+    plain = bootstrap_mean([0.0, 1.0, 2.0], resamples=1, seed=seed)
+    assert (interval.low, interval.high, interval.method) == (plain.low, plain.high, "percentile")
+    assert interval.reason == (
+        "percentile, since BCa is undefined: every resample lies on the same side of the estimate"
+    )
 
 
 @settings(deadline=None, max_examples=60)

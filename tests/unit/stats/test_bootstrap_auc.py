@@ -6,10 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from assay.errors import InputError, UsageError
+from assay.stats import bootstrap_auc, bounds
 from assay.stats.bootstrap_auc import bootstrap_ranking_quality
+from tests.unit.stats.replay import Replay, draws
 
 
 def _data(n: int, decimals: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -163,3 +166,87 @@ def test_bad_input_is_named() -> None:
         bootstrap_ranking_quality([0, 1], [0.5])
     with pytest.raises(UsageError, match="level"):
         bootstrap_ranking_quality([0, 1], [0.5, 0.1], level=1.0)
+
+
+SKEWED = (
+    np.array([1] * 10 + [0] * 40, dtype=np.bool_),
+    np.array([*np.linspace(3.0, 5.0, 9), -2.0, *np.linspace(-1.5, 2.5, 40)]),
+)
+
+
+@pytest.mark.req("M5")
+@pytest.mark.parametrize("decimals", [8, 1])
+def test_bca_equals_scipy_on_the_same_resamples(decimals: int) -> None:
+    labels, scores = _data(40, decimals, seed=5)
+    order = _ranked(labels, scores)
+    ours = bootstrap_ranking_quality(labels, scores, method="bca", resamples=300, seed=3)
+    for interval, measure in (
+        (ours.auroc_interval, lambda *pairs: round(roc_auc_score(*pairs), 12)),
+        (ours.auprc_interval, lambda *pairs: round(average_precision_score(*pairs), 12)),
+    ):  # rounded, so that ties with the estimate stay ties
+        theirs = stats.bootstrap(
+            (labels[order], scores[order]),
+            measure,
+            paired=True,
+            vectorized=False,
+            n_resamples=300,
+            method="BCa",
+            rng=Replay(draws(40, 300, seed=3)),
+        ).confidence_interval
+        assert interval.method == "bca"
+        assert interval.low == pytest.approx(theirs.low, abs=1e-9)
+        assert interval.high == pytest.approx(theirs.high, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_leaving_out_each_pair_equals_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = np.array([True, False, *(rng.random(rng.integers(0, 10)) < 0.5)])
+    scores = rng.integers(0, 4, size=labels.size).astype(float)  # ties within and across classes
+    kept = [np.arange(labels.size) != i for i in _ranked(labels, scores)]
+    left = [k for k in kept if labels[k].any() and not labels[k].all()]
+    wanted = [
+        (roc_auc_score(labels[k], scores[k]), average_precision_score(labels[k], scores[k]))
+        for k in left
+    ]
+    found = bootstrap_auc._without_pairs(bootstrap_auc._rank(labels, scores, None))
+    assert found == pytest.approx(np.array(wanted).reshape(-1, 2), abs=1e-12)
+    codes = np.arange(labels.size)
+    by_cluster = bootstrap_auc._without(
+        bootstrap_auc._rank(labels, scores, codes), labels.size, rows=3
+    )
+    assert np.sort(by_cluster, axis=0) == pytest.approx(np.sort(found, axis=0), abs=1e-12)
+
+
+@pytest.mark.req("M5")
+def test_bca_reaches_further_where_one_positive_is_far_off() -> None:
+    bca = bootstrap_ranking_quality(*SKEWED, method="bca", resamples=2000).auroc_interval
+    plain = bootstrap_ranking_quality(*SKEWED, resamples=2000).auroc_interval
+    assert (bca.method, plain.method) == ("bca", "percentile")
+    assert bca.low is not None
+    assert plain.low is not None
+    assert bca.low < plain.low - 0.02
+
+
+def test_where_bca_is_undefined_the_percentile_interval_says_its_own_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bounds, "bca_bounds", lambda *_: "the data are too skewed")
+    bca = bootstrap_ranking_quality(*SKEWED, method="bca", resamples=200).auroc_interval
+    plain = bootstrap_ranking_quality(*SKEWED, resamples=200).auroc_interval
+    assert (bca.low, bca.high, bca.method) == (plain.low, plain.high, "percentile")
+    assert bca.reason == "percentile, since BCa is undefined: the data are too skewed"
+
+
+def test_too_many_clusters_to_leave_out_fall_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap_auc, "JACKKNIFE_CELLS", 100)
+    clusters = [at // 2 for at in range(50)]
+    found = bootstrap_ranking_quality(*SKEWED, clusters=clusters, method="bca", resamples=100)
+    assert found.auroc_interval.method == "percentile"
+    assert found.auroc_interval.reason is not None
+    assert "too many clusters for BCa: 25" in found.auroc_interval.reason
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown bootstrap method"):
+        bootstrap_ranking_quality(*SKEWED, method="normal")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 from assay.stats.bootstrap import bootstrap_mean
 
 if TYPE_CHECKING:
-    from assay.stats.bootstrap import Method
+    from assay.stats.inputs import Method
 
 METHODS: list[Method] = ["percentile", "bca"]
 

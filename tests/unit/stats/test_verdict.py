@@ -20,8 +20,8 @@ def _interval(low: float | None, high: float | None, level: float = 0.9) -> Inte
 def test_the_sign_of_a_significant_difference_decides() -> None:
     better = verdict(0.05, 0.001)
     assert better.verdict is Verdict.BETTER
-    assert (
-        "Better: the difference +0.0500 is significant (p = 0.0010, alpha 0.05)" in better.sentence
+    assert better.sentence == (
+        "Better: the difference +0.0500 is more than chance (p = 0.0010, alpha 0.05)."
     )
     assert verdict(-0.05, 0.001).verdict is Verdict.WORSE
     assert verdict(0.05, 0.001, higher_is_better=False).verdict is Verdict.WORSE
@@ -58,9 +58,21 @@ def test_without_a_margin_nothing_but_identity_is_equivalent() -> None:
 def test_inconclusive_names_what_could_have_been_shown() -> None:
     ruling = verdict(0.01, 0.3, detectable=0.0421)
     assert ruling.verdict is Verdict.INCONCLUSIVE
-    assert "not significant (p = 0.3000, alpha 0.05)" in ruling.sentence
-    assert ruling.sentence.endswith("can be expected to show is 0.0421.")
-    assert verdict(0.01, 0.3).sentence.endswith("is unknown.")
+    assert "could be chance (p = 0.3000, alpha 0.05)" in ruling.sentence
+    assert ruling.sentence.endswith("can be expected to show differences from 0.0421 on.")
+    assert verdict(0.01, 0.3).sentence.endswith("(p = 0.3000, alpha 0.05).")
+
+
+def test_a_difference_that_could_have_been_shown_is_not_called_too_small() -> None:
+    assert "can be expected to show" not in verdict(0.05, 0.3, detectable=0.0421).sentence
+
+
+@pytest.mark.req("E8")
+def test_the_p_value_has_its_name_and_significant_is_left_to_the_t_test() -> None:
+    for p in (0.001, 0.3):
+        sentence = verdict(0.05, p, p_name="corrected randomization p").sentence
+        assert f"corrected randomization p = {p:.4f}" in sentence
+        assert "significant" not in sentence
 
 
 def test_identical_runs_are_equivalent() -> None:
@@ -73,7 +85,7 @@ def test_identical_runs_are_equivalent() -> None:
 def test_undefined_numbers_are_inconclusive() -> None:
     assert verdict(None, None).verdict is Verdict.INCONCLUSIVE
     assert "undefined" in verdict(None, 0.01).sentence
-    assert "has no p-value" in verdict(0.1, None).sentence
+    assert "there is no p-value" in verdict(0.1, None).sentence
     one = paired_t([0.2], [0.9], level=0.9)
     assert verdict(one.difference, one.p, one.interval, margin=1.0).verdict is Verdict.INCONCLUSIVE
 

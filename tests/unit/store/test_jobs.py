@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from assay.errors import ConflictError
 from assay.store import jobs as module
 from assay.store.jobs import JobState, JobStore
 
@@ -52,3 +53,22 @@ def test_a_listing_comes_without_results(store: JobStore) -> None:
     assert ended.result == {"written": 1}
     (listed,), total = store.page(10, 0)
     assert (listed.result, listed.state, total) == (None, JobState.COMPLETE, 1)
+
+
+def test_a_cancelled_job_starts_again_under_its_id(store: JobStore) -> None:
+    store.create("j", "ingest", REQUEST, owner="o", idempotency_key="k", total=2)
+    assert store.take() is not None
+    store.progress("j", 1, 2)
+    store.cancel("j")
+    with pytest.raises(ConflictError, match="is being cancelled"):
+        store.create("j", "ingest", REQUEST, owner="o", total=2)
+    assert store.end("j", JobState.INTERRUPTED).state is JobState.CANCELLED
+    with pytest.raises(ConflictError, match="another request"):
+        store.create("j", "ingest", {"documents": []}, owner="o", total=0)
+    sent_twice, new = store.create("other", "ingest", REQUEST, owner="o", idempotency_key="k")
+    assert (sent_twice.job_id, sent_twice.state, new) == ("j", JobState.CANCELLED, False)
+    again, new = store.create("j", "ingest", REQUEST, owner="p", total=2)
+    assert (again.state, again.owner, again.done, new) == (JobState.QUEUED, "p", 0, True)
+    task = store.take()
+    assert task is not None
+    assert task.request == REQUEST

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.errors import ProblemsError
 from assay.model.answers import Expect
-from assay.model.testset import Judgment, SpeakerFilter, TestSet
+from assay.model.testset import Judgment, Level, SpeakerFilter, TestSet
 from assay.testsets.export import FORMS, files, lost
 from assay.testsets.load import Reading, ReadOptions, read_test_set
 from tests.unit.testsets.samples import HEAD, fifty, golden, read, sound
@@ -30,7 +31,10 @@ GOLDEN_LIST = """# a query with no expected document should be refused
 @pytest.mark.req("K6")
 def test_a_golden_list() -> None:
     first, second = sound(GOLDEN_LIST, "kebab.yaml").queries
-    assert first.relevant_docs == (Judgment("PMC1:chunk_5", 1, doc_id="PMC1"), Judgment("PMC2", 1))
+    assert first.relevant_docs == (
+        Judgment("PMC1:chunk_5", 1, doc_id="PMC1"),
+        Judgment("PMC2", 1, level=Level.DOCUMENT),
+    )
     assert (first.must_contain, first.forbidden) == (("5 mg",), ("10 mg",))
     assert (first.expect, second.expect) == (Expect.EVIDENCE, Expect.REFUSAL)
 
@@ -201,8 +205,9 @@ def test_every_form_reads_back(tmp_path: Path, form: str) -> None:
         again = read_test_set(path).sound()
     assert [query.query_id for query in again.queries] == [q.query_id for q in one.queries]
     assert [query.query_text for query in again.queries] == [q.query_text for q in one.queries]
+    level = Level.DOCUMENT if form == "golden-list" else None  # the list says what its ids are
     assert [query.relevant_docs for query in again.queries] == [
-        q.relevant_docs for q in one.queries
+        tuple(replace(judged, level=level) for judged in q.relevant_docs) for q in one.queries
     ]
     if not lost(one, form) and form != "golden-list":
         assert again.queries == one.queries

@@ -12,7 +12,8 @@ from assay import limits
 from assay.errors import ProblemsError
 from assay.model.answers import Expect
 from assay.model.document import IngestionMode
-from assay.model.testset import QueryType, SpeakerFilter, TestSet
+from assay.model.testset import Level, QueryType, SpeakerFilter, TestSet
+from assay.model.testset_json import from_plain, to_plain
 from assay.testsets.write import as_plain, as_yaml
 from tests.unit.testsets.samples import HEAD, QUERY, any_test_sets, read, sound
 
@@ -50,6 +51,32 @@ def test_what_a_person_wrote_stays_text(text: str) -> None:
     assert golden.relevant_docs[0].id == golden.must_contain[0] == text
 
 
+@pytest.mark.req("K1")
+def test_a_judgment_may_say_whether_it_is_a_chunk_or_a_document() -> None:
+    written = (
+        "[{doc_id: d1, grade: 1}, {doc_id: d2, grade: 1, level: document},"
+        " {chunk_id: c-3, grade: 1}, {doc_id: c-4, grade: 1, level: chunk},"
+        " {doc_id: d5, chunk_id: c-5, grade: 1, level: chunk},"
+        ' {chunk_id: "d6:chunk_1", grade: 1}]'
+    )
+    found = sound(query(relevant_docs=written))
+    judged = found.queries[0].relevant_docs
+    assert [one.level for one in judged] == [
+        None, Level.DOCUMENT, Level.CHUNK, Level.CHUNK, None, None,
+    ]  # fmt: skip
+    assert [one.document for one in judged] == ["d1", "d2", None, None, "d5", "d6"]
+    assert sound(as_yaml(found)) == found
+    assert sound(json.dumps(as_plain(found)), "t.json") == found
+    assert from_plain(json.loads(json.dumps(to_plain(found)))) == found
+    plain = sound(query(relevant_docs=written.replace(", level: document", "")))
+    assert plain.checksum != found.checksum
+
+
+def test_a_chunk_is_no_document() -> None:
+    found = read(query(relevant_docs="[{chunk_id: c, grade: 1, level: document}]")).problems
+    assert [problem.message for problem in found] == ["level: document, and yet a chunk_id"]
+
+
 def grade(value: str) -> str:
     return query(relevant_docs=f"[{{doc_id: d1, grade: {value}}}]")
 
@@ -80,7 +107,17 @@ BAD: dict[str, tuple[str | bytes, int | None, str]] = {
     "grade -1": (grade("-1"), 6, "the grade is -1"),
     "grade 2.5": (grade("2.5"), 6, "the grade is 2.5"),
     "octal grade": (grade("03"), 6, "the grade is 03"),
-    "no grade": (query(relevant_docs="[{doc_id: d1}]"), 6, "grade is missing"),
+    "no grade": (
+        query(relevant_docs="[{doc_id: d1}, {doc_id: d2, grade: 1}]"), 6, "grade is missing"
+    ),
+    "relevant beside grades": (
+        query(relevant_docs="[{doc_id: d1, relevant: true}, {doc_id: d2, grade: 1}]"),
+        6,
+        "relevant stands in a set with grades",
+    ),
+    "relevant is a word": (
+        query(relevant_docs="[{doc_id: d1, relevant: perhaps}]"), 6, "must be true or false"
+    ),
     "list as grade": (grade("[3]"), 6, "the grade is a list"),
     "timestamp tag": (query(query_text="!!timestamp foo"), 5, "tag"),
     "python tag": (query(query_text="!!python/object/apply:os.system [ls]"), 5, "tag"),
@@ -131,7 +168,16 @@ BAD: dict[str, tuple[str | bytes, int | None, str]] = {
         query(relevant_docs="[{doc_id: d1, grade: 1, spans: [[9, 3]]}]"), 6, "a span is"
     ),
     "span of one": (query(relevant_docs="[{doc_id: d1, grade: 1, spans: [[9]]}]"), 6, "a span is"),
-    "judgment is text": (query(relevant_docs="[d1]"), 6, "a judgment is {doc_id"),
+    "judgment is text": (
+        query(relevant_docs="[d1, {doc_id: d2, grade: 1}]"), 6, "a judgment is {doc_id"
+    ),
+    "judgment is a list": (query(relevant_docs="[[d1]]"), 6, "a judgment is {doc_id"),
+    "skipped and there": (
+        HEAD.replace("queries:", "skipped: [q1]\nqueries:") + QUERY, None, "skipped names 'q1'"
+    ),
+    "skipped twice": (
+        HEAD.replace("queries:", "skipped: [q8, q8]\nqueries:") + QUERY, None, "'q8' twice"
+    ),
     "judgments are text": (query(relevant_docs="d1"), 6, "relevant_docs must be a list"),
     "query is text": (HEAD + "  - q1\n", 4, "query 1 must be a mapping"),
     "text is a list": (query(query_text="[a]"), 5, "query_text must be a single text"),

@@ -14,8 +14,17 @@ from assay.errors import UsageError
 from assay.model.answers import Expect
 from assay.model.testset import QueryType, TestSet
 from assay.testsets.load import parse_test_set
+from assay.testsets.overlap import overlap
 from assay.testsets.save import with_split
-from assay.testsets.split import PARTS, apportion, hold_out, part, split_by_group
+from assay.testsets.split import (
+    PARTS,
+    apportion,
+    hold_out,
+    part,
+    split_by_group,
+    split_notes,
+    units,
+)
 from assay.testsets.write import as_yaml
 from tests.unit.testsets.samples import any_test_sets, fifty, golden
 
@@ -58,12 +67,16 @@ def test_a_split_loses_and_repeats_nothing(test_set: TestSet, share: float, seed
     try:
         split = hold_out(test_set, share=share, seed=seed)
     except UsageError:
-        assert round(len(test_set.queries) * share) in (0, len(test_set.queries))
+        nothing = round(len(test_set.queries) * share) in (0, len(test_set.queries))
+        assert nothing or len(units(test_set.queries)) == 1
         return
     kept, back = split.evaluation_queries, split.held_out_queries
+    assert overlap(kept, back, ("kept", "back")).disjoint
     assert kept
     assert back
     assert Counter((*kept, *back)) == Counter(test_set.queries)
+    if len(units(test_set.queries)) < len(test_set.queries):
+        return  # whole groups come only as close as they can
     for kind in {(query.expect, query.query_type) for query in test_set.queries}:
         there = sum((query.expect, query.query_type) == kind for query in test_set.queries)
         held = sum((query.expect, query.query_type) == kind for query in back)
@@ -127,6 +140,64 @@ def test_groups_are_disjoint_and_complete(sizes: list[int], seed: int) -> None:
 
 def test_a_query_without_a_group_is_its_own() -> None:
     assert [len(ids) for ids in split_by_group(fifty()).parts.values()] == [40, 5, 5]
+
+
+@pytest.mark.req("M4", "E13")
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=20), st.integers(0, 1000))
+def test_a_post_is_never_on_both_sides_of_a_held_out_part(sizes: list[int], seed: int) -> None:
+    test_set = grouped(sizes)
+    try:
+        split = hold_out(test_set, seed=seed)
+    except UsageError:
+        assert round(len(test_set.queries) * 0.2) in (0, len(test_set.queries))
+        return
+    held = {query.group for query in split.held_out_queries}
+    assert held
+    assert not held & {query.group for query in split.evaluation_queries}
+    assert split.evaluation_queries
+
+
+@pytest.mark.req("M4", "E13")
+def test_whole_posts_come_as_close_to_the_share_as_they_can() -> None:
+    kinds = [Expect.EVIDENCE, Expect.EVIDENCE, Expect.NOTHING]
+    posts = [
+        golden(f"q{post}-{at}", group=f"post{post}", expect=kind)
+        for post in range(20)
+        for at, kind in enumerate(kinds)
+    ]
+    split = hold_out(TestSet("posts", "v1", tuple(posts)))
+    assert len(split.held_out_queries) == 12
+    assert Counter(query.expect for query in split.held_out_queries) == {
+        Expect.EVIDENCE: 8,
+        Expect.NOTHING: 4,
+    }
+    few = hold_out(grouped([4, 4, 4]))
+    assert len(few.held_out_queries) == 4
+    assert split_notes(few, 0.2)[0] == (
+        "groups stay whole: 4 of 12 queries are held out, where 20% would be 2"
+    )
+    with pytest.raises(UsageError, match="one group, which cannot be on both sides"):
+        hold_out(grouped([10]))
+
+
+@pytest.mark.req("M4")
+def test_the_same_question_is_never_on_both_sides() -> None:
+    asked = [
+        replace(golden(f"q{at:02}"), query_text=("Dose of  WARFARIN", "dose of warfarin")[at % 2])
+        for at in range(4)
+    ]
+    test_set = TestSet("same", "v1", (*fifty().queries, *asked))
+    for seed in range(10):
+        held = hold_out(test_set, seed=seed).held_out_ids & {query.query_id for query in asked}
+        assert len(held) in (0, 4)
+        parts = split_by_group(test_set, seed=seed).parts
+        assert sum(bool({"q00", "q01", "q02", "q03"} & set(ids)) for ids in parts.values()) == 1
+
+
+def test_documents_of_both_sides_are_said() -> None:
+    assert split_notes(hold_out(fifty()), 0.2) == (
+        "evaluation and held_out: 1 document is relevant in both: d1",
+    )
 
 
 def test_splits_that_cannot_be() -> None:

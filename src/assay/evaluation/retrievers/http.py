@@ -10,10 +10,12 @@ A small YAML file says it; without one, the service is taken for another assay
     id: _id                     # where each result has its id, score, document
     score: _score
     doc_id: _source.doc_id
+    rank_by: score              # the highest score first; the list's own order otherwise
     timeout_s: 10
 
 ``params`` instead of ``body`` goes into the address. Known in braces: ``query_text``,
-``query_id``, ``k``, ``speaker``, ``ingestion_mode``; a parameter without a value is left out.
+``query_id``, ``k``, ``speaker``, ``ingestion_mode``; another name is refused, and ``{{name}}`` is
+sent as ``{name}``. A parameter without a value is left out. ``timeout_s`` is for the whole answer.
 
 The state of the service is not known, so its runs never answer a later call from the cache.
 """
@@ -22,20 +24,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from assay import limits
 from assay.errors import ConfigError, InputError, UsageError
+from assay.model.ranking import RankBy
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.strict_json import values as json_values
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
-_NAME = re.compile(r"\{([a-z_]+)\}")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_NAME = re.compile(
+    r"\$\{(?P<variable>[A-Za-z_]\w*)\}"
+    r"|\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}"
+    r"|\{(?P<name>[A-Za-z_][\w.-]*)\}",
+    re.ASCII,
+)
 SHOWN_ERROR = 200
 TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 600.0
@@ -47,6 +55,9 @@ ASSAY_PARAMS: Mapping[str, str] = {
     "ingestion_mode": "{ingestion_mode}",
 }
 TEXTS = ("results", "id", "score", "doc_id")
+FILLED = ("headers", "params", "body")
+NAMES = ("query_text", "query_id", "k", "speaker", "ingestion_mode")
+"""What a mapping may name in braces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +72,16 @@ class HttpMapping:
     id: str = "chunk_id"
     score: str | None = "score"
     doc_id: str | None = "doc_id"
+    rank_by: str | None = None
     timeout_s: float = TIMEOUT_S
+
+    def __post_init__(self) -> None:
+        for part in FILLED:
+            _check_names(getattr(self, part), part)
 
     def to_dict(self) -> dict[str, Any]:
         """What can change an answer, as plain values; headers may hold secrets and stay out."""
-        names = ("method", "params", "body", "results", "id", "score", "doc_id")
+        names = ("method", "params", "body", "results", "id", "score", "doc_id", "rank_by")
         return {name: getattr(self, name) for name in names}
 
 
@@ -77,28 +93,39 @@ def http_system(url: str, mapping: HttpMapping | None = None, *, k: int = 100) -
     import httpx2
 
     mapping = mapping or HttpMapping()
-    headers = {name: _expanded(str(value)) for name, value in mapping.headers.items()}
-    client = httpx2.Client(timeout=mapping.timeout_s, headers=headers, follow_redirects=False)
+    for variable in _variables([mapping.headers, mapping.params, mapping.body]):
+        if variable not in os.environ:
+            raise UsageError(
+                f"the environment variable {variable} is not set", hint="the mapping needs it"
+            )
+    client = httpx2.Client(timeout=mapping.timeout_s, follow_redirects=False)
 
     def answer(query: GoldenQuery) -> dict[str, Any]:
         known = _known(query, k)
-        params = {
-            key: value for key, value in filled(mapping.params, known).items() if value is not None
-        }
+        params = _with_values(filled(mapping.params, known))
         body = None if mapping.body is None else filled(mapping.body, known)
-        with client.stream(mapping.method, url, params=params, json=body) as response:
+        headers = _with_values(filled(mapping.headers, known))
+        told = {name: str(value) for name, value in headers.items()}
+        deadline = time.monotonic() + mapping.timeout_s
+        with client.stream(mapping.method, url, params=params, json=body, headers=told) as response:
             data = bytearray()
             for chunk in response.iter_bytes():
                 data += chunk
                 if len(data) > limits.MAX_HTTP_ANSWER_BYTES:
                     raise InputError(f"more than {limits.MAX_HTTP_ANSWER_BYTES:,} bytes came back")
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"no whole answer within {mapping.timeout_s:g} s")
         if not response.is_success:
             text = data[:SHOWN_ERROR].decode(errors="replace")
             raise InputError(f"HTTP {response.status_code}: {text}")
         return read_answer(bytes(data), mapping)
 
     config = {"retriever": url, "k": k, **mapping.to_dict()}
-    return System(answer, config, engine="http")
+    return System(answer, config, engine="http", keeps_time=True)
+
+
+def _with_values(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in content.items() if value is not None}
 
 
 def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
@@ -118,23 +145,28 @@ def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
             }
             for one in listed
         ],
+        "rank_by": mapping.rank_by,
         "degraded": at(content, "degraded") is True,
     }
 
 
 def _known(query: GoldenQuery, k: int) -> dict[str, Any]:
     speaker, mode = query.speaker_filter, query.ingestion_mode
-    return {
-        "query_text": query.query_text,
-        "query_id": query.query_id,
-        "k": k,
-        "speaker": None if speaker is SpeakerFilter.ALL else speaker.value,
-        "ingestion_mode": None if mode is None else mode.value,
-    }
+    values = (
+        query.query_text,
+        query.query_id,
+        k,
+        None if speaker is SpeakerFilter.ALL else speaker.value,
+        None if mode is None else mode.value,
+    )
+    return dict(zip(NAMES, values, strict=True))
 
 
 def filled(template: Any, known: Mapping[str, Any]) -> Any:
-    """The template with every ``{name}`` replaced; a value that is only a name keeps its type."""
+    """The template with every ``{name}`` and ``${VARIABLE}`` replaced, once.
+
+    A value that is only a name keeps its type; within a text, a name without a value is empty.
+    """
     if isinstance(template, Mapping):
         return {key: filled(value, known) for key, value in template.items()}
     if isinstance(template, list):
@@ -142,9 +174,50 @@ def filled(template: Any, known: Mapping[str, Any]) -> Any:
     if not isinstance(template, str):
         return template
     whole = _NAME.fullmatch(template)
-    if whole and whole[1] in known:
-        return known[whole[1]]
-    return _NAME.sub(lambda found: str(known.get(found[1], found[0])), template)
+    if whole and whole["name"]:
+        return known[whole["name"]]
+    return _NAME.sub(lambda found: _written(found, known), template)
+
+
+def _written(found: re.Match[str], known: Mapping[str, Any]) -> str:
+    if found["variable"]:
+        return os.environ[found["variable"]]
+    if found["literal"]:
+        return f"{{{found['literal']}}}"
+    value = known[found["name"]]
+    return "" if value is None else str(value)
+
+
+def _check_names(template: Any, place: str) -> None:
+    """Refuse a name in braces that has no value, or that stands where none is filled in."""
+    if isinstance(template, Mapping):
+        for key, value in template.items():
+            if isinstance(key, str) and any(found["name"] for found in _NAME.finditer(key)):
+                raise ConfigError(
+                    f"{place}: {key!r:.60} is a name, and only values are filled in",
+                    hint="write {{...}} for braces that are sent as they stand",
+                )
+            _check_names(value, f"{place}.{key}")
+    elif isinstance(template, list):
+        for value in template:
+            _check_names(value, place)
+    elif isinstance(template, str):
+        for found in _NAME.finditer(template):
+            if found["name"] and found["name"] not in NAMES:
+                raise ConfigError(
+                    f"{place}: {found[0]!r:.60} is not known",
+                    hint=f"known: {', '.join(f'{{{name}}}' for name in NAMES)}; "
+                    "write {{...}} for braces that are sent as they stand",
+                )
+
+
+def _variables(template: Any) -> Iterator[str]:
+    """The variables of the environment that a template needs."""
+    if isinstance(template, (Mapping, list)):
+        for value in template.values() if isinstance(template, Mapping) else template:
+            yield from _variables(value)
+    elif isinstance(template, str):
+        yield from (found["variable"] for found in _NAME.finditer(template) if found["variable"])
 
 
 def at(content: Any, path: str) -> Any:
@@ -157,18 +230,6 @@ def at(content: Any, path: str) -> Any:
         else:
             return None
     return content
-
-
-def _expanded(text: str) -> str:
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in os.environ:
-            raise UsageError(
-                f"the environment variable {found[1]} is not set",
-                hint="a header of the mapping needs it",
-            )
-        return os.environ[found[1]]
-
-    return _VARIABLE.sub(value, text)
 
 
 def load_mapping(path: Path) -> HttpMapping:
@@ -186,6 +247,10 @@ def load_mapping(path: Path) -> HttpMapping:
             raise ConfigError(f"{place} must be the path of a field")
         if key.text in ("headers", "params") and not isinstance(value, dict):
             raise ConfigError(f"{place} must hold names and values")
+        if key.text in FILLED:
+            _check_names(value, place)
+    if values.get("rank_by") not in (None, *(member.value for member in RankBy)):
+        raise ConfigError(f"{path}: rank_by must be order or score")
     method = str(values.get("method", "POST" if "body" in values else "GET")).upper()
     if method not in METHODS:
         raise ConfigError(f"{path}: method must be one of {', '.join(METHODS)}")

@@ -1,46 +1,34 @@
-"""How is ``module:function`` found and called?
+"""How is a function of one's own asked?
 
-The function takes a query's text; one whose only parameter is named ``query`` and annotated with
-``GoldenQuery`` gets the whole query. It is the caller's own code and runs with the caller's rights.
+``module:function`` takes a query's text; one whose only parameter is named ``query`` and annotated
+with ``GoldenQuery`` gets the whole query. Its code (``user_code.py``) is all that is known of the
+state it is in: as long as that stays the same, a run that was cut short goes on and a complete one
+answers. Where the code is not known, every run is new.
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from assay.errors import UsageError
-from assay.evaluation.execution import Retrieve, describe
+from assay.evaluation.execution import Retrieve
 from assay.model.system import System
+from assay.user_code import load_function
+
+ENGINE = "python"
 
 
 def python_system(spec: str) -> System:
     """The system behind ``module:function``; modules of the working folder are found, too."""
-    function = load_function(spec)
-    return System(_adapted(function), {"retriever": spec}, engine="python")
-
-
-def load_function(spec: str) -> Callable[[Any], Any]:
-    """Import the function that ``module:function`` names."""
-    module_name, colon, name = spec.partition(":")
-    if not colon or not module_name or not name:
-        raise UsageError(f"{spec!r:.80} is not module:function", hint="such as my_engine:search")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as problem:  # importing runs foreign code
-        raise UsageError(f"{module_name} cannot be imported: {describe(problem)}") from problem
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    if not callable(found):
-        raise UsageError(f"{module_name} has no function {name}")
-    function: Callable[[Any], Any] = found
-    return function
+    found = load_function(spec)
+    code = {} if found.digest is None else {"retriever_code": found.digest}
+    return System(
+        _adapted(found.function),
+        {"retriever": spec, **code},
+        engine=ENGINE,
+        generation=found.digest,
+    )
 
 
 def _adapted(function: Callable[[Any], Any]) -> Retrieve:

@@ -41,6 +41,12 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
     del caller
     info = await service.work(lambda: service.workspace.runs.run(ref))
     aggregates = list(info.aggregate.get("aggregates", {}).values())
+    if info.figures_only:
+        unknown = dict.fromkeys(("median", "std", "ci", "ci_reason", "reason"))
+        aggregates = [
+            {**unknown, "measure": name, "mean": value, "n": info.queries}
+            for name, value in info.aggregate.get("metrics", {}).items()
+        ]
     return page(
         request,
         "ui/run.html",
@@ -49,7 +55,7 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
         aggregates=aggregates,
         level=info.aggregate.get("sampling", {}).get("level"),
         latency=info.aggregate.get("latency_ms", {}),
-        warnings=[*info.aggregate.get("warnings", ()), *_small(info)],
+        warnings=[*info.aggregate.get("warnings", ()), *_about(info)],
         facts=[*origin(info), ("seed", str(info.seed))],
         commands=[
             cli("eval", "show", info.run_id, "--per-component", "--waterfall"),
@@ -131,7 +137,7 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
             ("stages", run_version(info)),
             lambda: runs.stages(service.workspace, info.run_id),
         )
-        if view is None or view.fates is None:
+        if view is None or view.result is None or view.fates is None:
             return {"info": info, "found": None}
         held = hidden_in(view.result.test_set)
         mask = masking(request, service, caller, held, info)
@@ -178,7 +184,9 @@ def _distribution(found: QueryScores) -> Markup:
     )
 
 
-def _small(info: RunInfo) -> list[str]:
+def _about(info: RunInfo) -> list[str]:
+    if info.figures_only:
+        return ["FIGURES ONLY: they were saved without rankings; nothing is computed from them"]
     if 0 < info.queries < SMALL_N:
         return [
             f"UNDERPOWERED: {counted(info.queries, 'query')} cannot show much; see the intervals"

@@ -10,11 +10,11 @@ from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
 from assay.app import runs
+from assay.evaluation.history import Series
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Evaluator, Reader, ServiceOf, cli, curl, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.service import Service
-from assay.model.run_store import RunFilter
 from assay.model.runs import RunInfo, RunStatus
 from assay.render.svg import TrendPoint, trend
 
@@ -123,15 +123,17 @@ def _listed(service: Service, chosen: RunFilters, number: int) -> dict[str, Any]
     found = store.runs(wanted, limit=PAGE, offset=(number - 1) * PAGE)
     suites = store.suites()
     suite = chosen.suite or (found.runs[0].suite if found.runs else "")
-    series = store.runs(RunFilter(suite=suite, status=RunStatus.COMPLETE), limit=TREND)
+    past = runs.history(service.workspace, suite, limit=TREND) if suite else None
+    series = past.series[0] if past is not None and past.series else None
     return {
         "rows": [row(info) for info in found.runs],
         "total": found.total,
         "suites": suites,
         "suite": suite,
         "listing": listing("/runs", chosen.params(), number, found.total),
-        "trend": _trend(series.runs, chosen) if len(series.runs) > 1 else None,
-        "trend_n": len(series.runs),
+        "trend": _trend(series, chosen) if series is not None and len(series.runs) > 1 else None,
+        "series": series,
+        "other_runs": 0 if past is None or series is None else len(past.runs) - len(series.runs),
     }
 
 
@@ -152,11 +154,11 @@ def _headline(metrics: Mapping[str, Any], details: Mapping[str, Any], name: str)
     return Headline(metrics.get(name), ci[0], ci[1])
 
 
-def _trend(newest_first: Sequence[RunInfo], chosen: RunFilters) -> Any:
-    """Values over time; the line breaks where the test set or the chunker changed."""
+def _trend(series: Series, chosen: RunFilters) -> Any:
+    """Values over time; the line breaks where the configuration or the chunker changed."""
     points: list[TrendPoint] = []
     before: RunInfo | None = None
-    for info in runs.oldest_first(newest_first):
+    for info in series.runs:
         value = info.aggregate.get("metrics", {}).get(chosen.measure)
         points.append(
             TrendPoint(
@@ -175,9 +177,6 @@ def _trend(newest_first: Sequence[RunInfo], chosen: RunFilters) -> Any:
 def _break(before: RunInfo | None, now: RunInfo) -> str:
     if before is None:
         return ""
-    if before.test_set_checksum != now.test_set_checksum:
-        same = before.test_set_version == now.test_set_version
-        return "other queries" if same else f"test set {now.test_set_version}"
     if before.chunker_versions != now.chunker_versions:
         return f"chunker {', '.join(now.chunker_versions)}"
     return ""

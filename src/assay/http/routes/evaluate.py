@@ -101,7 +101,8 @@ def evaluation_request(
     """The evaluation that a body and the parameters ask for; parameters take precedence."""
     trigger = _trigger(body)
     if trigger is None:
-        request = EvaluationRequest(test_set=testsets.read_upload(body, lenient=True).sound())
+        sent = testsets.read_upload(body, lenient=True).sound()
+        request = EvaluationRequest(test_set=sent, uploaded=True)
     else:
         request = workflow.triggered(workspace, decode(workflow.Trigger, trigger.model_dump()))
     assert request.test_set is not None

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from assay.app import runs
 from assay.app.held_out import Viewer
+from assay.evaluation.history import HistoryOptions
 from assay.http.edge.auth import Caller
 from assay.http.routing import (
     Admin,
@@ -292,7 +293,7 @@ async def report(
     workflow: Annotated[Switch, Query(description="P and R at 1, 3, 5, 10, MAP, nDCG@10.")] = False,
     target: Annotated[
         list[Annotated[str, Query(max_length=100)]],
-        Query(max_length=50, description="What to reach, as in P@5=0.65."),
+        Query(max_length=50, description="What to reach: P@5>0.65 (above) or P@5>=0.65."),
     ] = [],  # noqa: B006 - the framework copies it
 ) -> Response:
     """A report on one run: tables, breakdowns, insights, worst queries.
@@ -327,10 +328,13 @@ async def report(
     "/history/{suite}",
     responses={
         **answer_with(
-            "Complete runs, the oldest first, and the trend of each measure",
+            "Complete runs, the oldest first; series of those that can be compared, that of the "
+            "newest first, and its trend; what is left out",
             suite=str,
             runs=list[Json],
+            series=list[Json],
             trend=dict[str, Json | None],
+            left_out=list[str],
         ),
         **refusals(),
     },
@@ -341,16 +345,29 @@ async def suite_history(
     caller: Reader,
     measures: MeasureParameters,
     part: Annotated[str, Query(max_length=80, description="Runs of this part only.")] = "",
+    engine: Annotated[str, Query(max_length=80, description="Runs of this engine only.")] = "",
+    configuration: Annotated[
+        str, Query(max_length=64, description="Runs whose config_hash begins like this.")
+    ] = "",
+    by_configuration: Annotated[
+        Switch, Query(description="A series for each configuration.")
+    ] = False,
     limit: Limit = 20,
 ) -> JSONResponse:
-    """The measures of one test set from run to run, oldest first."""
+    """The measures of one test set from run to run, oldest first.
+
+    A series has runs of the same queries, part, engine and match rule; runs in which queries failed
+    or were degraded are in none.
+    """
     del caller
 
-    def work() -> dict[str, Any]:
-        found = runs.history(service.workspace, suite, measures=measures, part=part, limit=limit)
-        return history_json(suite, found.runs, found.measures)
-
-    return await json_response(service, work)
+    chosen = HistoryOptions(part, engine, configuration, by_configuration)
+    return await json_response(
+        service,
+        lambda: history_json(
+            runs.history(service.workspace, suite, measures=measures, options=chosen, limit=limit)
+        ),
+    )
 
 
 @router.delete("/runs/{ref}", responses={**DELETED, **refusals(404)})

@@ -21,7 +21,7 @@ from assay.http.wire.scoring import (
     ScoreRequest,
 )
 from assay.http.wire.statistics import SamplingRequest, check_drawn
-from assay.render.measures import measures_json
+from assay.render.measures import Elsewhere, elsewhere_json, measures_json
 from assay.render.scores import scores_json
 
 router = new_router("measures", prefix="/v1")
@@ -29,23 +29,38 @@ router = new_router("measures", prefix="/v1")
 
 @router.get(
     "/measures",
-    responses={**answer_with("Every known measure", measures=list[MeasureRow]), **refusals()},
+    responses={
+        **answer_with(
+            "Every known measure, and which figure of other tools equals which",
+            measures=list[MeasureRow],
+            elsewhere=list[Elsewhere],
+        ),
+        **refusals(),
+    },
 )
 async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Every measure, its parameters and what it means."""
+    """Every measure, its parameters and what it means, and what other tools call it."""
     del service, caller
-    return JSONResponse({"measures": measures_json()})
+    return JSONResponse({"measures": measures_json(), "elsewhere": elsewhere_json()})
 
 
 @router.post(
     "/score",
     responses={
-        **answer_with("The scores, in the order sent", runs=list[Json], comparison=Json | None),
+        **answer_with(
+            "The scores, in the order sent; what failed, where runs are not compared",
+            runs=list[Json],
+            comparison=Json | None,
+            failed=list[Json],
+        ),
         **refusals(),
     },
 )
 async def score_runs(body: ScoreRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Score runs that come with the request; with several, each is tested against the first."""
+    """Score runs that come with the request; with several, each is tested against the first.
+
+    Without `compare` they are only scored.
+    """
     del caller
     return JSONResponse(await service.work(lambda: _scored(service, body)))
 
@@ -98,6 +113,7 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
         chunk_separator=body.chunk_separator,
         by=body.by,
         clusters=body.clusters,
+        compare=body.compare,
         statistics=_statistics(
             service,
             body,
@@ -113,8 +129,11 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
         ci=body.ci,
         per_query=body.per_query,
         groups=scored.groups,
+        failed=None if body.compare else scored.failed,
     )
-    return answer if scored.comparison is not None else {"runs": [answer], "comparison": None}
+    if body.compare and scored.comparison is None:
+        answer = {"runs": [answer]}
+    return {"comparison": None, "failed": [], **answer}
 
 
 def _statistics(service: Service, body: SamplingRequest, rows: int, **tests: Any) -> Statistics:

@@ -152,6 +152,7 @@ async def show_set(
             test_sets=list[str],
             seed=int,
             parts=dict[str, list[str]],
+            notes=list[str],
         ),
         **refusals(404, 409),
     },
@@ -161,6 +162,7 @@ async def split(
 ) -> JSONResponse:
     """Hold out a part of the queries, or write three sets that share no group of queries.
 
+    Queries of one group stay on one side; ``notes`` says what the sides have in common.
     A set with a held-out part keeps it: another draw would reveal what was held out. A set that
     ships with assay is not split: a changed copy would hide it.
     """
@@ -179,6 +181,7 @@ async def split(
             "test_sets": [path.stem for path in done.written],
             "seed": done.seed,
             "parts": encode(done.parts),
+            "notes": list(done.notes),
         }
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import Response
 from fastapi.responses import JSONResponse
 
-from assay.app import workflow
+from assay.app import saved, workflow
 from assay.http.routes.testsets import HeldOut, check_may_reveal
 from assay.http.routing import Evaluator, Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
@@ -109,17 +109,19 @@ async def report(body: ReportRequest, service: ServiceOf, caller: Reader) -> Res
 
 @router.post(
     "/evaluation/save",
-    responses={
-        **answer_with("It is stored", evaluation_id=str, status=Literal["saved"], timestamp=str),
-        **refusals(409),
-    },
+    responses={**answers(saved.Saved), **refusals(409)},
 )
 async def save(body: SaveRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Step 7: store the result; storing the same one again changes nothing."""
+    """Step 7: store the result; storing the same one again changes nothing.
+
+    With the `retrieved_segment_ids` of every query it is a run like any other, whose figures are
+    computed again. Without, the figures alone are kept: they can be shown and followed over time,
+    and are refused where runs are compared, gated or bundled.
+    """
     del caller
-    request = decode(workflow.SaveRequest, body.model_dump())
-    runs = service.workspace.runs
-    return JSONResponse(await service.work(lambda: workflow.save_evaluation(runs, request)))
+    request = decode(saved.SaveRequest, body.model_dump())
+    kept = await service.work(lambda: saved.save_evaluation(service.workspace, request))
+    return JSONResponse(encode(kept))
 
 
 def _rows(body: PerQuery) -> list[workflow.QueryMetrics]:

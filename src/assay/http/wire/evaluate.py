@@ -97,6 +97,7 @@ class EvaluateAnswer(Answer):
     scored_queries: int
     skipped_queries: int
     failed_queries: int
+    failed_answers: int
     degraded: bool
     warnings: list[str]
     aggregates: Json
@@ -108,4 +109,7 @@ class CrossModeAnswer(Answer):
 
     evaluation_id: str
     modes: dict[str, Json] = Field(description="OFFLINE and LIVE, each as a single evaluation.")
+    difference: Json = Field(
+        description="LIVE minus OFFLINE, over the queries of both; the others are named."
+    )
     warnings: list[str]

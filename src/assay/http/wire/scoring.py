@@ -40,7 +40,7 @@ class ScoreRequest(StatisticsRequest):
         dict[RunName, Run],
         Field(
             min_length=1,
-            max_length=limits.MAX_RUNS,
+            max_length=limits.MAX_SCORED_RUNS,
             examples=[{"bm25": {"q1": {"PMC1:chunk_0": 12.5}}, "dense": {"q1": ["PMC2:chunk_4"]}}],
         ),
     ]
@@ -55,6 +55,9 @@ class ScoreRequest(StatisticsRequest):
     clusters: Groups | None = Field(None, description="Resample queries of one group together.")
     ci: bool = False
     per_query: bool = False
+    compare: bool = Field(
+        True, description="Test each run against the first; if not, a bad run fails alone."
+    )
 
 
 class ClassifyRequest(SamplingRequest):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from assay import limits
 from assay.app.workflow import DEFAULT_CUTOFFS, Speaker
@@ -61,7 +61,7 @@ class MetricsRequest(Wire):
 
 
 class QueryMetrics(Wire):
-    """The metrics of one query: what step 3 answers and steps 4 and 5 take."""
+    """The metrics of one query: what step 3 answers and steps 4, 5 and 7 take."""
 
     query_id: Id
     metrics: Metrics
@@ -70,6 +70,8 @@ class QueryMetrics(Wire):
     speaker_filter: Speaker | None = None
     skipped: bool = False
     reason: Text | None = None
+    retrieved_segment_ids: SegmentIds | None = None
+    relevant_segment_ids: SegmentIds | None = None
 
 
 PerQuery = Annotated[list[QueryMetrics], Field(min_length=1, max_length=limits.MAX_UPLOAD_QUERIES)]
@@ -81,8 +83,17 @@ BySpeaker = Annotated[
 ]
 
 
-def _targets() -> dict[str, float | None]:
-    return {"precision_at_5": 0.65}
+def _written(targets: dict[str, float | None] | list[str]) -> list[str]:
+    """Targets as they are written; a number by itself is one to reach."""
+    if isinstance(targets, list):
+        return targets
+    return [f"{name}>={value!r}" for name, value in targets.items() if value is not None]
+
+
+Targets = Annotated[
+    Metrics | Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=50)],
+    AfterValidator(_written),
+]
 
 
 class ReportRequest(Wire):
@@ -97,7 +108,10 @@ class ReportRequest(Wire):
     total_queries: Count
     skipped_queries: Count = 0
     speaker_specific_metrics: BySpeaker = Field(default_factory=dict)
-    targets: Metrics = Field(default_factory=_targets)
+    targets: Targets = Field(
+        default=["P@5>0.65"],
+        description="What to reach: P@5>0.65 (above), P@5>=0.65, or numbers by metric (at least).",
+    )
 
 
 class SaveRequest(Wire):
@@ -105,7 +119,7 @@ class SaveRequest(Wire):
 
     evaluation_id: Id
     dataset_id: Id
-    timestamp: Annotated[str, Field(max_length=40)] | None = None
+    timestamp: Annotated[str, Field(max_length=40, examples=["2024-03-15T16:00:00Z"])] | None = None
     retrieval_config: Annotated[Json, Field(max_length=50)] = Field(default_factory=dict)
     overall_metrics: Metrics
     total_queries: Count

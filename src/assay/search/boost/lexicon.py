@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from assay import limits
+from assay.digests import digest_of
 from assay.errors import FormatError
 from assay.ingest.sections import INTENTS, LABELS
 from assay.model.names import words
@@ -48,6 +49,15 @@ class Lexicon:
     def intent_words(self, text: tuple[str, ...]) -> set[int]:
         """The positions of the words of a text that state an intent."""
         return self.tables.covered(text) | self.phrases.covered(text)
+
+    @property
+    def digest(self) -> str:
+        """The same for lexicons that boost the same."""
+        intents = [
+            [one.name, one.base, sorted(one.sections), sorted(one.hints)]
+            for one in sorted(self.intents.values(), key=lambda one: one.name)
+        ]
+        return digest_of([self.tables.rows(), self.phrases.rows(), intents])
 
 
 @dataclass

@@ -27,6 +27,11 @@ class Phrases:
             row = _Row(words(head), words(tail), meaning, phrase, confidence)
             self._by_first.setdefault(row.head[0], []).append(row)
 
+    def rows(self) -> list[tuple[str, str, float]]:
+        """What was given, whatever its order."""
+        every = (row for rows in self._by_first.values() for row in rows)
+        return sorted((row.meaning, row.phrase, row.confidence) for row in every)
+
     def best(self, text: tuple[str, ...]) -> dict[str, tuple[str, float]]:
         """What the text indicates, each with its most confident phrase and that confidence.
 

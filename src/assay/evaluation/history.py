@@ -1,0 +1,147 @@
+"""How did the figures of a test set change from run to run?
+
+Only like is held against like. Runs are one series where they asked the same queries of the same
+part, by the same engine, and are scored by the same rule; on request by the same configuration,
+too. A run in which queries failed or were degraded is shown and belongs to no series, and one that
+did not end is not shown. What is left out is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from assay.measures.base import Measure
+from assay.model.runs import RunInfo, RunStatus
+from assay.plural import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Runs that can be held against each other, the oldest first."""
+
+    part: str
+    engine: str
+    match: str
+    version: str
+    runs: tuple[RunInfo, ...]
+
+    @property
+    def configurations(self) -> tuple[str, ...]:
+        """The fingerprints of configurations that occur, in the order of their first run."""
+        return tuple(dict.fromkeys(info.config_hash for info in self.runs))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Complete runs of a test set, the oldest first, and what to read of them.
+
+    ``series`` is what can be compared, that of the newest run first; ``unsound`` says of the other
+    runs what is wrong with them, by id; ``left_out`` what is not shown at all, in words.
+    """
+
+    suite: str
+    runs: tuple[RunInfo, ...]
+    measures: tuple[Measure, ...]
+    series: tuple[Series, ...] = ()
+    unsound: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """Which runs are asked for, and what makes a series.
+
+    ``part``, ``engine`` (as in ``embedded`` or ``run file``) and ``configuration`` (how its
+    fingerprint begins) keep some runs; empty allows every one.
+    """
+
+    part: str = ""
+    engine: str = ""
+    configuration: str = ""
+    by_configuration: bool = False
+
+    def keep(self, info: RunInfo) -> bool:
+        """Whether the run is asked for."""
+        return (
+            self.part in ("", info.part)
+            and self.engine in ("", info.engine, info.engine.partition(" ")[0])
+            and info.config_hash.startswith(self.configuration)
+        )
+
+
+def history_of(
+    suite: str,
+    newest_first: Iterable[RunInfo],
+    measures: Sequence[Measure],
+    options: HistoryOptions,
+    limit: int,
+) -> History:
+    """The history that the newest runs of a test set make."""
+    shown: list[RunInfo] = []
+    unfinished: Counter[str] = Counter()
+    others = 0
+    for info in newest_first:
+        if len(shown) == limit:
+            break
+        if not options.keep(info):
+            others += 1
+        elif info.status is not RunStatus.COMPLETE:
+            unfinished[info.status.value] += 1
+        else:
+            shown.append(info)
+    left_out = [
+        f"{counted(count, f'{status} run', 'is')} left out"
+        for status, count in sorted(unfinished.items())
+    ]
+    if others:
+        left_out.append(
+            f"{counted(others, 'run', 'is')} left out, of another part, engine or configuration"
+        )
+    runs = oldest_first(shown)
+    return History(
+        suite,
+        runs,
+        tuple(measures),
+        series=_series(runs, by_configuration=options.by_configuration),
+        unsound={info.run_id: _wrong(info) for info in runs if not info.sound},
+        left_out=tuple(left_out),
+    )
+
+
+def oldest_first(newest_first: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
+    """By when they were made, whichever has answered again since."""
+    found = list(reversed(newest_first))
+    found.sort(key=lambda info: info.created_at)
+    return tuple(found)
+
+
+def _series(runs: Sequence[RunInfo], *, by_configuration: bool) -> tuple[Series, ...]:
+    groups: dict[tuple[str, ...], list[RunInfo]] = {}
+    for info in runs:
+        if info.sound:
+            rule = (info.scoring.match.value, info.scoring.protocol or "")
+            own = (info.config_hash,) if by_configuration else ()
+            key = (info.part, info.engine, *rule, info.test_set_checksum, *own)
+            groups.setdefault(key, []).append(info)
+    newest = sorted(groups.values(), key=lambda group: group[-1].created_at, reverse=True)
+    return tuple(
+        Series(
+            one[-1].part,
+            one[-1].engine,
+            one[-1].scoring.match.value,
+            one[-1].test_set_version,
+            tuple(one),
+        )
+        for one in newest
+    )
+
+
+def _wrong(info: RunInfo) -> str:
+    said = (
+        f"{count} {what}"
+        for what in ("failed", "degraded")
+        if (count := int(info.aggregate.get(f"{what}_queries") or 0))
+    )
+    return ", ".join(said)

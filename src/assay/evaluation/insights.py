@@ -1,0 +1,170 @@
+"""What follows from the figures, in sentences: are targets met, and which groups differ most?
+
+Sentences speak of what a reader sees: values are rounded to 4 decimals before they are compared. A
+target is met by a value above it (``P@5>0.65``), or at least equal to it (``P@5>=0.65``, for which
+``P@5=0.65`` is short).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.errors import UsageError
+from assay.evaluation.defaults import WORKFLOW_TARGETS
+from assay.evaluation.scores import rounded
+from assay.measures.base import Measure
+from assay.measures.parse import parse_measure
+from assay.plural import counted
+
+WORTH_SAYING = 0.03  # a difference between groups that a reader should hear of
+FEW_QUERIES = 10
+TOO_FEW = 3  # groups smaller than this say nothing
+MOST_GAPS = 2  # measures that are spoken of for each kind of group
+NO_GROUP = "(none)"
+_TARGET = re.compile(r"(?P<measure>.+?)\s*(?P<sign>>=|≥|>|=)\s*(?P<amount>[^<>=≥]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureTarget:
+    """The value that a measure should reach, or with ``above`` exceed."""
+
+    measure: Measure
+    value: float
+    above: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.measure} {'>' if self.above else '>='} {self.value:g}"
+
+    def met(self, value: float) -> bool:
+        """Whether a value, as it is read, meets the target."""
+        read = rounded(value)
+        assert read is not None
+        return read > self.value if self.above else read >= self.value
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMeans:
+    """The means of one group of queries, by text form."""
+
+    name: str
+    values: Mapping[str, float | None]
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """One sentence; ``good`` is None where it is neither good nor bad news."""
+
+    text: str
+    good: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A measure by which the best and the worst of several groups differ."""
+
+    measure: str
+    best: GroupMeans
+    worst: GroupMeans
+
+    @property
+    def points(self) -> float:
+        """How far they are apart, in hundredths."""
+        return 100 * (
+            (self.best.values[self.measure] or 0) - (self.worst.values[self.measure] or 0)
+        )
+
+
+def parse_targets(texts: Iterable[str] = WORKFLOW_TARGETS) -> tuple[MeasureTarget, ...]:
+    """Targets as they are written; the last word on a measure counts."""
+    found: dict[Measure, MeasureTarget] = {}
+    for text in texts:
+        form = _TARGET.fullmatch(text.strip())
+        value = _share(form["amount"]) if form else None
+        if form is None or value is None:
+            raise UsageError(
+                f"{text!r:.80} is not a target",
+                hint='write it as "P@5>0.65" (above) or "P@5>=0.65" (at least; = is short for it)',
+            )
+        measure = parse_measure(form["measure"])
+        found[measure] = MeasureTarget(measure, value, above=form["sign"] == ">")
+    return tuple(found.values())
+
+
+def _share(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and 0.0 <= value <= 1.0 and "_" not in text else None
+
+
+def insights(
+    overall: Mapping[str, float | None],
+    groups: Mapping[str, Sequence[GroupMeans]],
+    targets: Sequence[MeasureTarget] = (),
+) -> tuple[Insight, ...]:
+    """Sentences about targets, then about groups; ``groups`` by what they are groups of."""
+    found = target_insights(overall, targets)
+    for kind, members in groups.items():
+        large = [g for g in members if g.queries >= TOO_FEW and g.name != NO_GROUP]
+        found += [_gap_insight(kind, gap) for gap in widest_gaps(large)]
+    return tuple(found)
+
+
+def target_insights(
+    overall: Mapping[str, float | None], targets: Sequence[MeasureTarget]
+) -> list[Insight]:
+    """Whether the targets are met whose measure has a value."""
+    return [
+        _target_insight(target, value)
+        for target in targets
+        if (value := overall.get(str(target.measure))) is not None
+    ]
+
+
+def widest_gaps(members: Sequence[GroupMeans]) -> list[Gap]:
+    """The measures that tell the groups apart best; one of several cutoffs stands for all."""
+    measures = dict.fromkeys(name for group in members for name in group.values)
+    gaps = [gap for name in measures if (gap := _gap(name, members)) is not None]
+    gaps.sort(key=lambda gap: -gap.points)  # as wide as another: in the order of the measures
+    widest: dict[str, Gap] = {}
+    for gap in gaps:
+        if gap.points >= 100 * WORTH_SAYING - 1e-9:
+            widest.setdefault(parse_measure(gap.measure).name, gap)
+    return list(widest.values())[:MOST_GAPS]
+
+
+def _gap(measure: str, members: Sequence[GroupMeans]) -> Gap | None:
+    known = [
+        (value, group)
+        for group in members
+        if (value := rounded(group.values.get(measure))) is not None
+    ]
+    if len(known) < 2:
+        return None
+    best = max(known, key=lambda pair: pair[0])[1]
+    worst = min(known, key=lambda pair: pair[0])[1]
+    return Gap(measure, best, worst)
+
+
+def _target_insight(target: MeasureTarget, value: float) -> Insight:
+    met = target.met(value)
+    word, mark = ("meets", "✓") if met else ("misses", "✗")
+    return Insight(f"Overall system {word} target of {target} {mark}", met)
+
+
+def _gap_insight(kind: str, gap: Gap) -> Insight:
+    few = min(gap.best.queries, gap.worst.queries) < FEW_QUERIES
+    return Insight(
+        f"By {kind}, {gap.measure} is best for {_group(gap.best, gap.measure)} and worst for "
+        f"{_group(gap.worst, gap.measure)}: a gap of {gap.points:.1f} points"
+        + (", of few queries" if few else "")
+    )
+
+
+def _group(group: GroupMeans, measure: str) -> str:
+    return f"{group.name} ({group.values[measure]:.4f}, {counted(group.queries, 'query')})"

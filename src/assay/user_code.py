@@ -1,0 +1,188 @@
+"""Which function does ``module:function`` name, and which code is it made of?
+
+The function is the caller's own and runs with the caller's rights. Its code is the file of its
+module and every file of the caller's that this imports, at the top or inside a function; of other
+packages the version counts. What cannot be seen stays out: data files, and services that are asked.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+from assay import limits
+from assay.digests import digest_of
+from assay.errors import UsageError
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_IMPORTERS = frozenset({"import_module", "__import__"})
+_loaded: dict[str, tuple[ModuleSpec, str]] = {}
+"""The file of each module as it was when we first saw the module, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserFunction:
+    """A function by its name; ``digest`` identifies its code and is None where nobody knows it."""
+
+    spec: str
+    function: Callable[..., Any]
+    digest: str | None
+
+
+def load_function(spec: str) -> UserFunction:
+    """Import what ``module:function`` names; modules of the working folder are found, too."""
+    module_name, colon, name = spec.partition(":")
+    if not colon or not module_name or not name:
+        raise UsageError(f"{spec!r:.80} is not module:function", hint="such as my_engine:search")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    found: Any = _imported(module_name)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise UsageError(f"{module_name} has no function {name}")
+    return UserFunction(spec, found, code_digest(module_name))
+
+
+def _imported(module_name: str) -> Any:
+    """The module. No compiled copy is kept: Python takes one for current for a whole second."""
+    keeps_copies, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        return importlib.import_module(module_name)
+    except Exception as problem:  # importing runs the user's code
+        said = f"{type(problem).__name__}: {problem}"
+        raise UsageError(f"{module_name} cannot be imported: {said:.500}") from problem
+    finally:
+        sys.dont_write_bytecode = keeps_copies
+
+
+def code_digest(module_name: str) -> str | None:
+    """SHA-256 of a module's code, as the module's docstring defines it.
+
+    None where a file is not known or was edited after Python had loaded it: then the code that runs
+    is not the code on the disk.
+    """
+    root = module_name.partition(".")[0]
+    digests: dict[str, str] = {}
+    packages: set[str] = set()
+    waiting = [module_name]
+    while waiting:
+        name = waiting.pop()
+        top = name.partition(".")[0]
+        if name in digests or (top in sys.stdlib_module_names and top != root):
+            continue
+        spec = _spec(name)
+        if spec is None:
+            if name == module_name:
+                return None
+            continue  # a name inside a module, or a package that is not installed
+        if top != root and (top == "assay" or _INSTALLED.intersection(Path(_file(spec)).parts)):
+            packages.add(top)
+            continue
+        if len(digests) >= limits.MAX_CODE_FILES:
+            return None
+        read = _read(name, spec)
+        if read is None:
+            return None
+        digests[name] = hashlib.sha256(read).hexdigest()
+        waiting += _parents(name)
+        if _file(spec).endswith(".py"):
+            waiting += _imports(read, spec)
+    return digest_of([digests, {top: _version(top) for top in packages}])
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    """Where a module is found; nothing is imported for it."""
+    loaded = getattr(sys.modules.get(name), "__spec__", None)
+    if isinstance(loaded, ModuleSpec):
+        return loaded
+    parent, dot, _ = name.rpartition(".")
+    try:
+        if not dot:
+            return importlib.util.find_spec(name)
+        above = _spec(parent)
+        places = None if above is None else above.submodule_search_locations
+        return None if places is None else PathFinder.find_spec(name, list(places))
+    except (ImportError, AttributeError, ValueError):
+        return None
+
+
+def _file(spec: ModuleSpec) -> str:
+    return spec.origin if spec.has_location and spec.origin is not None else ""
+
+
+def _read(name: str, spec: ModuleSpec) -> bytes | None:
+    """The file of a module; nothing for a folder without one, None where it cannot be known."""
+    if spec.origin is None and spec.submodule_search_locations is not None:
+        return b""
+    try:
+        content = Path(_file(spec)).read_bytes()
+    except OSError:
+        return None
+    if getattr(sys.modules.get(name), "__spec__", None) is spec:
+        digest = hashlib.sha256(content).hexdigest()
+        known = _loaded.get(name)
+        if known is None or known[0] is not spec:
+            _loaded[name] = spec, digest
+        elif known[1] != digest:
+            return None
+    return content
+
+
+def _parents(name: str) -> Iterator[str]:
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def _imports(source: bytes, spec: ModuleSpec) -> Iterator[str]:
+    """The modules that a file imports; some are only names inside of one."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(node, spec)
+            if base:
+                yield base
+                yield from (f"{base}.{alias.name}" for alias in node.names if alias.name != "*")
+        elif isinstance(node, ast.Call) and _called(node.func) in _IMPORTERS and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield first.value
+
+
+def _base(node: ast.ImportFrom, spec: ModuleSpec) -> str:
+    """The module that ``from ... import`` names, in full."""
+    if not node.level:
+        return node.module or ""
+    parts = (spec.parent or "").split(".")
+    above = parts[: len(parts) - (node.level - 1)]
+    return ".".join([*above, *([node.module] if node.module else [])])
+
+
+def _called(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _version(package: str) -> str:
+    names = packages_distributions().get(package, [package])
+    try:
+        return " ".join(f"{name} {version(name)}" for name in sorted(set(names)))
+    except PackageNotFoundError:
+        return ""

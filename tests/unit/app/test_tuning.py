@@ -1,0 +1,125 @@
+"""Does tuning measure the search that will be used: its boosts, and its weights by query type?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.tuning import tune
+from assay.app.workspace import Workspace
+from assay.model.document import Chunk
+from assay.render.tuning import tuning_json, tuning_tables
+from assay.testsets.load import load_test_set
+from tests.unit.search.corpus import filled
+
+DRUGS = ("alvotide", "bencorin", "cladovir", "dorsumab", "elpatinib", "fenstatin")
+
+
+def chunks() -> list[Chunk]:
+    """For each drug a table of adverse events that hardly names it, and prose that does."""
+    made = []
+    for drug in DRUGS:
+        prose = f"{drug} adverse events were discussed and {drug} was given daily to {drug} users"
+        made += [Chunk(f"{drug}:chunk_{at}", drug, f"{prose}, part {at}") for at in range(3)]
+        made.append(
+            Chunk(
+                f"{drug}:chunk_3",
+                drug,
+                f"{drug} nausea 12 headache 7 rash 3 of those treated",
+                is_table=True,
+                intent_hint="ae",
+                section_label="adverse_events",
+            )
+        )
+    return made
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Workspace]:
+    with filled(tmp_path / "home", chunks()) as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def test_set(tmp_path: Path) -> str:
+    lines = ["name: drugs", "version: v1", "queries:"]
+    for drug in DRUGS:
+        lines += [
+            f"  - query_id: {drug}",
+            f"    query_text: {drug} adverse events",
+            "    relevant_docs:",
+            f'      - {{doc_id: "{drug}:chunk_3", grade: 3}}',
+            f'      - {{doc_id: "{drug}:chunk_0", grade: 1}}',
+        ]
+    path = tmp_path / "drugs.yaml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def measured(here: Workspace, test_set: str, **options: object) -> float:
+    """What a run scores."""
+    request = EvaluationRequest(test_set=load_test_set(test_set), options=options)
+    value = evaluate(here, request).runs[0].result.scores["nDCG@10"]
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"boosts": False},
+        {"fusion_method": "weighted", "per_type_weights": True},
+        {"fusion_method": "weighted", "normalization": "z-score", "depth": 5},
+    ],
+)
+def test_the_present_settings_score_what_a_run_scores(
+    here: Workspace, test_set: str, options: dict[str, object]
+) -> None:
+    tuned = tune(here, test_set, step=0.25, options=options, holdout=False)
+    assert tuned.tuning.evaluation.baseline == pytest.approx(
+        measured(here, test_set, **options), abs=1e-12
+    )
+
+
+def test_boosts_change_the_figures(here: Workspace, test_set: str) -> None:
+    with_boosts, without = (
+        tune(here, test_set, step=0.25, options={"boosts": on}, holdout=False).tuning.evaluation
+        for on in (True, False)
+    )
+    assert with_boosts.baseline is not None
+    assert without.baseline is not None
+    assert with_boosts.baseline > without.baseline + 0.05
+
+
+def test_the_best_settings_score_what_a_run_with_them_scores(
+    here: Workspace, test_set: str
+) -> None:
+    found = tune(here, test_set, step=0.25, holdout=False).tuning
+    best = found.best
+    run = measured(
+        here,
+        test_set,
+        fusion_method=best.fusion_method.value,
+        rrf_k=best.rrf_k,
+        normalization=best.normalization.value,
+        weights=dict(best.weights),
+    )
+    assert found.evaluation.value == pytest.approx(run, abs=1e-12)
+
+
+def test_it_is_said_what_was_measured(here: Workspace, test_set: str) -> None:
+    tuned = tune(here, test_set, step=0.25, holdout=False)
+    plain = tuning_json(tuned.tuning, tuned.present, 3)
+    assert (plain["boosts"], plain["reranked"], plain["basis"]) == (
+        True,
+        False,
+        "measured with boosts",
+    )
+    off = replace(tuned.present, boosts=False, rerank=True)
+    told = tuning_tables(tuned.tuning, off, 3)[1].notes
+    assert "measured without boosts, which are off, before reranking" in told

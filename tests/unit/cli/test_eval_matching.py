@@ -1,0 +1,240 @@
+"""Do commands agree on what a hit is: across chunkers, for chunks and documents, runs and files?
+
+Two documents of 120 characters; the first chunker cuts them in halves, the second otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.main import run as cli
+
+WORDS = {
+    doc: [f"{doc}word{at:02}".ljust(11, "y") + " " for at in range(10)] for doc in ("one", "two")
+}
+HALVES = (0, 60, 120)
+Said = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DENSE", "SPLADE"):
+        monkeypatch.setenv(f"ASSAY_{name}_MODEL", "none")
+    monkeypatch.setenv("ASSAY_RESAMPLES", "200")
+    return tmp_path
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """What a command writes as JSON, and its exit code."""
+
+    def call(*arguments: str) -> tuple[int, Any]:
+        capsys.readouterr()
+        code = cli([*arguments, "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return call
+
+
+def ingest(cuts: Mapping[str, Sequence[int]], version: str) -> None:
+    rows = []
+    for doc, edges in cuts.items():
+        text = "".join(WORDS[doc])
+        for number, (start, end) in enumerate(pairwise(edges)):
+            rows.append(
+                {
+                    "doc_id": doc,
+                    "chunk_id": f"{doc}:chunk_{number}",
+                    "text": text[start:end],
+                    "spans": [[start, end]],
+                    "chunker_version": version,
+                }
+            )
+    Path(f"{version}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    assert cli(["ingest", f"{version}.jsonl"]) == 0
+
+
+def expect_first_chunks() -> None:
+    lines = []
+    for doc in WORDS:
+        lines += [
+            f"- id: q-{doc}",
+            f"  query: {WORDS[doc][0].strip()} {WORDS[doc][2].strip()}",
+            f"  expected_doc_ids: [{doc}]",
+            f'  expected_chunk_ids: ["{doc}:chunk_0"]',
+        ]
+    Path("first.yaml").write_text("\n".join(lines) + "\n")
+
+
+def write(name: str, value: object) -> str:
+    Path(name).write_text(json.dumps(value))
+    return name
+
+
+@pytest.mark.req("E9", "K14")
+def test_a_gate_says_the_same_of_a_run_and_of_every_file_made_from_it(
+    folder: Path, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest({"one": HALVES, "two": HALVES}, "halves")
+    expect_first_chunks()
+    files = [write("run.json", said("eval", "run", "-t", "first.yaml", "--tag", "before")[1])]
+    files.append(write("show.json", said("eval", "show", "before")[1]))
+    assert cli(["eval", "report", "before", "--format", "json", "-o", "report.json"]) == 0
+    files.append("report.json")
+    # the chunk that comes first has less than half of the judged one, under the same id
+    ingest({"one": HALVES, "two": (0, 24, 48, 120)}, "other")
+    assert cli(["eval", "run", "-t", "first.yaml", "--tag", "after"]) == 0
+    for baseline in ("before", *files):
+        code, found = said("eval", "gate", "--baseline", baseline, "--current", "after")
+        assert (code, found["outcome"]) == (3, "failed"), baseline
+        assert [one["query_id"] for one in found["failing_queries"]] == ["q-two"]
+    # where the run is not stored, its results cannot be matched
+    monkeypatch.setenv("ASSAY_HOME", str(folder / "elsewhere"))
+    ingest({"one": HALVES, "two": (0, 24, 48, 120)}, "other")
+    assert cli(["eval", "run", "-t", "first.yaml", "--tag", "after"]) == 0
+    for baseline in files:
+        code, found = said("eval", "gate", "--baseline", baseline, "--current", "after")
+        assert code == 4, baseline
+        assert "chunkers differ" in found["blockers"][0]
+
+
+@pytest.mark.req("E9")
+def test_a_file_that_was_changed_is_not_taken_for_the_run_it_names(
+    folder: Path, said: Said
+) -> None:
+    ingest({"one": HALVES, "two": HALVES}, "halves")
+    expect_first_chunks()
+    content = said("eval", "run", "-t", "first.yaml")[1]
+    ingest({"one": HALVES, "two": (0, 24, 48, 120)}, "other")
+    assert cli(["eval", "run", "-t", "first.yaml", "--tag", "after"]) == 0
+    content["metrics"]["recall_at_10"] = 0.25
+    path = write("changed.json", content)
+    assert said("eval", "gate", "--baseline", path, "--current", "after")[0] == 4
+
+
+@pytest.mark.req("E9")
+def test_a_file_that_names_no_chunker_and_no_rule_is_used_with_a_warning(
+    folder: Path, said: Said
+) -> None:
+    ingest({"one": HALVES, "two": HALVES}, "halves")
+    expect_first_chunks()
+    assert cli(["eval", "run", "-t", "first.yaml", "--tag", "now"]) == 0
+    path = write("bare.json", {"metrics": {"recall_at_10": 1.0}})
+    code, found = said("eval", "gate", "--baseline", path, "--current", "now")
+    assert code == 0
+    (warning,) = found["warnings"]
+    assert "by which rule" in warning
+    assert "this one: halves" in warning
+
+
+@pytest.mark.req("E9", "K14")
+def test_an_unrelated_document_of_another_chunker_stops_no_gate(folder: Path, said: Said) -> None:
+    ingest({"one": HALVES, "two": HALVES}, "halves")
+    expect_first_chunks()
+    first = write("run.json", said("eval", "run", "-t", "first.yaml", "--tag", "before")[1])
+    note = {"doc_id": "note", "text": f"a note that says {WORDS['one'][0]}"}
+    Path("note.jsonl").write_text(json.dumps(note) + "\n")
+    assert cli(["ingest", "note.jsonl"]) == 0
+    found = said("eval", "run", "-t", "first.yaml", "--tag", "after")[1]
+    assert len(found["chunker_versions"]) == 2
+    for baseline in ("before", first):
+        code, ruling = said("eval", "gate", "--baseline", baseline, "--current", "after")
+        assert (code, ruling["blockers"]) == (0, []), baseline
+    compared = said("eval", "compare", "before", "after", "--strict-chunker-version")[1]
+    assert compared["deltas"]["chunker_version_match"] == "exact"
+
+
+GOLDEN = """
+- {id: q1, query: alpha, expected_doc_ids: [D1], expected_chunk_ids: ["D1:chunk_0"]}
+- {id: q2, query: beta, expected_doc_ids: [D2, D5], expected_chunk_ids: ["D2:chunk_3"]}
+- {id: q3, query: gamma, expected_doc_ids: [D3], expected_chunk_ids: ["D3:chunk_1"]}
+- {id: q4, query: delta, expected_doc_ids: [D7, D8], expected_chunk_ids: []}
+- {id: q5, query: none, expected_doc_ids: [], expected_chunk_ids: []}
+"""
+RANKED = {
+    "q1": ["D1:chunk_0", "X1:chunk_0"],
+    "q2": ["D5:chunk_9", "X1:chunk_1", "X2:chunk_0", "D2:chunk_3"],
+    "q3": ["X1:chunk_0", "D3:chunk_7"],
+    "q4": ["D7:chunk_0", "X:chunk_0", "D8:chunk_0"],
+    "q5": [],
+}
+HITS = "hit@1 hit@3 hit@5 hit@10 RR@10 MRR Recall@10"
+
+
+@pytest.mark.req("K1", "K2", "K3")
+def test_hits_of_a_golden_list_are_chunks_on_every_command(folder: Path, said: Said) -> None:
+    Path("golden.yaml").write_text(GOLDEN)
+    path = write("ranked.json", RANKED)
+    run = said("eval", "run", "-t", "golden.yaml", "--run", path, "--tag", "a", "-m", HITS)[1]
+    shown, report = said("eval", "show", "a")[1], said("eval", "compare", "a", "a")[1]
+    expected = {1: 0.3333, 3: 0.3333, 5: 0.6667, 10: 0.6667}
+    for found in (run, shown):
+        assert {k: found["metrics"][f"hit_at_{k}"] for k in expected} == expected
+        assert found["metrics"]["mrr"] == found["metrics"]["mrr_at_10"] == 0.4167
+        entry = found["aggregates"]["mrr"]
+        assert (entry["n"], entry["undefined"]) == (3, 1)
+        assert entry["reason"] == "the query expects documents and no chunk"
+        assert found["aggregates"]["recall_at_10"]["n"] == 4
+    side = report["aggregate_a"]
+    assert side["hit_at_k"] == {str(k): value for k, value in expected.items()}
+    assert side["mrr"] == 0.4167
+    assert side["recall_at_k_doc"] == {"1": 0.5, "3": 0.875, "5": 1.0, "10": 1.0}
+
+
+@pytest.mark.req("K11")
+def test_wins_and_losses_of_a_golden_list_follow_its_chunks(folder: Path, said: Said) -> None:
+    Path("golden.yaml").write_text(GOLDEN)
+    other = {
+        **RANKED,
+        "q1": ["X1:chunk_0", "D1:chunk_0"],
+        "q2": ["D2:chunk_3"],
+        "q4": ["X:chunk_0"],
+    }
+    for tag, ranking in (("a", RANKED), ("b", other)):
+        path = write(f"{tag}.json", ranking)
+        assert cli(["eval", "run", "-t", "golden.yaml", "--run", path, "--tag", tag]) == 0
+    found = said("eval", "compare", "a", "b")[1]
+    kinds = {row["query_id"]: row["kind"] for row in found["per_query"]}
+    assert kinds == {"q1": "Loss", "q2": "Win", "q3": "Draw"}
+    assert found["left_out"] == ["q4"]
+    assert cli(["eval", "ab", "a", "b", "--json"]) == 0
+
+
+@pytest.mark.req("K1")
+def test_a_golden_list_keeps_its_documents_in_our_own_form(folder: Path, said: Said) -> None:
+    Path("golden.yaml").write_text(GOLDEN)
+    assert cli(["testset", "export", "golden.yaml", "--form", "yaml", "-o", "own"]) == 0
+    (own,) = Path("own").glob("*.yaml")
+    path = write("ranked.json", RANKED)
+    before, after = (
+        said("eval", "run", "-t", str(name), "--run", path, "-m", HITS)[1]["metrics"]
+        for name in ("golden.yaml", own)
+    )
+    assert before == after
+
+
+@pytest.mark.req("E9")
+def test_runs_of_different_rules_are_not_gated_silently(folder: Path, said: Said) -> None:
+    Path("golden.yaml").write_text(GOLDEN)
+    path = write("ranked.json", RANKED)
+    made = {
+        rule: said("eval", "run", "-t", "golden.yaml", "--run", path, "--match", rule)[1]
+        for rule in ("exact", "doc")
+    }
+    ids = {rule: found["run_id"] for rule, found in made.items()}
+    files = {rule: write(f"{rule}.json", found) for rule, found in made.items()}
+    for baseline in (ids["exact"], files["exact"]):
+        code, found = said("eval", "gate", "--baseline", baseline, "--current", ids["doc"])
+        assert code == 4
+        assert "by document" in found["blockers"][0]
+    for baseline in (ids["doc"], files["doc"]):
+        assert said("eval", "gate", "--baseline", baseline, "--current", ids["doc"])[0] == 0
+    report = said("eval", "compare", ids["exact"], ids["doc"])[1]
+    assert any("here both are scored by document" in line for line in report["warnings"])
