@@ -169,8 +169,8 @@ class Scope:
 
     @property
     def is_name(self) -> bool:
-        """Whether the query names one thing, which is the name of a document."""
-        return self.by is By.NAMES and (len(self.weights) < DESCRIBING or _is_code(self.key))
+        """Whether the query names one thing, rather than describing it."""
+        return self.pool is not None and (len(self.weights) < DESCRIBING or _is_code(self.key))
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
