@@ -116,7 +116,7 @@ def judged(
         judgment = Judgment(best.chunk_id, 1)
         if spans:
             place = ((question.start, question.end),)
-            judgment = replace(judgment, spans=place, doc_id=question.doc_id)
+            judgment = replace(judgment, spans=place, owner=question.doc_id)
         queries.append(GoldenQuery(question.query_id, question.text, relevant_docs=(judgment,)))
     return TestSet("covidqa", "v1", tuple(queries))
 

@@ -126,6 +126,7 @@ def limits_page() -> str:
 def measures_page() -> str:
     """Every measure with its parameters."""
     from assay.measures.catalog import DEFINITIONS
+    from assay.measures.elsewhere import ELSEWHERE
     from assay.render.measures import measures_json
 
     parts = [
@@ -147,6 +148,16 @@ def measures_page() -> str:
         ]
         header = ("measure", "meaning", "parameters", "also", "in JSON")
         parts += [f"## Of {family.value}s\n", table(header, rows)]
+    same = [
+        (one.tool, code(one.theirs), code(one.ours) if one.ours else "—", _plain(one.remark))
+        for one in ELSEWHERE
+    ]
+    parts += [
+        "## The same figure elsewhere\n",
+        "One name stands for different formulas: `nDCG@10` has exponential gain here and linear "
+        "gain in most other tools. With binary judgments they are equal.\n",
+        table(("tool", "its figure", "here", "remark"), same),
+    ]
     return "\n".join(parts)
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from assay.model.answers import Answer, Expect
     from assay.model.judgments import Qrels
     from assay.model.query import Filters
-    from assay.model.ranking import Match, Result, Ties
+    from assay.model.ranking import Match, RankBy, Result, Ties
     from assay.model.sampling import Sampling
     from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.request import SearchOptions
@@ -58,6 +58,7 @@ _HOMES = {
     "Protocol": "evaluation.score",
     "Filters": "model.query",
     "Qrels": "model.judgments",
+    "RankBy": "model.ranking",
     "Result": "model.ranking",
     "Sampling": "model.sampling",
     "Scores": "evaluation.scores",
@@ -100,6 +101,7 @@ __all__ = [
     "Measure",
     "Protocol",
     "Qrels",
+    "RankBy",
     "Result",
     "Sampling",
     "Scores",

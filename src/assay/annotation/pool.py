@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.errors import UsageError
-from assay.evaluation.score import score
+from assay.evaluation.score import score_quietly
 from assay.limits import MAX_POOL_DEPTH
 from assay.model.ranking import document_id
 from assay.model.testset import GoldenQuery
@@ -73,5 +73,5 @@ def judged_share(queries: Sequence[GoldenQuery], every: Sequence[Lists]) -> dict
     for name in names:
         run = {one.query_id: list(one.lists.get(name, ())) for one in every}
         run = {query_id: ids for query_id, ids in run.items() if query_id in qrels and ids}
-        found[name] = score(qrels, run, HOLES_MEASURE)[HOLES_MEASURE] if run else None
+        found[name] = score_quietly(qrels, run, HOLES_MEASURE)[HOLES_MEASURE] if run else None
     return found

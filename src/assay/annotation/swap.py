@@ -163,6 +163,7 @@ def successor(
         description=parent.description,
         held_out=held_out,
         provenance={**provenance, "parent": origin},
+        skipped=tuple(one for one in parent.skipped if one not in {q.query_id for q in queries}),
     )
     return replace(made, provenance={**made.provenance, "checksum": made.checksum})
 

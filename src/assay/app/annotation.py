@@ -229,7 +229,7 @@ class Desk:
         if person is not None and person.casefold() in map(str.casefold, self.round.annotators):
             raise UsageError(
                 f"{person} judges in {self.round.round_id} and must not see the other's grades",
-                hint="a third person decides, or a rule: "
+                hint="a third person decides, or chooses a rule: "
                 "assay testset adjudicate --rule mean-down --as NAME",
             )
         items = {item.key: item for item in self.items}

@@ -399,17 +399,11 @@ def scored_run(
 ) -> Recorded:
     """A stored run as ``evaluate`` gives it, without what components found, scored as asked."""
     from assay.evaluation.record import Recorded
-    from assay.evaluation.result import result_of
+    from assay.evaluation.result import result_of_run
 
     run = assay.stored_run(ref)
-    result = result_of(
-        run.test_set,
-        run.outcomes,
-        run.info.scoring.changed(measures=request.measures),
-        name=run.info.name or run.info.run_id,
-        run_id=run.info.run_id,
-        cached=cached,
-    )
+    scoring = run.info.scoring.changed(measures=request.measures)
+    result = result_of_run(run.info, run.test_set, run.outcomes, scoring, cached=cached)
     return Recorded(run.info, result, cached=cached, reused=len(run.outcomes) if cached else 0)
 
 
@@ -435,10 +429,7 @@ def joined_test_set(names: Sequence[str], folder: Path | None = None) -> TestSet
 
 
 def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
-    """The test set of a request as a service takes it: files are sent, other names are its own.
-
-    Queries that were skipped here for want of ground truth are sent too, and skipped there.
-    """
+    """The test set of a request as a service takes it: files are sent, other names are its own."""
     from assay.testsets.write import as_plain
 
     test_set, names = request.test_set, request.test_sets
@@ -453,9 +444,7 @@ def test_set_body(request: EvaluationRequest) -> dict[str, Any]:
                 hint="name one test set, or files",
             )
         test_set = joined_test_set([os.path.abspath(name) for name in names])
-    body = as_plain(test_set)
-    body["queries"] += [{"query_id": name, "query_text": "?"} for name in test_set.skipped]
-    return body
+    return as_plain(test_set)
 
 
 def commit_hash() -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.errors import UsageError
+from assay.errors import UnknownRunError, UsageError
 from assay.model.moments import now
 from assay.model.run_store import HeldOutUse, RunFilter
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
@@ -210,8 +210,26 @@ def noted(workspace: Workspace, test_set: TestSet, query_id: str | None = None) 
 
 
 def uses(workspace: Workspace, test_set: TestSet) -> tuple[HeldOutUse, ...]:
-    """Every look at the held-out part of a set, oldest first."""
-    return workspace.runs.held_out_uses(test_set.name) if workspace.exists() else ()
+    """Every look at the held-out part of a set, oldest first, also by runs of several sets."""
+    if not workspace.exists():
+        return ()
+    found = (_use_of(workspace, use, test_set.name) for use in workspace.runs.held_out_uses())
+    return tuple(use for use in found if use is not None)
+
+
+def _use_of(workspace: Workspace, use: HeldOutUse, name: str) -> HeldOutUse | None:
+    """The look where it was one at this set, by itself or joined with others."""
+    from assay.testsets.join import MARK, joined_version, may_join
+
+    if use.suite == name:
+        return use
+    if MARK not in use.suite:
+        return None
+    try:
+        version = joined_version(workspace.runs.test_set(use.run_id), name)
+    except UnknownRunError:  # the run is gone, and its name must do
+        return use if may_join(use.suite, name) else None
+    return None if version is None else replace(use, version=version)
 
 
 def note_use(workspace: Workspace, test_set: TestSet, purpose: str, run_id: str = "") -> None:

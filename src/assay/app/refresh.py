@@ -282,11 +282,11 @@ def save_reanchored(workspace: Workspace, carried: Carried, output: Path | None 
 def _documents(test_set: TestSet, archive: Mapping[str, ChunkPlace]) -> set[str]:
     """The documents that judged chunks belong to, or belonged to when they were cut."""
     judgments = [judgment for query in test_set.queries for judgment in query.relevant_docs]
-    named = {judgment.doc_id for judgment in judgments if judgment.doc_id}
+    named = {judgment.owner for judgment in judgments if judgment.owner}
     return named | {
         place.doc_id
         if (place := archive.get(judgment.id))
-        else judgment.doc_id or document_id(judgment.id)
+        else judgment.owner or document_id(judgment.id)
         for judgment in judgments
     }
 
@@ -319,7 +319,5 @@ def _next_anchoring(changed: TestSet, parent: TestSet, chunkers: set[str]) -> Te
         "reanchored_at": now()[:10],
         "chunkers": sorted(chunkers),
     }
-    made = replace(
-        changed, name=f"{stem}_{version}", version=version, provenance=provenance, skipped=()
-    )
+    made = replace(changed, name=f"{stem}_{version}", version=version, provenance=provenance)
     return replace(made, provenance={**made.provenance, "checksum": made.checksum})

@@ -59,7 +59,7 @@ from assay.evaluation.match import (
 )
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, report_measures, run_report
-from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.result import EvaluationResult, result_of_run
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun, rankings_of
@@ -179,7 +179,6 @@ class RunView:
         if self.result is None:
             return {**self.info.aggregate, "figures_only": True}
         plain: dict[str, Any] = self.result.to_dict(per_query=per_query)
-        plain["chunker_versions"] = list(self.info.chunker_versions)
         if self.components is not None:
             plain |= self.components.to_dict(per_query=per_query)
         if self.fates is not None:
@@ -302,12 +301,11 @@ def _scored(
     test_set: TestSet | None = None,
 ) -> EvaluationResult:
     rankings_of(info)
-    return result_of(
+    return result_of_run(
+        info,
         test_set or assay.runs.test_set(info.run_id),
         assay.runs.outcomes(info.run_id, stages=stages),
         scoring,
-        name=info.name or info.run_id,
-        run_id=info.run_id,
     )
 
 
@@ -723,7 +721,7 @@ def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...])
         raise InputError(
             f"the run {info.run_id} is {info.status}", hint="push it when it has ended"
         )
-    if info.test_set_checksum != test_set.checksum or info.suite != test_set.name:
+    if not test_set.has_checksum(info.test_set_checksum) or info.suite != test_set.name:
         raise InputError("the run was made with another test set than the one that came along")
     _check_scoring(info.scoring)
     known = {query.query_id for query in test_set.queries}

@@ -21,7 +21,7 @@ from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.qrels import load_qrels
-from assay.model.ranking import CHUNK_SEPARATOR, MatchName
+from assay.model.ranking import CHUNK_SEPARATOR, MatchName, RankByName
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,6 +51,7 @@ class ScoreRequest:
     match: MatchName = "exact"
     protocol: Literal["positives_only", "all_queries"] | None = None
     undefined: Literal["skip", "zero"] = "skip"
+    rank_by: RankByName | None = None
     depth: int | None = None
     score_dtype: Literal["float64", "float32"] = "float64"
     extra_columns: bool = False
@@ -98,11 +99,13 @@ def score_runs(
         request.runs,
         request.measures or settings.measures,
         strict=request.compare,
+        quiet=True,
         progress=progress,
         protocol=request.protocol,
         undefined=request.undefined,
         match=request.match,
         chunk_separator=request.chunk_separator,
+        rank_by=request.rank_by,
         depth=request.depth,
         score_dtype=request.score_dtype,
         extra_columns=request.extra_columns,

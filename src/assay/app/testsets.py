@@ -269,13 +269,17 @@ def looks(workspace: Workspace, test_set: TestSet) -> Looks:
 
 @dataclass(frozen=True, slots=True)
 class StoredSet:
-    """The test set is on the disk; ``new`` is false where it was there before."""
+    """The test set is on the disk; ``new`` is false where it was there before.
+
+    ``skipped`` names the queries that were left out because nobody judged them.
+    """
 
     name: str
     version: str
     checksum: str
     queries: int
     new: bool
+    skipped: tuple[str, ...] = ()
 
 
 def upload(layout: Layout, data: bytes) -> StoredSet:
@@ -290,7 +294,12 @@ def upload(layout: Layout, data: bytes) -> StoredSet:
             hint="a changed test set gets a new version and a new name",
         )
     return StoredSet(
-        test_set.name, test_set.version, test_set.checksum, len(test_set.queries), known is None
+        test_set.name,
+        test_set.version,
+        test_set.checksum,
+        len(test_set.queries),
+        known is None,
+        test_set.skipped,
     )
 
 

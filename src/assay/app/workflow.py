@@ -29,7 +29,7 @@ from assay.evaluation.insights import (
     widest_gaps,
 )
 from assay.evaluation.parts import Mode, part_of
-from assay.evaluation.score import score
+from assay.evaluation.score import score_quietly
 from assay.evaluation.scores import rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
@@ -370,7 +370,7 @@ def _unrounded(
         return dict.fromkeys(names)
     asked = [measure for measure in measures.values() if measure is not None]
     found = dict.fromkeys(retrieved)  # the first occurrence counts
-    scores = score({"q": truth}, {"q": list(found)}, asked)
+    scores = score_quietly({"q": truth}, {"q": list(found)}, asked)
     return {
         name: None if measure is None else scores.value("q", measure)
         for name, measure in measures.items()

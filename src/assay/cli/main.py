@@ -35,9 +35,17 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.demo",
         "Show what assay does, on examples that ship with it.",
     ),
-    Entry("score", "assay.cli.score", "Score runs against judgments, side by side or against the first."),
+    Entry(
+        "score",
+        "assay.cli.score",
+        "Score runs against judgments, side by side or against the first.",
+    ),
     Entry("classify", "assay.cli.classify", "Measure yes/no decisions from labels and scores."),
-    Entry("measures", "assay.cli.measures", "List every measure and its parameters."),
+    Entry(
+        "measures",
+        "assay.cli.measures",
+        "List every measure, and which figure of other tools it equals.",
+    ),
     Entry(
         "ingest", "assay.cli.ingest", "Read documents into the workspace and make them searchable."
     ),

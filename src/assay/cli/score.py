@@ -76,6 +76,14 @@ def command(
             "[default: skip; zero for --format trec]",
         ),
     ] = None,
+    rank_by: Annotated[
+        Literal["order", "score"] | None,
+        typer.Option(
+            "--rank-by",
+            help="Rank results as they stand or by score. [default: lists of results as they "
+            "stand; TREC files, tables and {document: score} by score]",
+        ),
+    ] = None,
     depth: Annotated[
         int | None,
         typer.Option("--depth", min=1, help="Look only at the first N results of each query."),
@@ -112,6 +120,7 @@ def command(
         match=match,
         protocol=protocol,
         undefined=undefined or ("zero" if form == "trec" else "skip"),
+        rank_by=rank_by,
         depth=depth,
         clusters=cluster,
         score_dtype=score_dtype,
@@ -205,9 +214,9 @@ def _more(scored: "Scored", per_query: bool) -> "list[Table]":
 
 def _show(tables: "list[Table]", form: Format, color: str) -> None:
     if form == "md":
-        from assay.render.tables import markdown
+        from assay.render.tables import footnoted, markdown
 
-        emit_text(markdown(tables))
+        emit_text(footnoted(markdown(tables)))
     else:
         from assay.cli.tables import show_tables
 

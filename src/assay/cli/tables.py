@@ -25,6 +25,8 @@ LEAST_TEXT = 10  # a column of running text is broken over lines, but not narrow
 
 def show_tables(tables: Sequence[Table], color: str) -> None:
     """Tables to stdout, their notes to stderr; what a narrow terminal has no room for is named."""
+    from assay.render.tables import footnote
+
     room = stdout_room()
     left_out: dict[str, None] = {}
     for table in tables:
@@ -39,6 +41,8 @@ def show_tables(tables: Sequence[Table], color: str) -> None:
         left_out |= dict.fromkeys(layout.left_out)
         for line in table.notes:
             note(f"note: {line}")
+    if (last := footnote(tables)) is not None:
+        note(f"note: {last}")
     if left_out:
         note(f"note: no room for {', '.join(left_out)}: a wider terminal or --json has them")
 

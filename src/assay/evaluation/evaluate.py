@@ -11,10 +11,10 @@ from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, lacks_truth, result_of
-from assay.evaluation.score import Protocol, protocol_named
+from assay.evaluation.score import Protocol, choice, protocol_named
 from assay.measures.base import Measure
 from assay.measures.parse import measures_text, parse_measures
-from assay.model.ranking import Match, MatchName
+from assay.model.ranking import Match, MatchName, RankBy, RankByName
 from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
@@ -34,6 +34,7 @@ def evaluate(
     protocol: Protocol | str | None = None,
     match: Match | MatchName = Match.EXACT,
     wants: Literal["text", "query"] = "text",
+    rank_by: RankBy | RankByName | None = None,
     name: str = "run",
     max_errors: int | None = MAX_ERRORS,
     timeout_s: float = TIMEOUT_S,
@@ -44,8 +45,10 @@ def evaluate(
     """Ask the queries of a test set and score what comes back.
 
     ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
-    and returns ids, ``(id, score)`` pairs, dicts, ``Result`` or a search response; it may be a
-    coroutine function. ``test_set`` may be a name or path: then its held-out part is left out, as
+    and returns ids, ``(id, score)`` pairs, dicts, ``Result``, a data frame or a search response; it
+    may be a coroutine function. The order of what it returns is the ranking, whatever the scores
+    (they may be distances); ``rank_by="score"`` ranks by score, the highest first. ``{id: score}``
+    is ranked by score. ``test_set`` may be a name or path: then its held-out part is left out, as
     ``assay eval run`` does. Of a ``TestSet`` that is handed over every query is asked. ``part``
     chooses either way: evaluation, holdout or all. Without ``measures``, those usual for the set
     are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
@@ -66,7 +69,11 @@ def evaluate(
     )
     outcomes = []
     for outcome in execute(
-        retrieve, answerable(chosen), max_errors=max_errors, timeout_s=timeout_s
+        retrieve,
+        answerable(chosen),
+        max_errors=max_errors,
+        timeout_s=timeout_s,
+        rank_by=None if rank_by is None else choice(RankBy, rank_by, "rank_by"),
     ):
         outcomes.append(outcome)
         if progress is not None:

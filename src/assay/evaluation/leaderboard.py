@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.errors import AssayError, InputError, MissingFileError
 from assay.evaluation.defaults import SCORE_MEASURES
-from assay.evaluation.score import score
+from assay.evaluation.score import log_alarms, score_quietly
 from assay.evaluation.scores import Scores
 from assay.measures.parse import parse_measures
 
@@ -64,6 +64,7 @@ def score_many(
     measures: str | Iterable[str | Measure] = SCORE_MEASURES,
     *,
     strict: bool = False,
+    quiet: bool = False,
     progress: Callable[[str, int, int | None], None] | None = None,
     **options: Any,
 ) -> Leaderboard:
@@ -71,8 +72,9 @@ def score_many(
 
     ``runs`` are paths and patterns, or any runs by name. The judgments are read once, and so they
     are where ``qrels`` is what ``assay.qrels`` returned. A run that cannot be read is named in
-    ``failed`` and leaves the others alone; with ``strict`` its error is raised. ``options`` are
-    those of ``assay.score``; ``progress`` is also given the run's name.
+    ``failed`` and leaves the others alone; with ``strict`` its error is raised. What looks like a
+    mistake is logged unless ``quiet``. ``options`` are those of ``assay.score``; ``progress`` is
+    also given the run's name.
     """
     from assay.hits.qrels import load_qrels
 
@@ -83,11 +85,14 @@ def score_many(
     for name, run in named.items():
         told = None if progress is None else partial(progress, name)
         try:
-            scores[name] = score(judgments, run, asked, name=name, progress=told, **options)
+            scores[name] = score_quietly(judgments, run, asked, name=name, progress=told, **options)
         except (InputError, MissingFileError) as problem:
             if strict:
                 raise
             failed[name] = problem
+        else:
+            if not quiet:
+                log_alarms(scores[name])
     return Leaderboard(scores, failed)
 
 

@@ -4,13 +4,12 @@ A judgment names a chunk, a document, or spans of a document; ``Match`` says whe
 the judged thing. Results are looked at one at a time: parts of several are never added up. One
 result may bring several judged things (design/041).
 
-Every judgment is found once, at the first result that brings it. The order is score descending,
-then the rank that the engine gave; results without scores keep theirs.
+Every judgment is found once, at the first result that brings it. The order is that of the outcome,
+which keeps results as they were ranked.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
@@ -22,7 +21,7 @@ from assay.model.answers import Expect
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
-from assay.model.ranking import ENOUGH_COVERED, Match, document_id
+from assay.model.ranking import ENOUGH_COVERED, Match, document_id, falling
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
 from assay.plural import share_of
@@ -60,8 +59,8 @@ def place_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> ChunkPlac
 
 
 def _document_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> str:
-    if judgment.doc_id is not None:
-        return judgment.doc_id
+    if judgment.owner is not None:
+        return judgment.owner
     known = archive.get(judgment.id)
     return document_id(judgment.id) if known is None else known.doc_id
 
@@ -185,9 +184,9 @@ def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> Jud
         missing[at] = outcome is None
         if outcome is None or outcome.error is not None or not outcome.results:
             continue
-        results = _ordered(outcome.results)
+        results = outcome.results
         retrieved[at] = len(results)
-        if results[0].score is not None:
+        if results[0].score is not None and falling([one.score for one in results]):
             top[at] = results[0].score
         for rank, target in _found(results, wanted):
             ats.append(at)
@@ -235,7 +234,7 @@ def judgment_ranks(
 
 def scored_order(outcome: QueryOutcome) -> tuple[RankedResult, ...]:
     """The results of a query in the order in which they are scored; none where it failed."""
-    return () if outcome.error is not None else tuple(_ordered(outcome.results))
+    return () if outcome.error is not None else outcome.results
 
 
 def first_hits(hits: JudgedHits) -> dict[str, int]:
@@ -258,13 +257,6 @@ def covers_enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
             covered += max(0, min(end, high) - max(reached, low))
             reached = max(reached, min(end, high))
     return covered >= ENOUGH_COVERED * wanted
-
-
-def _ordered(results: Sequence[RankedResult]) -> Sequence[RankedResult]:
-    scores = [-np.inf if result.score is None else result.score for result in results]
-    if all(map(operator.ge, scores, scores[1:])):
-        return results
-    return [results[at] for at in sorted(range(len(results)), key=lambda at: (-scores[at], at))]
 
 
 def _found(results: Sequence[RankedResult], wanted: QueryTargets) -> list[tuple[int, Target]]:
@@ -314,7 +306,7 @@ def places_of(
         for query in test_set.queries
         for one in query.relevant_docs
         if one.spans
-        for name in (one.id, one.doc_id or document_id(one.id))
+        for name in (one.id, one.owner or document_id(one.id))
     }
     lacking = {
         chunk_id

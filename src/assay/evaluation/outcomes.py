@@ -30,7 +30,7 @@ from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.arrays import FloatArray
 from assay.model.document import ChunkPlace
-from assay.model.ranking import Match, MatchName
+from assay.model.ranking import Match, MatchName, falling
 from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
@@ -161,8 +161,12 @@ def tells_evidence(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> bool:
 
 
 def scored(outcomes: Iterable[QueryOutcome]) -> bool:
-    """Whether results came with scores; an order alone decides nothing."""
-    return all(outcome.results[0].score is not None for outcome in outcomes if outcome.results)
+    """Whether results came with scores that rank them; an order alone decides nothing."""
+    return all(
+        outcome.results[0].score is not None and falling([one.score for one in outcome.results])
+        for outcome in outcomes
+        if outcome.results
+    )
 
 
 def query_field(queries: Iterable[GoldenQuery], name: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from assay.errors import TooManyErrorsError
 from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import SetPart
-from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.result import EvaluationResult, result_of_run
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
@@ -237,11 +237,5 @@ def _result(
     *,
     cached: bool,
 ) -> EvaluationResult:
-    return result_of(
-        part.test_set,
-        outcomes,
-        info.scoring.changed(measures=options.scoring.measures),
-        name=info.name or info.run_id,
-        run_id=info.run_id,
-        cached=cached,
-    )
+    scoring = info.scoring.changed(measures=options.scoring.measures)
+    return result_of_run(info, part.test_set, outcomes, scoring, cached=cached)

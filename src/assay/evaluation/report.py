@@ -20,7 +20,7 @@ from assay.evaluation.defaults import (
 )
 from assay.evaluation.insights import GroupMeans, Insight, MeasureTarget, insights
 from assay.evaluation.outcomes import no_relevant, tells_evidence
-from assay.evaluation.result import EvaluationResult, group_means, result_of
+from assay.evaluation.result import EvaluationResult, group_means, lacks_truth, result_of
 from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -197,6 +197,7 @@ class RunReport:
             "insights": [insight.text for insight in self.insights],
             "warnings": list(self.warnings),
             "total_queries": len(self.run.outcomes),
+            "skipped_queries": len(self.result.skipped),
             "failed_queries": len(self.run.failed),
             "failed_answers": len(self.run.unanswered),
             "degraded_queries": len(self.run.degraded),
@@ -217,8 +218,13 @@ def run_report(
 ) -> RunReport:
     """The report on a run, over the queries that were run; None stands for the usual measures."""
     asked = report_measures(run) if measures is None else parse_measures(measures)
+    unjudged = (
+        query.query_id
+        for query in run.test_set.queries
+        if lacks_truth(query) and query.query_id not in run.by_query
+    )
     result = result_of(
-        replace(run.test_set, queries=run.queries),
+        replace(run.test_set, queries=run.queries, skipped=(*run.test_set.skipped, *unjudged)),
         run.outcomes,
         run.info.scoring.changed(measures=measures_text(asked), sampling=sampling),
         name=run.name,
@@ -234,7 +240,11 @@ def run_report(
         result=result,
         groups=groups,
         insights=figure_insights(figures(result, groups, intervals=False), targets),
-        warnings=(*state_warnings(run), *run.test_set.overlap),
+        warnings=(
+            *state_warnings(run),
+            *filter(None, [result.skip_note]),
+            *run.test_set.overlap,
+        ),
         worst=_worst(result.scores),
     )
 

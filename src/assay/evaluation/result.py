@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,13 +17,15 @@ from assay.evaluation.outcomes import (
     score_outcomes,
     usual_measures,
 )
+from assay.evaluation.returned import RANKED_BY_SCORE
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.codec import encode
-from assay.model.runs import QueryOutcome
+from assay.model.ranking import falling
+from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import share_of
@@ -43,6 +45,7 @@ class EvaluationResult:
     scoring: Scoring = field(default_factory=Scoring)
     run_id: str | None = None
     cached: bool = False
+    chunker_versions: tuple[str, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -75,6 +78,17 @@ class EvaluationResult:
         return (*self.test_set.skipped, *left)
 
     @property
+    def total(self) -> int:
+        """How many queries the test set has, with those that were skipped."""
+        return len(self.test_set.queries) + len(self.test_set.skipped)
+
+    @property
+    def skip_note(self) -> str | None:
+        """A sentence about queries that were skipped; None where none were."""
+        what = "with no ground truth: skipped"
+        return _about(self.skipped, self.total, what) if self.skipped else None
+
+    @property
     def failed(self) -> tuple[str, ...]:
         """Queries whose search or answer ended in an error."""
         return tuple(one.query_id for one in self.outcomes if one.failed)
@@ -94,6 +108,19 @@ class EvaluationResult:
         """Queries for which nothing came back, without an error."""
         return tuple(one.query_id for one in self.outcomes if not one.results and one.error is None)
 
+    @property
+    def out_of_order(self) -> tuple[str, ...]:
+        """Queries whose scores contradict the order of their results, which is the ranking."""
+        return tuple(
+            one.query_id
+            for one in self.outcomes
+            if not falling([result.score for result in one.results])
+        )
+
+    @property
+    def _put_by_score(self) -> tuple[str, ...]:
+        return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
+
     def _first(self, errors: Iterable[tuple[str, str | None]]) -> str:
         """The first error that may be shown; that of a held-out query could quote the query."""
         hidden = self.test_set.held_out_ids
@@ -108,21 +135,22 @@ class EvaluationResult:
         searching = self._first((one.query_id, one.error) for one in self.outcomes)
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         missed = tuple(query for query in self.empty if query in set(to_find))
-        said = []
+        said = list(filter(None, [self.skip_note]))
         for ids, of, what in (
-            (self.skipped, every, "with no ground truth: skipped"),
             (broken, every, f"failed and count as 0{searching}"),
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
             (self.degraded, every, "answered without some component"),
             (missed, to_find, "with something to find found nothing and count as 0"),
+            (
+                self.out_of_order,
+                every,
+                "have scores that do not fall along the list: ranked as given",
+            ),
+            (self._put_by_score, every, RANKED_BY_SCORE),
         ):
             if ids:
-                more = ", ..." if len(ids) > SHOWN_IDS else ""
-                said.append(
-                    f"{share_of(len(ids), len(of), 'query')} {what}: "
-                    f"{', '.join(ids[:SHOWN_IDS])}{more}"
-                )
-        return [*said, *self.test_set.overlap]
+                said.append(_about(ids, len(of), what))
+        return [*said, *self.scores.summary.alarms(), *self.test_set.overlap]
 
     def _judged_chunkers(self) -> list[str]:
         """By which chunkers the judged documents were cut that came back."""
@@ -149,7 +177,7 @@ class EvaluationResult:
             "aggregates": plain["aggregates"],
             "answers": answers_to_dict(self.answers, self.scores.sampling.level),
             "latency_ms": self.latency.to_dict(),
-            "total_queries": len(self.test_set.queries),
+            "total_queries": self.total,
             "scored_queries": len(self.scores.queries),
             "skipped_queries": len(self.skipped),
             "failed_queries": len(self.failed),
@@ -161,6 +189,7 @@ class EvaluationResult:
             "summary": plain["summary"],
             "sampling": plain["sampling"],
             "scoring": encode(self.scoring),
+            "chunker_versions": list(self.chunker_versions),
             "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
@@ -170,6 +199,11 @@ class EvaluationResult:
 
     def __repr__(self) -> str:
         return f"<EvaluationResult {self.scores}, n={len(self.scores.queries)}>"
+
+
+def _about(ids: Sequence[str], total: int, what: str) -> str:
+    more = ", ..." if len(ids) > SHOWN_IDS else ""
+    return f"{share_of(len(ids), total, 'query')} {what}: {', '.join(ids[:SHOWN_IDS])}{more}"
 
 
 def result_of(
@@ -214,6 +248,26 @@ def result_of(
         run_id=run_id,
         cached=cached,
     )
+
+
+def result_of_run(
+    info: RunInfo,
+    test_set: TestSet,
+    outcomes: Sequence[QueryOutcome],
+    scoring: Scoring,
+    *,
+    cached: bool = False,
+) -> EvaluationResult:
+    """The same of a stored run, under its name."""
+    result = result_of(
+        test_set,
+        outcomes,
+        scoring,
+        name=info.name or info.run_id,
+        run_id=info.run_id,
+        cached=cached,
+    )
+    return replace(result, chunker_versions=info.chunker_versions)
 
 
 def expects_nothing(test_set: TestSet) -> bool:

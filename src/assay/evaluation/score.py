@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.scores import Scores, summarise
 from assay.measures.base import NO_RELEVANT, Column, Family, Measure
 from assay.measures.parse import parse_measures
-from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, Ties
+from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, RankBy, RankByName, Ties
 from assay.model.sampling import Sampling
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from assay.stats.interval import Interval
 
 Chosen = TypeVar("Chosen", bound=Enum)
+P = ParamSpec("P")
+log = logging.getLogger("assay.evaluation")
 
 
 class Protocol(Enum):
@@ -42,7 +46,7 @@ class Protocol(Enum):
     ALL_QUERIES = "all_queries"
 
 
-def score(
+def score_quietly(
     qrels: QrelsInput,
     run: RunInput,
     measures: str | Iterable[str | Measure] = SCORE_MEASURES,
@@ -53,6 +57,7 @@ def score(
     match: Match | MatchName = "exact",
     chunk_separator: str = CHUNK_SEPARATOR,
     ties: Ties | Literal["trec", "given"] | None = None,
+    rank_by: RankBy | RankByName | None = None,
     depth: int | None = None,
     score_dtype: Literal["float64", "float32"] = "float64",
     extra_columns: bool = False,
@@ -68,20 +73,23 @@ def score(
     A query without a relevant document has no ranking to judge: every ranking measure leaves it out
     of its mean and counts it apart. ``undefined="zero"`` counts it as 0, as trec_eval -c does.
 
-    ``match`` says when a result is what was judged; ``ties`` who decides between equal scores (by
-    default the id for scores, the engine for lists). ``depth`` keeps the first results of a query
-    only, ``score_dtype="float32"`` rounds scores as trec_eval did before version 10,
-    ``extra_columns`` lets a run's lines go on after the tag. ``clusters`` maps queries to groups (a
-    post, an interview) that are resampled together; ``progress`` is called with the bytes read and
-    in all.
+    ``match`` says when a result is what was judged. ``{document: score}``, frames and TREC files
+    are ranked by score, lists of results in the order they have; ``rank_by`` ("order" or "score")
+    says otherwise. ``ties`` says who decides between equal scores (by default the id for scores,
+    the engine for lists). ``depth`` keeps the first results of a query only,
+    ``score_dtype="float32"`` rounds scores as trec_eval did before version 10, ``extra_columns``
+    lets a run's lines go on after the tag. ``clusters`` maps queries to groups (a post, an
+    interview) that are resampled together; ``progress`` is called with the bytes read and in all.
+    What looks like a mistake is logged.
     """
     # readers of files are not needed by those who score stored runs
     from assay.hits.qrels import load_qrels
     from assay.hits.run import RunOptions, judge
 
     options = RunOptions(
-        match=_choice(Match, match, "match"),
-        ties=None if ties is None else _choice(Ties, ties, "ties"),
+        match=choice(Match, match, "match"),
+        ties=None if ties is None else choice(Ties, ties, "ties"),
+        rank_by=None if rank_by is None else choice(RankBy, rank_by, "rank_by"),
         depth=depth,
         float32=_float32(score_dtype),
         extra_columns=extra_columns,
@@ -104,6 +112,27 @@ def score(
         clusters=clusters,
     )
     return _positives(scores, hits) if chosen is Protocol.POSITIVES_ONLY else scores
+
+
+def _logged(score: Callable[P, Scores]) -> Callable[P, Scores]:
+    """The function for those who call it from Python, where nobody shows the notes of a result."""
+
+    @wraps(score)
+    def logged(*arguments: P.args, **options: P.kwargs) -> Scores:
+        scores = score(*arguments, **options)
+        log_alarms(scores)
+        return scores
+
+    return logged
+
+
+def log_alarms(scores: Scores) -> None:
+    """Log what looks like a mistake."""
+    for alarm in scores.summary.alarms():
+        log.warning("%s: %s", scores.name, alarm)
+
+
+score = _logged(score_quietly)
 
 
 def scores_of(
@@ -137,7 +166,7 @@ def scores_of(
     )
 
 
-def _choice(kind: type[Chosen], value: Chosen | str, name: str) -> Chosen:
+def choice(kind: type[Chosen], value: Chosen | str, name: str) -> Chosen:
     """The member of an enumeration that a word names."""
     try:
         return kind(value)
@@ -175,7 +204,7 @@ def check_families(
 
 def protocol_named(protocol: Protocol | str | None) -> Protocol | None:
     """The protocol of that name; None is none."""
-    return None if protocol is None else _choice(Protocol, protocol, "protocol")
+    return None if protocol is None else choice(Protocol, protocol, "protocol")
 
 
 def _column(measure: Measure, hits: JudgedHits, undefined: str) -> Column:
@@ -199,7 +228,10 @@ def _decide(
     if not measures:
         return {}, {}
     if (np.isneginf(hits.top_score) & (hits.retrieved > 0)).any():
-        raise UsageError(f"{measures[0]} needs scores, and the run has none")
+        raise UsageError(
+            f"{measures[0]} needs scores, and the run has none that fall along its rankings",
+            hint="a score is high where the engine is sure; rank_by=score ranks by it",
+        )
     labels, scores = hits.relevant(1) > 0, hits.top_score
     return (
         {measure: measure.decide(labels, scores) for measure in measures},

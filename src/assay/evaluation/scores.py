@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import UsageError
+from assay.measures.elsewhere import gain_note
 from assay.measures.parse import parse_measure
 from assay.model.sampling import Sampling
 from assay.plural import counted, share_of
@@ -246,7 +247,8 @@ class Scores:
                 + "".join(f"<td>{c}</td>" for c in cells)
                 + "</tr>"
             )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.summary.notes())
+        said = [*self.summary.notes(), *filter(None, [gain_note(map(str, self.measures))])]
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in said)
         caption = f"<caption>{html.escape(self.name)}</caption>"
         return (
             f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
@@ -294,6 +296,7 @@ class Summary:
     judged_at: Mapping[int, FloatArray]  # share judged of what each query shows; −1 shows nothing
     extra: int
     left_out: int = 0
+    odd: tuple[str, ...] = ()  # what whoever read the run found odd
 
     @property
     def n(self) -> int:
@@ -326,7 +329,17 @@ class Summary:
             self.tied[chosen],
             {depth: shares[chosen] for depth, shares in self.judged_at.items()},
             self.extra,
+            odd=self.odd,
         )
+
+    def alarms(self) -> list[str]:
+        """Sentences about what is most likely a mistake; from Python they are logged, too."""
+        alarms = []
+        if self.retrieved.any() and not self.relevant_retrieved.any():
+            alarms.append(
+                "no relevant document was retrieved: do run and qrels use the same document ids?"
+            )
+        return [*alarms, *self.odd]
 
     def remarks(self) -> list[str]:
         """The same as ``notes`` without numbers, so that those of many runs can be joined."""
@@ -342,11 +355,7 @@ class Summary:
 
     def notes(self) -> list[str]:
         """Sentences for a reader, the grave ones first."""
-        notes = []
-        if self.n and not self.relevant_retrieved.any():
-            notes.append(
-                "no relevant document was retrieved: do run and qrels use the same document ids?"
-            )
+        notes = self.alarms()
         if self.missing:
             notes.append(
                 f"{share_of(self.missing, self.n, 'query', 'is')} missing from the run: scored 0"
@@ -415,4 +424,5 @@ def summarise(hits: JudgedHits, depths: tuple[int, ...], level: int = 1) -> Summ
         tied=hits.tied,
         judged_at=judged_at,
         extra=hits.extra_queries,
+        odd=hits.notes,
     )

@@ -17,6 +17,7 @@ wins and losses still count queries.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.scores import Scores, ci_method, ends, rounded
-from assay.plural import counted
+from assay.plural import counted, share_of
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.clustering import cluster_shares
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -38,6 +39,7 @@ from assay.stats.wilcoxon import wilcoxon
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.evaluation.result import EvaluationResult
     from assay.measures.base import Measure
     from assay.model.arrays import BoolArray, FloatArray
     from assay.stats.interval import Interval
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from assay.stats.wilcoxon import Wilcoxon
 
 DEFAULT_MARGIN = 0.01
+log = logging.getLogger("assay.evaluation")
 TESTS = {
     "significant": "paired t-test of each measure alone: p_t < alpha",
     "verdict": "paired randomization test, Holm-corrected over all comparisons, and the margin",
@@ -206,14 +209,50 @@ class _Pair:
 
 
 def compare(
-    baseline: Scores,
-    *others: Scores,
+    baseline: Scores | EvaluationResult,
+    *others: Scores | EvaluationResult,
     alpha: float = DEFAULT_ALPHA,
     margin: float = DEFAULT_MARGIN,
 ) -> Comparison:
-    """Each of ``others`` against ``baseline``; all must cover the same queries and measures."""
-    pairs = [(baseline, other) for other in others]
-    return Comparison(baseline.name, contrast_pairs(pairs, alpha, margin), alpha, margin)
+    """Each of ``others`` against ``baseline``: what ``score`` or ``evaluate`` returned.
+
+    All must cover the same queries and measures. Queries that failed or were degraded are logged.
+    """
+    _refuse_different_rules(baseline, *others)
+    first, *rest = (_scores_of(one) for one in (baseline, *others))
+    if not rest:
+        raise UsageError("there is nothing to compare with", hint="name two runs or more")
+    pairs = [(first, other) for other in rest]
+    return Comparison(first.name, contrast_pairs(pairs, alpha, margin), alpha, margin)
+
+
+def _refuse_different_rules(*compared: Scores | EvaluationResult) -> None:
+    """Figures by different rules say nothing about each other."""
+    scored = [(one.name, rule) for one in compared if (rule := getattr(one, "scoring", None))]
+    for name, rule in scored[1:]:
+        if not scored[0][1].same_rule(rule):
+            raise UsageError(
+                f"{scored[0][0]} and {name} were scored by different rules",
+                hint="evaluate both with the same match and protocol",
+            )
+
+
+def _scores_of(compared: Scores | EvaluationResult) -> Scores:
+    """What to compare; a run that is not whole is never compared without a word."""
+    if isinstance(compared, Scores):
+        return compared
+    from assay.evaluation.result import EvaluationResult  # whoever scores files does not need it
+
+    if not isinstance(compared, EvaluationResult):
+        raise UsageError(
+            f"a {type(compared).__name__} cannot be compared",
+            hint="give what assay.score or assay.evaluate returned",
+        )
+    for ids, what in ((compared.failed, "failed"), (compared.degraded, "were degraded")):
+        if ids:
+            share = share_of(len(ids), len(compared.outcomes), "query")
+            log.warning("%s: %s %s; compared as they are", compared.name, share, what)
+    return compared.scores
 
 
 def contrast_pairs(

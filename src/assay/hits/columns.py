@@ -32,8 +32,52 @@ TEXT_HINT = "ids are text: cast the column to strings, on both sides in the same
 
 
 def is_frame(value: object) -> bool:
-    """Whether this is a polars or pandas frame, seen by its module so that neither is imported."""
-    return _is(value, "polars", "DataFrame", "LazyFrame") or _is(value, "pandas", "DataFrame")
+    """Whether this is a frame of polars or pandas, or a table of arrow; none of them is imported.
+
+    Any other library hands its tables over by the arrow interface.
+    """
+    return (
+        _is(value, "polars", "DataFrame", "LazyFrame")
+        or _is(value, "pandas", "DataFrame")
+        or (hasattr(value, "__arrow_c_stream__") and not is_series(value))
+    )
+
+
+def columns_of(value: Any) -> dict[str, list[Any]]:
+    """The columns of a frame, or of a dict of columns, by their names in lower case.
+
+    An index of pandas that has a name is a column, too.
+    """
+    if _is(value, "pandas", "DataFrame"):
+        if any(name is not None for name in value.index.names):
+            value = value.reset_index()
+        return {_plain(name): value[name].tolist() for name in value.columns}
+    if is_frame(value):
+        frame = _polars(value)
+        return {_plain(name): frame[name].to_list() for name in frame.columns}
+    return {_plain(name): _listed(column) for name, column in value.items()}
+
+
+def _listed(column: Any) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def is_labelled(series: Any) -> bool:
+    """Whether a column of pandas holds scores under the ids of its index."""
+    return (
+        _is_pandas(series)
+        and series.dtype.kind == "f"
+        and not _is(series.index, "pandas", "RangeIndex")
+    )
+
+
+def _polars(value: Any) -> pl.DataFrame:
+    """A frame of polars or a table of arrow as a frame of polars."""
+    import polars as pl
+
+    if isinstance(value, pl.LazyFrame):
+        return value.collect()
+    return value if isinstance(value, pl.DataFrame) else pl.DataFrame(value)
 
 
 def is_columns(value: object) -> bool:
@@ -105,13 +149,18 @@ def _parts(value: Any, last: str, place: str) -> tuple[Any, Any, Any]:
         names = choose(value.collect_schema().names(), last, place)
         value = value.select(list(dict.fromkeys(names))).collect()
     else:
+        value = value if _is(value, "pandas", "DataFrame") else _polars(value)
         names = choose(value.columns, last, place)
     query, doc, numbers = (value[name] for name in names)
     return query, doc, numbers
 
 
+def _plain(name: Any) -> str:
+    return str(name).lower().replace("-", "_")
+
+
 def _column(known: list[Any], role: str, place: str) -> Any:
-    plain = [str(name).lower().replace("-", "_") for name in known]
+    plain = [_plain(name) for name in known]
     for name in NAMES[role]:
         if plain.count(name) > 1:
             raise UsageError(f"{place}: several columns are called {name!r}")

@@ -28,6 +28,7 @@ from assay.hits.json_fields import (
     text_of,
 )
 from assay.model.judgments import Qrels, Span
+from assay.model.ranking import RankBy
 from assay.strict_json import Json
 
 if TYPE_CHECKING:
@@ -43,12 +44,16 @@ SET_KEYS = ("test_queries", "queries")
 Row: TypeAlias = tuple[ValueLocation, dict[str, Json]]
 
 
-def run_from_json(data: bytes, source: str) -> ScoreRun | LiveRun:
-    """The run that a JSON or JSON-lines file holds."""
+def run_from_json(data: bytes, source: str) -> tuple[ScoreRun | LiveRun, RankBy]:
+    """The run that a JSON or JSON-lines file holds, and what ranks its results.
+
+    A list of results has an order; rows of one result each are a table, like a TREC file.
+    """
     value, rows = _content(data, source)
-    if rows is not None:
-        return _run_from_rows(rows)
-    return run_from_mapping(value, source)
+    if rows is None:
+        return run_from_mapping(value, source), RankBy.ORDER
+    table = any(first_of(row, LIST_KEYS) is None for _, row in rows)
+    return _run_from_rows(rows), RankBy.SCORE if table else RankBy.ORDER
 
 
 def run_from_mapping(value: dict[str, Json], source: str) -> ScoreRun | LiveRun:

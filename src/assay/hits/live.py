@@ -1,8 +1,9 @@
 """Which judged chunks, documents or spans does a live ranking hold?
 
-A live ranking is a list that an engine returned. It is ordered by score descending, then by the
-engine's own rank, then by position in the list, then by id. The first occurrence of an item counts;
-a repeated one keeps its rank, since the user saw it, but earns nothing.
+A live ranking is a list that an engine returned, and the engine's order is the ranking: its own
+rank, else the position in the list. Where that is asked for, scores come first, the highest at the
+top. The first occurrence of an item counts; a repeated one keeps its rank, since the user saw it,
+but earns nothing.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from assay.model.ranking import (
     ENOUGH_COVERED,
     LiveRun,
     Match,
+    RankBy,
     Result,
     ScoreRun,
     Ties,
     document_id,
+    falling,
 )
+from assay.plural import share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +55,7 @@ def judge_live(
     match: Match = Match.EXACT,
     separator: str = CHUNK_SEPARATOR,
     float32: bool = False,
+    rank_by: RankBy = RankBy.ORDER,
 ) -> JudgedHits:
     """The judged-hits table of live rankings whose results have been checked."""
     if match is Match.SPAN and not any(r.spans for ranking in run.values() for r in ranking):
@@ -64,19 +69,22 @@ def judge_live(
     count = len(qrels.queries)
     retrieved, top = np.zeros(count, dtype=np.int64), np.full(count, -np.inf)
     tied = np.zeros(count, dtype=np.int64)
+    rising = 0
     for at, query in enumerate(qrels.queries):
         judged += [(at, unit.grade) for unit in units[at]]
         results = run.get(query, [])
-        ranking = ordered(_in_float32(results, query) if float32 else results, query)
+        ranking = ordered(_in_float32(results, query) if float32 else results, query, rank_by)
         retrieved[at] = len(ranking)
-        if ranking and ranking[0].score is not None:
+        fell = falling([result.score for result in ranking])
+        rising += not fell
+        if ranking and ranking[0].score is not None and fell:
             top[at] = ranking[0].score
         found = _found(ranking, units[at], match, separator)
         rows += [(at, rank, grade) for rank, grade in found]
         tied[at] = _ties(ranking, [rank for rank, _ in found])
     hits, every = np.array(rows, dtype=np.int64).reshape(-1, 3), np.array(judged, dtype=np.int64)
     every = every.reshape(-1, 2)
-    return build_table(
+    table = build_table(
         qrels.queries,
         (hits[:, 0], hits[:, 1], hits[:, 2]),
         (every[:, 0], every[:, 1]),
@@ -85,6 +93,15 @@ def judge_live(
         tied=tied,
         missing=np.array([query not in run for query in qrels.queries], dtype=np.bool_),
         extra_queries=sum(query not in qrels.position for query in run),
+    )
+    return replace(table, notes=(order_kept(rising, count),)) if rising else table
+
+
+def order_kept(queries: int, total: int) -> str:
+    """What to say where the scores of some queries contradict the order of their results."""
+    return (
+        f"the scores of {share_of(queries, total, 'query')} do not fall along the list: results "
+        "are ranked in the order given (rank_by=score ranks by score)"
     )
 
 
@@ -98,8 +115,8 @@ def live_run(run: ScoreRun, ties: Ties = Ties.TREC) -> LiveRun:
     }
 
 
-def ordered(ranking: Iterable[Result], query: str) -> list[Result]:
-    """Results by score descending, then given rank, then position in the list, then id."""
+def ordered(ranking: Iterable[Result], query: str, rank_by: RankBy = RankBy.ORDER) -> list[Result]:
+    """Results by given rank, then position in the list; by ``SCORE``, the highest score first."""
     results = list(ranking)
     scored = sum(result.score is not None for result in results)
     if 0 < scored < len(results):
@@ -113,7 +130,7 @@ def ordered(ranking: Iterable[Result], query: str) -> list[Result]:
             hint="give every result a rank, or none",
         )
     places = range(len(results))
-    if scored:
+    if scored and rank_by is RankBy.SCORE:
         return [
             results[i]
             for i in sorted(places, key=lambda i: (-(results[i].score or 0.0), *_place(results, i)))

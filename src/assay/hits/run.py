@@ -17,7 +17,7 @@ from assay.hits.numbers import shown
 from assay.hits.sources import Kind, Source, read_all, sniff, source
 from assay.hits.trec_lines import RunRows, read_run_lines
 from assay.hits.trec_stream import IrregularTextError, duplicate_in_run, judge_trec_stream
-from assay.model.ranking import CHUNK_SEPARATOR, LiveRun, Match, ScoreRun, Ties
+from assay.model.ranking import CHUNK_SEPARATOR, LiveRun, Match, RankBy, ScoreRun, Ties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 class RunOptions:
     """How a run is read and matched.
 
-    ``ties`` None means by id for scores (as in trec_eval) and as given for lists. ``match`` and
-    ``ties`` may be names. ``depth`` keeps only the first results of each query. ``float32`` rounds
-    scores as trec_eval did before version 10. ``extra_columns`` allows columns after the tag.
+    ``ties`` None means by id for scores (as in trec_eval) and as given for lists. ``rank_by`` None
+    keeps the order of lists and ranks tables of scores, such as TREC files, by score. ``match``,
+    ``ties`` and ``rank_by`` may be names. ``depth`` keeps only the first results of each query.
+    ``float32`` rounds scores as trec_eval did before version 10. ``extra_columns`` allows columns
+    after the tag.
     """
 
     match: Match = Match.EXACT
     ties: Ties | None = None
+    rank_by: RankBy | None = None
     depth: int | None = None
     float32: bool = False
     extra_columns: bool = False
@@ -44,9 +47,9 @@ class RunOptions:
     progress: Callable[[int, int | None], None] | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("match", Match), ("ties", Ties)):
+        for name, kind in (("match", Match), ("ties", Ties), ("rank_by", RankBy)):
             value = getattr(self, name)
-            if name == "ties" and value is None:
+            if name != "match" and value is None:
                 continue
             try:
                 object.__setattr__(self, name, kind(value))
@@ -62,6 +65,15 @@ class RunOptions:
             raise UsageError(
                 "the separator is empty", hint="it separates document and chunk: ':chunk_'"
             )
+
+    @property
+    def plain(self) -> bool:
+        """Whether scores are ranked and matched as trec_eval does, which needs no lists."""
+        return (
+            self.match is Match.EXACT
+            and self.ties is not Ties.GIVEN
+            and self.rank_by is not RankBy.ORDER
+        )
 
 
 RunInput: TypeAlias = (
@@ -91,7 +103,11 @@ def judge(qrels: Qrels, run: RunInput, options: RunOptions | None = None) -> Jud
 
 
 def load_run(path: str | os.PathLike[str]) -> LiveRun:
-    """A run file in any form, in memory; every ranking is in order."""
+    """A run file in any form, in memory; every ranking is in order.
+
+    Lists keep the order in which they stand, and tables of scores are ranked by score.
+    """
+    rank_by = RankBy.SCORE
     with source(path) as origin, origin.open() as stream:
         kind, data = sniff(stream)
         run: ScoreRun | LiveRun
@@ -99,15 +115,15 @@ def load_run(path: str | os.PathLike[str]) -> LiveRun:
             frame = frames.read_parquet(origin, stream, data, "score")
             run = frames.run_from_frame(frame, origin.name)
         elif kind is Kind.JSON:
-            run = run_from_json(data + read_all(stream), origin.name)
+            run, rank_by = run_from_json(data + read_all(stream), origin.name)
         else:
             run = _small_run(data + read_all(stream), origin.name, RunOptions())
     if all(isinstance(ranking, Mapping) for ranking in run.values()):
         scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
         checked_scores(scores.values(), scores)
-        run = live_run(scores)
+        run, rank_by = live_run(scores), RankBy.SCORE
     lists: LiveRun = run  # type: ignore[assignment]  # not mappings: lists
-    return {query: ordered(ranking, query) for query, ranking in lists.items()}
+    return {query: ordered(ranking, query, rank_by) for query, ranking in lists.items()}
 
 
 def _refuse_strangers(qrels: Qrels, hits: JudgedHits, place: str) -> NoReturn:
@@ -128,8 +144,9 @@ def _judge_file(qrels: Qrels, origin: Source, options: RunOptions) -> JudgedHits
             frame = frames.read_parquet(origin, stream, data, "score")
             return _judge_frame(qrels, frame, origin.name, options)
         if kind is Kind.JSON:
-            return _judge_any(qrels, run_from_json(data + read_all(stream), origin.name), options)
-        if options.match is not Match.EXACT or options.ties is Ties.GIVEN:
+            run, rank_by = run_from_json(data + read_all(stream), origin.name)
+            return _judge_any(qrels, run, options, rank_by)
+        if not options.plain:
             data += read_all(stream)
             return _judge_any(qrels, _small_run(data, origin.name, options), options)
     try:
@@ -176,28 +193,34 @@ def _judge_mapping(qrels: Qrels, run: Mapping[Any, Any], options: RunOptions) ->
     return _judge_any(qrels, run_from_mapping(dict(run), "run"), options)
 
 
-def _judge_any(qrels: Qrels, run: ScoreRun | LiveRun, options: RunOptions) -> JudgedHits:
-    """Score from dicts unless an option needs lists."""
+def _judge_any(
+    qrels: Qrels, run: ScoreRun | LiveRun, options: RunOptions, usual: RankBy = RankBy.ORDER
+) -> JudgedHits:
+    """Score from dicts unless an option needs lists, which are ranked as is ``usual`` for them."""
     if not all(isinstance(ranking, Mapping) for ranking in run.values()):
-        return _judge_lists(qrels, run, options)  # type: ignore[arg-type]  # not mappings: lists
+        lists: LiveRun = run  # type: ignore[assignment]  # not mappings: lists
+        return _judge_lists(qrels, lists, options, options.rank_by or usual)
     scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
-    if options.match is Match.EXACT and options.ties is not Ties.GIVEN:
+    if options.plain:
         return judge_dicts(qrels, scores, float32=options.float32)
     checked_scores(scores.values(), scores)
-    return _judge_lists(qrels, live_run(scores, options.ties or Ties.TREC), options)
+    rank_by = options.rank_by or RankBy.SCORE
+    ties = options.ties or (Ties.GIVEN if rank_by is RankBy.ORDER else Ties.TREC)
+    return _judge_lists(qrels, live_run(scores, ties), options, rank_by)
 
 
-def _judge_lists(qrels: Qrels, run: LiveRun, options: RunOptions) -> JudgedHits:
+def _judge_lists(qrels: Qrels, run: LiveRun, options: RunOptions, rank_by: RankBy) -> JudgedHits:
     return judge_live(
         qrels,
         run,
         match=options.match,
         separator=options.separator,
         float32=options.float32,
+        rank_by=rank_by,
     )
 
 
 def _judge_frame(qrels: Qrels, frame: Any, place: str, options: RunOptions) -> JudgedHits:
-    if options.match is Match.EXACT and options.ties is not Ties.GIVEN:
+    if options.plain:
         return frames.judge_frame(qrels, frame, place=place, float32=options.float32)
     return _judge_any(qrels, frames.run_from_frame(frame, place), options)

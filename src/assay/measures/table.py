@@ -36,6 +36,7 @@ class JudgedHits:
 
     ``document`` and ``ideal_document`` mark the judgments that expect a document where others
     expect chunks, parallel to ``grade`` and ``ideal_grade``; None where there is no such thing.
+    ``notes`` say what whoever read the run found odd.
     """
 
     queries: tuple[str, ...]
@@ -53,6 +54,7 @@ class JudgedHits:
     extra_queries: int = 0
     document: BoolArray | None = None
     ideal_document: BoolArray | None = None
+    notes: tuple[str, ...] = ()
 
     def count(self, rows: BoolArray) -> IntArray:
         """How many of the given rows does each query have?"""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.model.judgments import Span
 
 
@@ -19,6 +22,26 @@ class Ties(Enum):
 
     TREC = "trec"
     GIVEN = "given"
+
+
+class RankBy(Enum):
+    """What ranks a list of results that an engine returned?
+
+    ``ORDER``: the engine: the rank it gave, else the place in its list. Scores may be distances,
+    which rise. ``SCORE``: the score, highest first, then the engine's order.
+    """
+
+    ORDER = "order"
+    SCORE = "score"
+
+
+RankByName: TypeAlias = Literal["order", "score"]
+
+
+def falling(scores: Sequence[float | None]) -> bool:
+    """Whether no score is higher than the one before it; where there are none, nothing rises."""
+    known = [score for score in scores if score is not None]
+    return all(map(operator.ge, known, known[1:]))
 
 
 class Match(Enum):

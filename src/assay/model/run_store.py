@@ -140,8 +140,8 @@ class RunStore(RunLibrary, Protocol):
     def log_held_out(self, use: HeldOutUse) -> None:
         """Note that a held-out part was looked at."""
 
-    def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:
-        """Every look at the held-out part of a suite, oldest first."""
+    def held_out_uses(self, suite: str | None = None) -> tuple[HeldOutUse, ...]:
+        """Every look at the held-out part of a suite, or of any, oldest first."""
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from assay import limits
+from assay.errors import InputError
 from assay.model.answers import Expect
+from assay.model.codec import as_json
 from assay.model.document import IngestionMode
 from assay.model.judgments import Qrels, Span
 from assay.model.ranking import document_id
@@ -42,27 +46,49 @@ class Level(StrEnum):
     DOCUMENT = "document"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Judgment:
     """A judged unit and its grade: a chunk by its id, a document by its id, or spans of one.
 
-    ``id`` is what the file calls ``doc_id``. ``doc_id`` names the document where ``id`` is a chunk
-    and the file says so, which is what comparing across chunkers needs. ``level`` is there where
-    the file tells chunks from documents and the rest does not show which it is: measures of chunks
-    (hit@k, MRR) leave an expected document out.
+    ``id`` is what was judged, and ``owner`` the document of a judged chunk where a file names it
+    apart, which is what comparing across chunkers needs. ``level`` is there where the file tells
+    chunks from documents and the rest does not show which it is: measures of chunks (hit@k, MRR)
+    leave an expected document out. Binary judgments are the grades 1 and 0.
     """
 
     id: str
-    grade: int
+    grade: int = 1
     spans: tuple[Span, ...] = ()
-    doc_id: str | None = None
+    owner: str | None = field(default=None, metadata=as_json("doc_id"))
     level: Level | None = None
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - the name of the field
+        grade: int = 1,
+        spans: tuple[Span, ...] = (),
+        doc_id: str | None = None,
+        level: Level | None = None,
+        *,
+        owner: str | None = None,
+    ) -> None:
+        if type(grade) is not int and hasattr(grade, "__index__"):
+            grade = operator.index(grade)  # True is 1
+        named = doc_id or owner
+        values = (id, grade, spans, named or None, level)
+        for each, value in zip(fields(Judgment), values, strict=True):
+            object.__setattr__(self, each.name, value)
+
+    @property
+    def doc_id(self) -> str:
+        """What a file calls so: the document where it is named apart, else what was judged."""
+        return self.id if self.owner is None else self.owner
 
     @property
     def document(self) -> str | None:
         """The document that is judged or that the judged chunk belongs to; None: nobody said."""
-        if self.doc_id is not None:
-            return self.doc_id
+        if self.owner is not None:
+            return self.owner
         document = document_id(self.id)
         return None if self.level is Level.CHUNK and document == self.id else document
 
@@ -105,7 +131,8 @@ class HeldOut:
 class TestSet:
     """A named, versioned list of golden queries; ``checksum`` changes with anything that counts.
 
-    ``skipped`` names queries of the file that were left out because nobody judged them.
+    ``skipped`` names queries of the file that were left out because nobody judged them. A set made
+    here follows the rules that hold for every file: unique ids, grades from 0 to 3.
     """
 
     __test__ = False  # pytest looks for classes of this name
@@ -118,6 +145,12 @@ class TestSet:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        problems = list(_problems(self.queries))
+        if problems:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            raise InputError(f"test set {self.name}: {problems[0]}{more}")
+
     @cached_property
     def by_id(self) -> Mapping[str, GoldenQuery]:
         """The queries by their ids."""
@@ -125,12 +158,20 @@ class TestSet:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 over name, version, queries and the held-out part."""
+        """SHA-256 over name, version, queries, the held-out part, and what was skipped."""
+        return self._checksum(*([sorted(self.skipped)] if self.skipped else []))
+
+    def has_checksum(self, text: str) -> bool:
+        """Whether this is its checksum, maybe of a time when skipped queries did not count."""
+        return text in (self.checksum, self._checksum())
+
+    def _checksum(self, *more: Any) -> str:
         content = [
             self.name,
             self.version,
             [_plain(query) for query in self.queries],
             None if self.held_out is None else sorted(self.held_out.query_ids),
+            *more,
         ]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
@@ -176,8 +217,28 @@ class TestSet:
         return replace(
             plain,
             spans={row: one.spans for row, one in enumerate(judgments) if one.spans},
-            documents={row: one.doc_id for row, one in enumerate(judgments) if one.doc_id},
+            documents={row: one.owner for row, one in enumerate(judgments) if one.owner},
         )
+
+
+def _problems(queries: tuple[GoldenQuery, ...]) -> Iterator[str]:
+    """What no test set may hold, wherever it comes from; ``testsets/rules.py`` has the rest."""
+    seen: set[str] = set()
+    for query in queries:
+        if query.query_id in seen:
+            yield f"the query_id {query.query_id!r:.80} appears twice"
+        seen.add(query.query_id)
+        judged: set[str] = set()
+        for one in query.relevant_docs:
+            if type(one.grade) is not int or not 0 <= one.grade <= limits.MAX_GOLDEN_GRADE:
+                most = limits.MAX_GOLDEN_GRADE
+                yield (
+                    f"{query.query_id}: the grade of {one.id} is {one.grade!r:.40}; grades are "
+                    f"whole numbers from 0 to {most}"
+                )
+            if one.id in judged:
+                yield f"{query.query_id}: {one.id} is judged twice"
+            judged.add(one.id)
 
 
 def _plain(query: GoldenQuery) -> list[Any]:
@@ -187,7 +248,7 @@ def _plain(query: GoldenQuery) -> list[Any]:
         query.query_type,
         query.expect.value,
         [
-            [j.id, j.grade, j.spans, j.doc_id, *([j.level] if j.level else [])]
+            [j.id, j.grade, j.spans, j.owner, *([j.level] if j.level else [])]
             for j in query.relevant_docs
         ],
         query.speaker_filter,

@@ -60,7 +60,7 @@ def _query(query: GoldenQuery) -> dict[str, Any]:
                 "id": one.id,
                 "grade": one.grade,
                 "spans": one.spans,
-                "doc_id": one.doc_id,
+                "doc_id": one.owner,
                 "level": one.level,
             }
             for one in query.relevant_docs

@@ -15,7 +15,7 @@ from assay.plural import counted
 from assay.render.escape import markdown_cell
 from assay.render.numbers import between, milliseconds, milliseconds_between, signed
 from assay.render.rulings import P_COLUMNS, RULINGS, disagreements, legend, p_values, rulings
-from assay.render.tables import Table, comma_separated, markdown
+from assay.render.tables import Table, comma_separated, footnoted, markdown
 
 if TYPE_CHECKING:
     from assay.evaluation.ab import ABResult, LatencyChange
@@ -113,7 +113,7 @@ def render_report_md(report: CompareReport) -> str:
     ]
     if report.warnings:
         lines += ["", *(f"> **Note:** {markdown_cell(line)}" for line in report.warnings)]
-    return "\n".join([*lines, "", markdown(compare_tables(report)), ""])
+    return footnoted("\n".join([*lines, "", markdown(compare_tables(report)), ""]))
 
 
 def compare_csv(report: CompareReport) -> str:
@@ -177,9 +177,8 @@ def ab_markdown(result: ABResult) -> str:
     head = f"# A/B: {markdown_cell(result.compared.run_b)} against "
     head += markdown_cell(result.compared.run_a)
     verdict = f"**{result.primary.ruling.verdict.value}**: {markdown_cell(result.verdict)}"
-    return "\n\n".join(
-        [head, verdict, markdown(ab_tables(result)), render_report_md(result.compared)]
-    )
+    tables = (markdown(ab_tables(result)), render_report_md(result.compared))
+    return footnoted("\n\n".join([head, verdict, *tables]))
 
 
 def _contrasts(contrasts: tuple[Contrast, ...], title: str, result: ABResult) -> Table:

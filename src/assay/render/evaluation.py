@@ -34,7 +34,8 @@ def result_tables(
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
         title += f", run {info.run_id}" + (f" ({info.name})" if info.name else "")
-    notes = (*result.warnings(), *result.scoring.notes, *first.notes, *_latency(result))
+    said = (*result.warnings(), *result.scoring.notes, *first.notes, *_latency(result))
+    notes = tuple(dict.fromkeys(said))
     ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
     decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
     tables = []

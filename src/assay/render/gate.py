@@ -12,7 +12,7 @@ from assay.evaluation.gate import Check, GateOutcome, GateReport
 from assay.evaluation.scores import shown
 from assay.render.escape import markdown_cell
 from assay.render.numbers import signed
-from assay.render.tables import Table, markdown
+from assay.render.tables import Table, footnoted, markdown
 
 MARKER = "<!-- assay-gate -->"
 MOST_QUERIES = 20
@@ -85,7 +85,7 @@ def gate_markdown(report: GateReport) -> str:
     ]
     lines += [f"\n> **Not compared:** {markdown_cell(line)}" for line in report.blockers]
     lines += [f"\n> **Note:** {markdown_cell(line)}" for line in report.warnings]
-    text = "\n".join([*lines, "", markdown(gate_tables(report)), ""])
+    text = footnoted("\n".join([*lines, "", markdown(gate_tables(report)), ""]))
     if report.provenance:
         facts = ", ".join(f"{key} `{_code(value)}`" for key, value in report.provenance.items())
         text += f"\n<sub>{facts}</sub>\n"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from assay.measures.base import Cutoff, Definition
 from assay.measures.catalog import DEFINITIONS
+from assay.measures.elsewhere import ELSEWHERE
+from assay.measures.elsewhere import Elsewhere as Elsewhere  # noqa: PLC0414 - routes name it
 from assay.render.tables import Table
 
 
@@ -19,8 +22,24 @@ def measures_table() -> Table:
     )
 
 
-def measures_json() -> list[dict[str, Any]]:
+def elsewhere_table() -> Table:
+    """Which figure of another tool equals which measure."""
+    return Table(
+        ("tool", "its figure", "here", "remark"),
+        tuple((one.tool, one.theirs, one.ours or "—", one.remark) for one in ELSEWHERE),
+        title="the same figure elsewhere",
+        text_columns=frozenset({0, 1, 2, 3}),
+        wrapped=frozenset({3}),
+    )
+
+
+def elsewhere_json() -> list[dict[str, str | None]]:
     """The same, for programs."""
+    return [asdict(one) for one in ELSEWHERE]
+
+
+def measures_json() -> list[dict[str, Any]]:
+    """Every measure, for programs."""
     return [
         {
             "name": d.name,

@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from assay.evaluation.scores import shown
+from assay.measures.elsewhere import gain_note_of
 from assay.plural import counted
 from assay.render.numbers import (
     between,
@@ -37,6 +38,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "ms": milliseconds,
     "ms_between": milliseconds_between,
     "tone": tone,
+    "gain_note": gain_note_of,
 }
 """How templates write numbers and rulings."""
 

@@ -15,7 +15,7 @@ from assay.evaluation.scores import shown
 from assay.measures.parse import parse_measures
 from assay.render.escape import markdown_cell
 from assay.render.scores import csv_rows
-from assay.render.tables import Table, markdown
+from assay.render.tables import Table, footnoted, markdown
 
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]*(?:,? [A-Za-z0-9][A-Za-z0-9@._:-]*)*")
 
@@ -55,7 +55,7 @@ def workflow_markdown(
         parts += ["## Insights", lines]
     for table in more:
         parts += [f"## By {table.columns[0].lower()}", markdown([table])]
-    return "\n\n".join(parts) + "\n"
+    return footnoted("\n\n".join(parts) + "\n")
 
 
 def _word(text: str) -> str:

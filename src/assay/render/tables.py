@@ -7,6 +7,7 @@ import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from assay.measures.elsewhere import gain_note, gain_note_of
 from assay.render.escape import csv_cell, markdown_cell
 
 if TYPE_CHECKING:
@@ -35,6 +36,20 @@ class Table:
 def markdown(tables: Sequence[Table]) -> str:
     """GitHub's tables, one after the other, notes as lists."""
     return "\n\n".join(_markdown(table) for table in tables)
+
+
+def footnoted(text: str) -> str:
+    """Markdown with a last line on the gain of nDCG, where a table of it shows that measure."""
+    note = gain_note_of(text)
+    line = "" if note is None else f"- {markdown_cell(note)}"
+    return text if line in text else f"{text.rstrip()}\n\n{line}\n"
+
+
+def footnote(tables: Sequence[Table]) -> str | None:
+    """The same line for tables that are shown otherwise."""
+    return gain_note(
+        cell for table in tables for cell in (*table.columns, *(row[0] for row in table.rows))
+    )
 
 
 def _markdown(table: Table) -> str:

@@ -74,7 +74,9 @@ def query_json(query: GoldenQuery, *, held_out: bool) -> dict[str, Any]:
 def size(test_set: TestSet) -> str:
     """How many queries and judgments there are."""
     judged = sum(len(query.relevant_docs) for query in test_set.queries)
-    return f"{counted(len(test_set.queries), 'query')}, {counted(judged, 'judgment')}"
+    skipped = len(test_set.skipped)
+    more = f", {counted(skipped, 'query')} skipped for want of ground truth" if skipped else ""
+    return f"{counted(len(test_set.queries), 'query')}, {counted(judged, 'judgment')}{more}"
 
 
 def set_text(test_set: TestSet, shown: Sequence[GoldenQuery]) -> str:

@@ -166,10 +166,10 @@ class AnnotationStore:
             held = _open_round(connection, round_id)
             for one in decisions:
                 _check_item(connection, round_id, one.key)
-                if not one.rule and _folded(one.by) in map(_folded, held.annotators):
+                if _folded(one.by) in map(_folded, held.annotators):
                     raise UsageError(
                         f"{one.by} judged in {round_id} and cannot decide there",
-                        hint="a third person decides, or a rule",
+                        hint="a third person decides, or chooses the rule that does",
                     )
             insert_or_replace(
                 connection,

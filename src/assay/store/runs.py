@@ -279,13 +279,12 @@ class SqlRunStore:
         with writing(self._engine) as connection:
             connection.execute(insert(eval_held_out_uses), row)
 
-    def held_out_uses(self, suite: str) -> tuple[HeldOutUse, ...]:
-        """Every use of the held-out part of a suite, oldest first."""
+    def held_out_uses(self, suite: str | None = None) -> tuple[HeldOutUse, ...]:
+        """Every use of the held-out part of a suite, or of any, oldest first."""
         table = eval_held_out_uses
+        chosen = select(table) if suite is None else select(table).where(table.c.suite == suite)
         with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(table).where(table.c.suite == suite).order_by(table.c.seq)
-            )
+            rows = connection.execute(chosen.order_by(table.c.seq))
             return tuple(
                 HeldOutUse(row.suite, row.version, row.run_id, row.purpose, row.at) for row in rows
             )

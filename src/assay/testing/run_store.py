@@ -275,6 +275,7 @@ def _logs_held_out_uses(store: RunStore, _: Callable[[], RunStore]) -> None:
         store.log_held_out(use)
     assert store.held_out_uses("contract") == tuple(uses)
     assert store.held_out_uses("other") == ()
+    assert store.held_out_uses()[-len(uses) :] == tuple(uses)
 
 
 def _refuses(kind: type[Exception], act: Callable[[], object]) -> None:

@@ -40,6 +40,7 @@ class DraftSet:
     queries: list[DraftQuery] = field(default_factory=list)
     held_out: HeldOut | None = None
     held_out_line: int | None = None
+    skipped: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)

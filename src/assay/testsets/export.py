@@ -33,6 +33,7 @@ def lost(test_set: TestSet, form: str) -> list[str]:
     kept: dict[str, bool] = {
         "spans": any(item.spans for query in queries for item in query.relevant_docs),
         "the held-out part": test_set.held_out is not None,
+        "which queries were skipped": bool(test_set.skipped),
         "expect: nothing": any(query.expect is Expect.NOTHING for query in queries),
     }
     if form != "golden-list":

@@ -131,6 +131,17 @@ class FieldReader:
         self.problem(node, f"the grade is {shown}", _GRADES)
         return None
 
+    def relevance(self, relevant: int) -> int | None:
+        """The grade of a binary judgment, which names what is relevant unless it says otherwise."""
+        node = self.node.get("relevant")
+        if node is None or is_null(node):
+            return relevant
+        words = {"true": relevant, "false": 0}
+        if isinstance(node, ScalarNode) and not node.quoted and node.text.lower() in words:
+            return words[node.text.lower()]
+        self.problem(node, "relevant must be true or false, without quotes")
+        return None
+
     def spans(self, key: str) -> tuple[Span, ...]:
         """Character spans ``[start, end)``; invalid ones are recorded and left out."""
         found: list[Span] = []

@@ -44,16 +44,27 @@ def _provenance(sets: Sequence[TestSet]) -> dict[str, Any]:
     parts = list(dict.fromkeys(one.part or ALL for one in sets))
     if parts != [ALL]:
         found["part"] = MARK.join(parts)
-    shared = [
-        sentence
-        for a, b in combinations(sets, 2)
-        for sentence in overlap(a.queries, b.queries, (a.name, b.name)).sentences(
-            documents=a.part != b.part
-        )
-    ]
+    shared: list[str] = []
+    for a, b in combinations(sets, 2):
+        apart = a.part != b.part  # sets of one part are run as one: nobody tuned on either
+        common = overlap(a.queries, b.queries, (a.name, b.name))
+        shared += common.sentences(groups=apart, documents=apart)
     if shared:
         found[OVERLAP] = shared
     return found
+
+
+def joined_version(test_set: TestSet, name: str) -> str | None:
+    """The version of a set that this one was joined of; None where it is not among them."""
+    listed = test_set.provenance.get("joined")
+    rows = listed if isinstance(listed, (list, tuple)) else ()
+    return next((str(row[1]) for row in rows if len(row) > 1 and row[0] == name), None)
+
+
+def may_join(suite: str, name: str) -> bool:
+    """Whether a suite of this name may be joined of several sets, one of them called ``name``."""
+    first, *others = suite.split(MARK)
+    return bool(others) and name in {first, *others, *(f"{first}_{one}" for one in others)}
 
 
 def _shortly(name: str, first: str) -> str:

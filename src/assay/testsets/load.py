@@ -225,7 +225,6 @@ def _finished(
     form: str, draft: DraftSet, options: ReadOptions, fill: Callable[[], None]
 ) -> Reading:
     """Run a reader, then the rules; the result has a set only if there are no problems."""
-    skipped: tuple[str, ...] = ()
     try:
         fill()
     except AssayError as error:
@@ -233,8 +232,9 @@ def _finished(
     draft.name = options.name or draft.name
     draft.version = options.version or draft.version
     if form in LENIENT_FORMS if options.lenient is None else options.lenient:
-        skipped = drop_unjudged(draft)
-        draft.held_out = _without(draft.held_out, skipped)
+        dropped = drop_unjudged(draft)
+        draft.held_out = _without(draft.held_out, dropped)
+        draft.skipped = (*draft.skipped, *dropped)
     check(draft, options.known_ids)
     problems, warnings = tuple(draft.problems), tuple(draft.warnings)
     if problems:
@@ -246,7 +246,7 @@ def _finished(
         draft.description,
         draft.held_out,
         draft.provenance,
-        skipped,
+        draft.skipped,
     )
     return Reading(draft.source, form, test_set, (), warnings)
 

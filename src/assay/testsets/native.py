@@ -11,6 +11,9 @@
         relevant_docs:
           - {doc_id: "PMC123:chunk_5", grade: 3, spans: [[120, 840]]}
 
+A set without any grade is binary: ``- PMC123`` and ``{doc_id: PMC123}`` are relevant, and so is
+``relevant: true``; ``relevant: false`` is not. They become the grades 1 and 0.
+
 ``assay testset schema`` prints the full schema for editors.
 """
 
@@ -27,11 +30,11 @@ from assay.model.testset import (
     SpeakerFilter,
     level_of_chunk,
 )
-from assay.strict_yaml import MappingNode, Node, SequenceNode
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode
 from assay.testsets.draft import DraftQuery, DraftSet
 from assay.testsets.fields import FieldReader, is_null, plain
 
-SET_KEYS = ("name", "version", "description", "queries", "held_out", "provenance")
+SET_KEYS = ("name", "version", "description", "queries", "held_out", "skipped", "provenance")
 QUERY_KEYS = (
     "query_id",
     "query_text",
@@ -44,8 +47,9 @@ QUERY_KEYS = (
     "forbidden",
     "group",
 )
-JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "spans", "level")
+JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "relevant", "spans", "level")
 HELD_OUT_KEYS = ("seed", "query_ids")
+RELEVANT = 1  # the grade of what is relevant in a set without grades
 NOTE_KEY = "notes"  # a note for people, on any query or judgment
 
 
@@ -56,8 +60,11 @@ def read_native(root: MappingNode, draft: DraftSet) -> None:
     draft.name = row.text("name", required=True)
     draft.version = row.text("version", required=True)
     draft.description = row.text("description")
-    for number, node in enumerate(row.items("queries"), 1):
-        draft.queries.append(read_query(node, draft, number))
+    draft.skipped = row.texts("skipped")
+    nodes = row.items("queries")
+    binary = not any(map(_has_grade, nodes))
+    for number, node in enumerate(nodes, 1):
+        draft.queries.append(read_query(node, draft, number, binary=binary))
     held_out = root.get("held_out")
     if held_out is not None and not is_null(held_out):
         draft.held_out_line = held_out.line
@@ -70,7 +77,14 @@ def read_native(root: MappingNode, draft: DraftSet) -> None:
             row.problem(provenance, "provenance must be a mapping")
 
 
-def read_query(node: Node, draft: DraftSet, number: int) -> DraftQuery:
+def _has_grade(query: Node) -> bool:
+    """Whether a judgment of the query has a grade; without any, a set is binary."""
+    listed = query.get("relevant_docs") if isinstance(query, MappingNode) else None
+    items = listed.items if isinstance(listed, SequenceNode) else ()
+    return any(isinstance(one, MappingNode) and one.get("grade") is not None for one in items)
+
+
+def read_query(node: Node, draft: DraftSet, number: int, *, binary: bool) -> DraftQuery:
     """One query; ``number`` identifies it if it has no id."""
     if not isinstance(node, MappingNode):
         draft.problem(node.line, f"query {number} must be a mapping with query_id and query_text")
@@ -79,7 +93,7 @@ def read_query(node: Node, draft: DraftSet, number: int) -> DraftQuery:
     query_id = row.text("query_id", required=True)
     row = FieldReader(node, draft, query_id or f"query {number}")
     row.refuse_unknown((*QUERY_KEYS, NOTE_KEY))
-    judged = [(_judgment(item, row), item.line) for item in row.items("relevant_docs")]
+    judged = [(_judgment(item, row, binary), item.line) for item in row.items("relevant_docs")]
     kept = [(judgment, line) for judgment, line in judged if judgment is not None]
     query = GoldenQuery(
         query_id,
@@ -98,13 +112,18 @@ def read_query(node: Node, draft: DraftSet, number: int) -> DraftQuery:
     return DraftQuery(query, node.line, row.lines(), tuple(line for _, line in kept), whole)
 
 
-def _judgment(node: Node, query: FieldReader) -> Judgment | None:
+def _judgment(node: Node, query: FieldReader, binary: bool) -> Judgment | None:
+    if binary and isinstance(node, ScalarNode) and node.text:
+        return Judgment(node.text, RELEVANT)
     if not isinstance(node, MappingNode):
         query.problem(node, "a judgment is {doc_id: ..., grade: ...}")
         return None
     row = FieldReader(node, query.draft, query.query_id)
     row.refuse_unknown((*JUDGMENT_KEYS, NOTE_KEY))
-    doc_id, chunk_id, grade = row.text("doc_id"), row.text("chunk_id"), row.grade()
+    doc_id, chunk_id = row.text("doc_id"), row.text("chunk_id")
+    grade = row.relevance(RELEVANT) if binary else row.grade()
+    if not binary and (said := node.get("relevant")) is not None:
+        row.problem(said, "relevant stands in a set with grades", "give every judgment a grade")
     if not doc_id and not chunk_id:
         row.problem(node, "doc_id is missing", "it names the chunk or document that was judged")
     if grade is None or not (doc_id or chunk_id):

@@ -50,13 +50,13 @@ class Overlap:
             "documents": list(self.documents),
         }
 
-    def sentences(self, *, documents: bool = True) -> list[str]:
+    def sentences(self, *, groups: bool = True, documents: bool = True) -> list[str]:
         """What a reader must know; texts are named by the ids of their queries."""
         pairs = [one if one == other else f"{one} = {other}" for one, other in self.texts]
         found = [
             (self.query_ids, "query id", "in both"),
             (pairs, "query text", "in both"),
-            (self.groups, "group", "in both"),
+            (self.groups if groups else (), "group", "in both"),
             (self.documents if documents else (), "document", "relevant in both"),
         ]
         return [
@@ -96,9 +96,7 @@ def asked(query: GoldenQuery) -> str:
 
 def _documents(query: GoldenQuery) -> set[str]:
     return {
-        judged.doc_id or document_id(judged.id)
-        for judged in query.relevant_docs
-        if judged.grade > 0
+        judged.owner or document_id(judged.id) for judged in query.relevant_docs if judged.grade > 0
     }
 
 

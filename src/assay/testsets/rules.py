@@ -30,6 +30,7 @@ def check(draft: DraftSet, known_ids: KnownIds | None = None) -> None:
         _judged_ids(draft, item)
         _expectation(draft, item)
     _held_out(draft)
+    _skipped(draft)
     _part(draft)
     if known_ids is not None:
         _in_index(draft, known_ids)
@@ -134,7 +135,7 @@ def _judged_ids(draft: DraftSet, item: DraftQuery) -> None:
     name = item.query.query_id or None
     first: dict[str, tuple[Judgment, int | None]] = {}
     for judgment, line in _judgments(item):
-        for value in filter(None, (judgment.id, judgment.doc_id)):
+        for value in filter(None, (judgment.id, judgment.owner)):
             if reason := _bad_id(value):
                 draft.problem(line, f"the id {value!a:.60} {reason}", query_id=name)
         key = unicodedata.normalize("NFC", judgment.id)
@@ -195,6 +196,19 @@ def _held_out(draft: DraftSet) -> None:
         draft.problem(draft.held_out_line, "held_out keeps back every query")
 
 
+def _skipped(draft: DraftSet) -> None:
+    known = {item.query.query_id for item in draft.queries}
+    for at, name in enumerate(draft.skipped):
+        if name in known:
+            draft.problem(
+                None,
+                f"skipped names {name!r:.60}, which is a query of the set",
+                hint="remove it there",
+            )
+        elif name in draft.skipped[:at]:
+            draft.problem(None, f"skipped names {name!r:.60} twice")
+
+
 def _part(draft: DraftSet) -> None:
     """Runs carry the name of the part, and so it must be one."""
     part = draft.provenance.get("part")
@@ -211,7 +225,7 @@ def _in_index(draft: DraftSet, known_ids: KnownIds) -> None:
     for item in draft.queries:
         for judgment, line in _judgments(item):
             missing = [
-                value for value in (judgment.id, judgment.doc_id) if value and not known(value)
+                value for value in (judgment.id, judgment.owner) if value and not known(value)
             ]
             for value in missing:
                 draft.problem(

@@ -35,6 +35,12 @@ def schema() -> dict[str, Any]:
                     "description": "Where queries and judgments come from; free form.",
                 },
                 "held_out": _held_out(),
+                "skipped": {
+                    "type": "array",
+                    "items": _id("A query."),
+                    "uniqueItems": True,
+                    "description": "Queries that were left out because nobody judged them.",
+                },
                 "queries": {"type": "array", "minItems": 1, "items": _query()},
             },
             ("name", "version", "queries"),
@@ -132,6 +138,10 @@ def _judgment() -> dict[str, Any]:
             },
             "chunk_id": _text("The chunk, where doc_id names its document."),
             "grade": {"type": "integer", "minimum": 0, "maximum": limits.MAX_GOLDEN_GRADE},
+            "relevant": {
+                "type": "boolean",
+                "description": "In a set without grades: true is grade 1 (the default), false 0.",
+            },
             "spans": {
                 "type": "array",
                 "description": "Character offsets into the document, [start, end).",
@@ -140,6 +150,7 @@ def _judgment() -> dict[str, Any]:
             "level": _choice(Level, "What the id is the id of, where it does not show."),
             "notes": _text("A line for people."),
         },
-        ("grade",),
+        (),
     )
-    return {**row, "anyOf": [{"required": ["doc_id"]}, {"required": ["chunk_id"]}]}
+    named = {**row, "anyOf": [{"required": ["doc_id"]}, {"required": ["chunk_id"]}]}
+    return {"anyOf": [{"type": ["string", "integer"], "minLength": 1}, named]}

@@ -36,6 +36,8 @@ def as_plain(test_set: TestSet) -> dict[str, Any]:
             "seed": test_set.held_out.seed,
             "query_ids": list(test_set.held_out.query_ids),
         }
+    if test_set.skipped:
+        rows["skipped"] = list(test_set.skipped)
     rows["queries"] = [query_as_plain(query) for query in test_set.queries]
     return rows
 
@@ -67,10 +69,10 @@ def judgment_as_plain(judgment: Judgment) -> dict[str, Any]:
     rows: dict[str, Any]
     if judgment.level is Level.CHUNK:
         rows = {"chunk_id": judgment.id}
-    elif judgment.doc_id is None:
+    elif judgment.owner is None:
         rows = {"doc_id": judgment.id}
     else:
-        rows = {"doc_id": judgment.doc_id, "chunk_id": judgment.id}
+        rows = {"doc_id": judgment.owner, "chunk_id": judgment.id}
     rows["grade"] = judgment.grade
     if judgment.level is Level.DOCUMENT:
         rows["level"] = judgment.level.value
@@ -105,6 +107,8 @@ def _lines(test_set: TestSet) -> Iterator[str]:
         )
     if test_set.held_out is not None:
         yield from held_out_block(test_set.held_out)
+    if test_set.skipped:
+        yield f"skipped: {_flow(test_set.skipped)}  # nobody judged these"
     yield "queries:"
     for query in test_set.queries:
         yield from _query(query)

@@ -35,7 +35,7 @@ TESTS = replace(
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    """Two runs; in the first one, results are stored in another order than their scores."""
+    """Two runs; in the first one, scores contradict the order of the results, which counts."""
     with Workspace(configure({"home": tmp_path}, environ={}, folder=tmp_path)) as made:
         mixed = outcome("q1", "X:chunk_0", "D1:chunk_7")
         mixed = replace(mixed, results=tuple(reversed(mixed.results)))
@@ -64,9 +64,9 @@ def test_a_run_of_another_version_is_read(workspace: Workspace) -> None:
 
 def test_judgments_are_found_where_they_are_scored(workspace: Workspace) -> None:
     found = runs.query(workspace, "run-one", "q1")
-    assert [(one.id, one.rank) for one in found.judgments] == [("D1", 2), ("D2:chunk_1", None)]
-    assert [one.chunk_id for one in found.outcome.results] == ["X:chunk_0", "D1:chunk_7"]
-    assert found.grades == {2: 3}
+    assert [(one.id, one.rank) for one in found.judgments] == [("D1", 1), ("D2:chunk_1", None)]
+    assert [one.chunk_id for one in found.outcome.results] == ["D1:chunk_7", "X:chunk_0"]
+    assert found.grades == {1: 3}
     by_doc = runs.query(workspace, "run-two", "q1", match="doc")
     assert [one.rank for one in by_doc.judgments] == [1, None]
 

@@ -22,6 +22,7 @@ from assay.model.document import Chunk, Document
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, QueryType, TestSet
 from assay.settings import configure
+from assay.testsets.join import join
 from assay.testsets.load import load_test_set
 from assay.testsets.save import save_test_set
 
@@ -211,3 +212,28 @@ def test_the_quarter_is_over(workspace: Workspace, capsys: pytest.CaptureFixture
         TestSet("old_v2", "v2", split_set().queries, provenance=child), folder / "old_v2.yaml"
     )
     assert {"old_v1", "old_v2"} & {due.name for due in due_sets(workspace.layout)} == {"old_v2"}
+
+
+@pytest.mark.req("E12")
+def test_a_run_of_several_sets_is_a_look_at_each_of_them(workspace: Workspace) -> None:
+    other = TestSet(
+        "clinic_v1",
+        "v3",
+        (
+            GoldenQuery("c1", "one", relevant_docs=(Judgment("a", 1),)),
+            GoldenQuery("c2", "two", relevant_docs=(Judgment("a", 1),)),
+        ),
+        held_out=HeldOut(1, ("c2",)),
+    )
+    stranger = TestSet("ward", "v1", other.queries)
+    system = System(lambda query: ["a"], {"k": 1}, engine="python", generation="1")
+    both = join([split_set(), other])
+    record(system, part_of(both, Split.EVALUATION), workspace.runs)
+    assert uses(workspace, split_set()) == uses(workspace, other) == ()
+    made = record(system, part_of(both, Split.ALL), workspace.runs, RecordOptions(run_id="both"))
+    for test_set in (split_set(), other):
+        (use,) = uses(workspace, test_set)
+        assert (use.run_id, use.version) == (made.info.run_id, test_set.version)
+    assert uses(workspace, stranger) == ()
+    workspace.runs.delete("both")  # which does not undo the look
+    assert [len(uses(workspace, one)) for one in (split_set(), other, stranger)] == [1, 1, 0]

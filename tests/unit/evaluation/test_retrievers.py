@@ -16,9 +16,16 @@ import pytest
 import assay
 from assay.errors import ConfigError, UsageError
 from assay.evaluation.result import EvaluationResult
-from assay.evaluation.retrievers.http import HttpMapping, filled, http_system, load_mapping
+from assay.evaluation.retrievers.http import (
+    HttpMapping,
+    filled,
+    http_system,
+    load_mapping,
+    read_answer,
+)
 from assay.evaluation.retrievers.python import python_system
 from assay.evaluation.retrievers.run_file import run_file_system
+from assay.evaluation.returned import as_outcome
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, Judgment, SpeakerFilter, TestSet
 
@@ -73,6 +80,28 @@ def test_a_run_file(tmp_path: Path) -> None:
     lists = tmp_path / "a.json"
     lists.write_text(json.dumps({"q1": ["x", "d1"]}))
     assert evaluate(run_file_system(str(lists))).scores.per_query("MRR") == {"q1": 0.5, "q2": 0.0}
+
+
+def test_lists_of_a_file_keep_their_order_and_rows_have_none(tmp_path: Path) -> None:
+    """Distances rise: the first of the list is the best. A table of scores is ranked by score."""
+    path = tmp_path / "distances.json"
+    path.write_text(json.dumps({"q1": [["d1", 0.1], ["x", 0.7]], "q2": [["x", 0.2], ["d2", 0.4]]}))
+    result = evaluate(run_file_system(str(path)))
+    assert result.scores.per_query("MRR") == {"q1": 1.0, "q2": 0.5}
+    assert result.out_of_order == ("q1", "q2")
+    rows = [("q1", "d1", 0.1), ("q1", "x", 0.7), ("q2", "d2", 0.4)]
+    lines = (json.dumps({"query_id": q, "doc_id": d, "score": s}) for q, d, s in rows)
+    path.write_text("\n".join(lines))
+    result = evaluate(run_file_system(str(path)))
+    assert result.scores.per_query("MRR") == {"q1": 0.5, "q2": 1.0}
+    assert result.out_of_order == ()
+
+
+def test_an_answer_over_http_keeps_its_order() -> None:
+    answer = b'{"results": [{"chunk_id": 0, "score": 0.1}, {"chunk_id": "x", "score": 0.5}]}'
+    for rank_by, wanted in ((None, ["0", "x"]), ("order", ["0", "x"]), ("score", ["x", "0"])):
+        read = read_answer(answer, HttpMapping(rank_by=rank_by))
+        assert [one.chunk_id for one in as_outcome("q1", read).results] == wanted
 
 
 class Service(BaseHTTPRequestHandler):
@@ -184,6 +213,7 @@ def test_what_goes_wrong_over_http_is_an_error_of_its_query(
         ("method: PUT\n", "GET, POST"),
         ("timeout_s: soon\n", "timeout_s"),
         ("timeout_s: 0\n", "timeout_s"),
+        ("rank_by: distance\n", "rank_by must be order or score"),
         ('params: {q: "{query}"}\n', "mapping.yaml:1: 'params'.q: '{query}' is not known"),
         ('body: {a: [{b: "x {Query_Text} y"}]}\n', "'{Query_Text}' is not known"),
         ('headers: {X-Id: "{queryId}"}\n', "'{queryId}' is not known"),

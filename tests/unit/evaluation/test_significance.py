@@ -1,10 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import assay
 from assay.errors import UsageError
+from assay.evaluation.ab import ab
 from assay.evaluation.significance import Contrast
+
+from .stored import golden, stored, suite
 
 QRELS = {f"q{i}": {"a": 1} for i in range(30)}
 
@@ -133,6 +138,49 @@ def test_clusters_without_spread_have_an_explained_answer(gains: list[int], reas
     assert found.t_test.p in (None, 1.0)
     assert found.to_dict()["reason"] == reason
     assert found.ruling.verdict in ("inconclusive", "equivalent")
+
+
+TESTS = suite(*(golden(f"q{at:02}", f"d{at}") for at in range(20)))
+
+
+def evaluated(rank: int, name: str, fails: str = "") -> assay.EvaluationResult:
+    def retrieve(text: str) -> list[str]:
+        if fails and fails in text:
+            raise ValueError("no")
+        at = int(text.removeprefix("question q"))
+        return ["x"] * ((rank + at) % 3) + [f"d{at}"]
+
+    return assay.evaluate(retrieve, TESTS, "MRR Success@1", name=name)
+
+
+@pytest.mark.req("E8")
+def test_results_of_evaluate_are_compared_like_stored_runs() -> None:
+    one, other = evaluated(0, "one"), evaluated(1, "other")
+    found = assay.compare(one, other)
+    assert found == assay.compare(one.scores, other.scores) == assay.compare(one.scores, other)
+    assert found.baseline == "one"
+    a, b = (stored(run.name, TESTS, run.outcomes) for run in (one, other))
+    assert found.contrasts == ab(a, b, "MRR Success@1").contrasts
+
+
+def test_a_failed_query_is_never_compared_silently(caplog: pytest.LogCaptureFixture) -> None:
+    broken = evaluated(0, "broken", fails="q07")
+    caplog.clear()
+    assert assay.compare(evaluated(0, "whole"), broken).contrasts[0].losses == 1
+    assert caplog.messages == ["broken: 1 of 20 queries failed; compared as they are"]
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    with pytest.raises(UsageError, match="a dict cannot be compared"):
+        assay.compare(evaluated(0, "one"), {"MRR": 1.0})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="nothing to compare with"):
+        assay.compare(evaluated(0, "one"))
+    by_doc = assay.evaluate(lambda text: [], TESTS, "MRR Success@1", match="doc", name="by doc")
+    with pytest.raises(UsageError, match="one and by doc were scored by different rules"):
+        assay.compare(evaluated(0, "one"), by_doc)
+    part = assay.evaluate(lambda text: [], replace(TESTS, queries=TESTS.queries[:5]), "MRR")
+    with pytest.raises(UsageError, match="over different queries"):
+        assay.compare(evaluated(0, "one"), part)
 
 
 def contrasted(before: list[int], after: list[int], measures: str = "MRR") -> Contrast:

@@ -13,6 +13,7 @@ import pytest
 from assay.errors import AssayError, DuplicateError, FormatError, InputError
 from assay.hits.qrels import load_qrels
 from assay.hits.run import RunOptions, judge
+from assay.model.ranking import RankBy
 
 from .tables import ranks
 
@@ -63,7 +64,7 @@ ROWS = [
         SCORED,
         {q: [{"id": d} for d in docs] for q, docs in LISTS.items()},
         {q: [{"docno": d, "rank": r} for r, d in enumerate(docs)] for q, docs in LISTS.items()},
-        {q: [[d, s] for d, s in docs.items()] for q, docs in SCORED.items()},
+        {q: [[d, SCORED[q][d]] for d in docs] for q, docs in LISTS.items()},
         ROWS,
         [{"qid": q, "results": docs} for q, docs in LISTS.items()],
         [{"id": q, "hits": docs} for q, docs in LISTS.items()],
@@ -346,4 +347,6 @@ def test_a_lone_surrogate(write: Write) -> None:
 
 def test_numbers_of_numpy_in_lists() -> None:
     run = {"q1": [("a", np.float32(0.5)), ("c", np.int64(2))]}
-    assert ranks(judge(load_qrels(QRELS), run), "q1") == [(1, 2), (2, 1)]
+    assert ranks(judge(load_qrels(QRELS), run), "q1") == [(1, 1), (2, 2)]
+    by_score = judge(load_qrels(QRELS), run, RunOptions(rank_by=RankBy.SCORE))
+    assert ranks(by_score, "q1") == [(1, 2), (2, 1)]

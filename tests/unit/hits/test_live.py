@@ -15,7 +15,7 @@ from assay.hits.qrels import load_qrels
 from assay.hits.run import RunOptions, judge
 from assay.measures.table import JudgedHits
 from assay.model.judgments import Qrels, Span
-from assay.model.ranking import Match, Result, Ties
+from assay.model.ranking import Match, RankBy, Result, Ties
 
 from .tables import ranks
 
@@ -75,12 +75,40 @@ def refusal(ranking: Any, kind: type[AssayError] = FormatError, **options: Any) 
 )
 def test_score_then_given_rank_then_place(ranking: Any, order: str) -> None:
     for place, doc in enumerate(order, 1):
+        assert judged({doc: 1}, ranking, rank_by="score") == [(place, 1)]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "order"),
+    [
+        ([("c", 0.1), ("a", 0.3), ("b", 0.2)], "cab"),
+        ([{"id": "c", "score": 1, "rank": 3}, {"id": "a", "score": 2, "rank": 1}], "ac"),
+        ([Result("c", score=0.0), Result("a", score=5.0)], "ca"),
+    ],
+)
+def test_the_order_of_the_engine_is_the_ranking(ranking: Any, order: str) -> None:
+    """Distances rise, and the nearest is the best."""
+    for place, doc in enumerate(order, 1):
         assert judged({doc: 1}, ranking) == [(place, 1)]
+
+
+def test_scores_that_contradict_the_order_are_mentioned() -> None:
+    (note,) = table_of({"a": 1}, [("a", 0.1), ("b", 0.5)]).notes
+    assert note.startswith("the scores of 1 of 1 query do not fall along the list")
+    assert table_of({"a": 1}, [("a", 0.5), ("b", 0.5), ("c", 0.1)]).notes == ()
+    assert table_of({"a": 1}, [("a", 0.1), ("b", 0.5)], rank_by="score").notes == ()
+    assert table_of({"a": 1}, {"a": 0.1, "b": 0.5}).notes == ()
+
+
+def test_a_mapping_of_scores_may_be_ranked_as_it_stands() -> None:
+    assert judged({"a": 1}, {"a": 0.1, "b": 0.5}) == [(2, 1)]
+    assert judged({"a": 1}, {"a": 0.1, "b": 0.5}, rank_by="order") == [(1, 1)]
 
 
 def test_ordering_changes_nothing() -> None:
     results = [Result("b", score=1.0), Result("a", score=2.0)]
-    assert [result.id for result in ordered(results, "q")] == ["a", "b"]
+    assert [result.id for result in ordered(results, "q", RankBy.SCORE)] == ["a", "b"]
+    assert [result.id for result in ordered(results, "q")] == ["b", "a"]
     assert [result.id for result in results] == ["b", "a"]
     assert ordered([], "q") == []
 
@@ -112,15 +140,18 @@ def test_scores_as_lists() -> None:
 
 
 def test_top_scores() -> None:
-    assert table_of({"a": 1}, [("a", 1.5), ("b", 2.5)]).top_score.tolist() == [2.5]
+    ranking = [("a", 1.5), ("b", 2.5)]
+    assert table_of({"a": 1}, ranking, rank_by="score").top_score.tolist() == [2.5]
+    assert table_of({"a": 1}, ranking[::-1]).top_score.tolist() == [2.5]
+    assert table_of({"a": 1}, ranking).top_score.tolist() == [-np.inf]  # a distance is no score
     assert table_of({"a": 1}, ["a"]).top_score.tolist() == [-np.inf]
     assert table_of({"a": 1}, []).top_score.tolist() == [-np.inf]
 
 
 def test_scores_in_32_bits() -> None:
     ranking = [("z", 1.0), ("a", 1.00000001)]
-    assert judged({"a": 1}, ranking) == [(1, 1)]
-    assert judged({"a": 1}, ranking, float32=True) == [(2, 1)]
+    assert judged({"a": 1}, ranking, rank_by="score") == [(1, 1)]
+    assert judged({"a": 1}, ranking, rank_by="score", float32=True) == [(2, 1)]
     assert judged({"a": 1}, ["z", "a"], float32=True) == [(2, 1)]
     assert judged({"a": 1}, [], float32=True) == []
     message = refusal([("a", 1.0), ("b", 1e300)], InputError, float32=True)

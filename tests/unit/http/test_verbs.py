@@ -73,8 +73,8 @@ ROUTES = {
 LOCAL = {
     "demo", "serve", "restore", "keys create", "keys list", "keys revoke",
     "config show", "config limits", "config hash", "models pull", "models check",
-    "eval tune", "eval bundle", "eval verify-bundle", "testset sample", "testset pool",
-    "testset refresh", "testset heldout", "testset reanchor",
+    "eval tune", "eval bundle", "eval verify-bundle", "testset overlap",
+    "testset sample", "testset pool", "testset refresh", "testset heldout", "testset reanchor",
 }  # fmt: skip
 """Verbs of the machine that holds the workspace; design/053 says why."""
 

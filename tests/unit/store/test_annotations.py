@@ -117,13 +117,17 @@ def test_strangers_and_unpooled_passages_are_refused(store: AnnotationStore) -> 
         store.grade("2026q4", "ann", ("q51", "d1:chunk_0"), 1, "x" * 2_001)
 
 
-def test_a_third_person_decides_or_a_rule(store: AnnotationStore) -> None:
+@pytest.mark.req("E12")
+def test_a_third_person_decides_or_a_rule_of_hers(store: AnnotationStore) -> None:
+    """Nobody chooses, after the fact, the rule by which the own grades win."""
     key = ("q51", "d1:chunk_0")
-    with pytest.raises(UsageError, match="third person"):
-        store.decide("2026q4", [Decision(*key, 2, by="Ann")])
+    for own in (Decision(*key, 2, by="Ann"), Decision(*key, 1, by="ANN", rule="lower")):
+        with pytest.raises(UsageError, match=r"judged in 2026q4 and cannot decide there .*third"):
+            store.decide("2026q4", [own])
+    assert store.decisions("2026q4") == ()
     store.decide("2026q4", [Decision(*key, 2, by="carol", comment="read twice", at="t")])
-    store.decide("2026q4", [Decision(*key, 1, by="ann", rule="lower", at="t")])
-    assert store.decisions("2026q4") == (Decision(*key, 1, "ann", "lower", "", "t"),)
+    store.decide("2026q4", [Decision(*key, 1, by="dora", rule="lower", at="t")])
+    assert store.decisions("2026q4") == (Decision(*key, 1, "dora", "lower", "", "t"),)
 
 
 def test_a_closed_round_changes_no_more(store: AnnotationStore) -> None:

@@ -46,15 +46,15 @@ def test_one_set_stays_as_it_is() -> None:
     assert join([fifty()]) == fifty()
 
 
-def test_a_question_and_a_group_that_both_have_are_said() -> None:
+def test_a_question_that_both_have_is_said_and_a_group_where_they_are_parts() -> None:
     first, other = fifty(), replace(extras(), name="other")
     twin = replace(other.queries[0], query_text=first.queries[0].query_text.upper(), group="post1")
     first = replace(first, queries=(*first.queries, golden("g", group="post1")))
-    both = join([first, replace(other, queries=(twin, *other.queries[1:]))])
-    assert both.overlap == (
-        "fifty and other: 1 query text is in both: q001 = x0",
-        "fifty and other: 1 group is in both: post1",
-    )
+    other = replace(other, queries=(twin, *other.queries[1:]))
+    both = join([first, other])
+    assert both.overlap == ("fifty and other: 1 query text is in both: q001 = x0",)
+    tuned_on = part(other, "val", [query.query_id for query in other.queries])
+    assert "fifty and other-val: 1 group is in both: post1" in join([first, tuned_on]).overlap
     assert both.overlap == part_of(both).test_set.overlap
     assert join([fifty(), extras()]).overlap == ()
 

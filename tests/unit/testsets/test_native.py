@@ -107,7 +107,17 @@ BAD: dict[str, tuple[str | bytes, int | None, str]] = {
     "grade -1": (grade("-1"), 6, "the grade is -1"),
     "grade 2.5": (grade("2.5"), 6, "the grade is 2.5"),
     "octal grade": (grade("03"), 6, "the grade is 03"),
-    "no grade": (query(relevant_docs="[{doc_id: d1}]"), 6, "grade is missing"),
+    "no grade": (
+        query(relevant_docs="[{doc_id: d1}, {doc_id: d2, grade: 1}]"), 6, "grade is missing"
+    ),
+    "relevant beside grades": (
+        query(relevant_docs="[{doc_id: d1, relevant: true}, {doc_id: d2, grade: 1}]"),
+        6,
+        "relevant stands in a set with grades",
+    ),
+    "relevant is a word": (
+        query(relevant_docs="[{doc_id: d1, relevant: perhaps}]"), 6, "must be true or false"
+    ),
     "list as grade": (grade("[3]"), 6, "the grade is a list"),
     "timestamp tag": (query(query_text="!!timestamp foo"), 5, "tag"),
     "python tag": (query(query_text="!!python/object/apply:os.system [ls]"), 5, "tag"),
@@ -158,7 +168,16 @@ BAD: dict[str, tuple[str | bytes, int | None, str]] = {
         query(relevant_docs="[{doc_id: d1, grade: 1, spans: [[9, 3]]}]"), 6, "a span is"
     ),
     "span of one": (query(relevant_docs="[{doc_id: d1, grade: 1, spans: [[9]]}]"), 6, "a span is"),
-    "judgment is text": (query(relevant_docs="[d1]"), 6, "a judgment is {doc_id"),
+    "judgment is text": (
+        query(relevant_docs="[d1, {doc_id: d2, grade: 1}]"), 6, "a judgment is {doc_id"
+    ),
+    "judgment is a list": (query(relevant_docs="[[d1]]"), 6, "a judgment is {doc_id"),
+    "skipped and there": (
+        HEAD.replace("queries:", "skipped: [q1]\nqueries:") + QUERY, None, "skipped names 'q1'"
+    ),
+    "skipped twice": (
+        HEAD.replace("queries:", "skipped: [q8, q8]\nqueries:") + QUERY, None, "'q8' twice"
+    ),
     "judgments are text": (query(relevant_docs="d1"), 6, "relevant_docs must be a list"),
     "query is text": (HEAD + "  - q1\n", 4, "query 1 must be a mapping"),
     "text is a list": (query(query_text="[a]"), 5, "query_text must be a single text"),

@@ -10,6 +10,7 @@ A small YAML file says it; without one, the service is taken for another assay
     id: _id                     # where each result has its id, score, document
     score: _score
     doc_id: _source.doc_id
+    rank_by: score              # the highest score first; the list's own order otherwise
     timeout_s: 10
 
 ``params`` instead of ``body`` goes into the address. Known in braces: ``query_text``,
@@ -31,6 +32,7 @@ from typing import Any
 
 from assay import limits
 from assay.errors import ConfigError, InputError, UsageError
+from assay.model.ranking import RankBy
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.strict_json import values as json_values
@@ -70,6 +72,7 @@ class HttpMapping:
     id: str = "chunk_id"
     score: str | None = "score"
     doc_id: str | None = "doc_id"
+    rank_by: str | None = None
     timeout_s: float = TIMEOUT_S
 
     def __post_init__(self) -> None:
@@ -78,7 +81,7 @@ class HttpMapping:
 
     def to_dict(self) -> dict[str, Any]:
         """What can change an answer, as plain values; headers may hold secrets and stay out."""
-        names = ("method", "params", "body", "results", "id", "score", "doc_id")
+        names = ("method", "params", "body", "results", "id", "score", "doc_id", "rank_by")
         return {name: getattr(self, name) for name in names}
 
 
@@ -142,6 +145,7 @@ def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
             }
             for one in listed
         ],
+        "rank_by": mapping.rank_by,
         "degraded": at(content, "degraded") is True,
     }
 
@@ -245,6 +249,8 @@ def load_mapping(path: Path) -> HttpMapping:
             raise ConfigError(f"{place} must hold names and values")
         if key.text in FILLED:
             _check_names(value, place)
+    if values.get("rank_by") not in (None, *(member.value for member in RankBy)):
+        raise ConfigError(f"{path}: rank_by must be order or score")
     method = str(values.get("method", "POST" if "body" in values else "GET")).upper()
     if method not in METHODS:
         raise ConfigError(f"{path}: method must be one of {', '.join(METHODS)}")

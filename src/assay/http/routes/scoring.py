@@ -21,7 +21,7 @@ from assay.http.wire.scoring import (
     ScoreRequest,
 )
 from assay.http.wire.statistics import SamplingRequest, check_drawn
-from assay.render.measures import measures_json
+from assay.render.measures import Elsewhere, elsewhere_json, measures_json
 from assay.render.scores import scores_json
 
 router = new_router("measures", prefix="/v1")
@@ -29,12 +29,19 @@ router = new_router("measures", prefix="/v1")
 
 @router.get(
     "/measures",
-    responses={**answer_with("Every known measure", measures=list[MeasureRow]), **refusals()},
+    responses={
+        **answer_with(
+            "Every known measure, and which figure of other tools equals which",
+            measures=list[MeasureRow],
+            elsewhere=list[Elsewhere],
+        ),
+        **refusals(),
+    },
 )
 async def measures(service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Every measure, its parameters and what it means."""
+    """Every measure, its parameters and what it means, and what other tools call it."""
     del service, caller
-    return JSONResponse({"measures": measures_json()})
+    return JSONResponse({"measures": measures_json(), "elsewhere": elsewhere_json()})
 
 
 @router.post(

@@ -1,0 +1,261 @@
+"""Which ranking did a retriever return, whatever form it chose?
+
+It may return ids, ``(id, score)`` pairs, ``{id: score}``, dicts or objects with an id and perhaps a
+score, rank, document and spans, a data frame (pandas, polars, arrow) or a dict of columns with one
+result a row, a response that has ``results``, or a finished outcome.
+
+The order that the engine gave is the ranking: its rank where results have one, else the place in
+the list. Scores do not move anything, since they may be distances; where they contradict the order,
+that is said. Only ``{id: score}`` has no order of its own and is ranked by score. ``rank_by``, in
+the call or in the response, says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any, NoReturn
+
+import numpy as np
+
+from assay import limits
+from assay.errors import InputError
+from assay.hits.columns import columns_of, is_frame, is_labelled, is_series
+from assay.hits.live import ordered
+from assay.hits.numbers import is_whole, shown
+from assay.model.judgments import Span
+from assay.model.ranking import RankBy, Result, document_id, falling
+from assay.model.runs import QueryOutcome, RankedResult
+
+ID_NAMES = (
+    "chunk_id",
+    "id",
+    "doc_id",
+    "segment_id",
+    "document_id",
+    "docno",
+    "docid",
+    "corpus_id",
+    "node_id",
+    "_id",
+)
+SCORE_NAMES = ("score", "similarity", "_score")
+QUERY_NAMES = ("query_id", "qid")
+INNER = ("metadata", "payload")  # where objects of other libraries keep the ids of their owner
+RANKED_BY_SCORE = "came as {id: score} with rising scores: ranked by score, the highest first"
+
+
+def as_outcome(query_id: str, returned: Any, rank_by: RankBy | None = None) -> QueryOutcome:
+    """The outcome of a query, from whatever the retriever returned."""
+    if isinstance(returned, QueryOutcome):
+        if returned.query_id != query_id:
+            _refuse(query_id, f"the retriever answered query {returned.query_id!r:.80}")
+        return returned
+    if not _is_response(returned):
+        results, warnings = _ranked(query_id, returned, rank_by)
+        return QueryOutcome(query_id, results=results, warnings=warnings)
+    rank_by = rank_by or _rank_by(query_id, _field(returned, "rank_by"))
+    results, warnings = _ranked(query_id, _field(returned, "results"), rank_by)
+    return QueryOutcome(
+        query_id,
+        results=results,
+        degraded=bool(_field(returned, "degraded")),
+        component_errors=_words(_field(returned, "component_errors")),
+        warnings=(*_words(_field(returned, "warnings")), *warnings),
+        timings_ms=_numbers(_field(returned, "timings_ms")),
+    )
+
+
+def _is_response(returned: Any) -> bool:
+    if is_frame(returned):
+        return False
+    if isinstance(returned, Mapping):
+        return "results" in returned and not _is_number(returned["results"])
+    return hasattr(returned, "results")
+
+
+def _rank_by(query_id: str, value: Any) -> RankBy | None:
+    try:
+        return None if value is None else RankBy(value)
+    except ValueError:
+        _refuse(query_id, f"rank_by is {value!r:.40}, not order or score")
+
+
+def _ranked(
+    query_id: str, listed: Any, rank_by: RankBy | None
+) -> tuple[tuple[RankedResult, ...], tuple[str, ...]]:
+    """The results in order, and what should be said about it."""
+    scores_only = isinstance(listed, Mapping) and not _is_table(listed)
+    found: list[RankedResult] = []
+    ranks: list[int | None] = []
+    for at, one in enumerate(_items(query_id, listed)):
+        if at >= limits.MAX_STORED_RESULTS:
+            break
+        result, rank = _result(query_id, f"result {at + 1}", one)
+        found.append(result)
+        ranks.append(rank)
+    places = [
+        Result(str(at), score=one.score, rank=rank)
+        for at, (one, rank) in enumerate(zip(found, ranks, strict=True))
+    ]
+    by = rank_by or (RankBy.SCORE if scores_only else RankBy.ORDER)
+    results = tuple(found[int(place.id)] for place in ordered(places, query_id, by))
+    scores = [one.score for one in found]
+    odd = scores_only and rank_by is None and not falling(scores) and falling(scores[::-1])
+    return results, (RANKED_BY_SCORE,) if odd else ()
+
+
+def _items(query_id: str, listed: Any) -> Iterable[Any]:
+    """The results one by one, each in a form that ``_result`` reads."""
+    if is_frame(listed) or (isinstance(listed, Mapping) and _is_table(listed)):
+        return _rows(query_id, columns_of(listed))
+    if isinstance(listed, Mapping):
+        return listed.items()  # {id: score}
+    if is_series(listed):  # scores under their ids, or ids
+        return tuple(listed.items() if is_labelled(listed) else listed.to_list())
+    if listed is None:
+        _refuse(query_id, "the retriever returned None; where nothing was found, return []")
+    if isinstance(listed, Set):
+        _refuse(query_id, "the retriever returned a set, which has no order")
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+        _refuse(query_id, f"the retriever returned {type(listed).__name__}, not a list of results")
+    results: Iterable[Any] = listed
+    return results
+
+
+def _is_table(listed: Mapping[Any, Any]) -> bool:
+    """Whether this is a dict of columns, ``{"id": [...], "score": [...]}``."""
+    columns = (list, tuple, np.ndarray)
+    return bool(listed) and all(isinstance(v, columns) or is_series(v) for v in listed.values())
+
+
+def _rows(query_id: str, columns: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """The rows of a table of results; a table that names no ids is refused."""
+    if not any(name in columns for name in ID_NAMES):
+        names = ", ".join(columns) or "none"
+        _refuse(
+            query_id,
+            f"no column holds the ids of the results (columns: {names:.200})",
+            hint=f"name it one of: {', '.join(ID_NAMES)}; scores: {', '.join(SCORE_NAMES)}",
+        )
+    for name in QUERY_NAMES:
+        if len(set(columns.get(name, ()))) > 1:
+            _refuse(query_id, f"the table holds results of several queries (column {name})")
+    if len(set(map(len, columns.values()))) > 1:
+        _refuse(query_id, "the columns of the table differ in length")
+    for row in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, row, strict=True))
+
+
+def _result(query_id: str, place: str, one: Any) -> tuple[RankedResult, int | None]:
+    """One result and the rank that the engine gave it."""
+    if isinstance(one, np.ndarray):
+        one = one.tolist()
+    pair = isinstance(one, (tuple, list)) and len(one) == 2 and _named(one, ID_NAMES) is None
+    value, one = (one[1], one[0]) if pair else (None, one)
+    if _is_id(one):
+        name = _id(query_id, place, one)
+        return RankedResult(name, document_id(name), _score(query_id, place, value)), None
+    whole = _chunk(one)
+    name = _id(query_id, place, _named(whole, ID_NAMES), one)
+    document = _named(whole, ("doc_id", "document_id"))
+    rank = _field(one, "rank")
+    score = value if pair else _named(one, SCORE_NAMES, inner=False)
+    return RankedResult(
+        chunk_id=name,
+        doc_id=_id(query_id, place, document) if _is_id(document) else document_id(name),
+        score=_score(query_id, place, score),
+        spans=_spans(query_id, place, _field(whole, "spans")),
+        chunker_version=str(_field(whole, "chunker_version") or ""),
+        component_scores=_numbers(_field(one, "component_scores")),
+        ranks={key: int(value) for key, value in _numbers(_field(one, "ranks")).items()},
+    ), int(rank) if is_whole(rank) else None
+
+
+def _chunk(one: Any) -> Any:
+    """What has the id: the result, or the chunk that a search hit holds."""
+    held = _field(one, "chunk")
+    return one if held is None or _named(held, ID_NAMES) is None else held
+
+
+def _named(thing: Any, names: Iterable[str], *, inner: bool = True) -> Any:
+    """The first of these fields that is filled, also among the metadata of the thing."""
+    places = [thing, *(_field(thing, name) for name in INNER)] if inner else [thing]
+    return next(
+        (
+            found
+            for place in places
+            if place is not None
+            for name in names
+            if (found := _field(place, name)) is not None and not _is_empty(found)
+        ),
+        None,
+    )
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, str) and not value
+
+
+def _field(thing: Any, name: str) -> Any:
+    """A key of a mapping or an attribute of an object; None where there is none."""
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+
+
+def _id(query_id: str, place: str, value: Any, whole: Any = None) -> str:
+    if not _is_id(value) or not str(value):
+        _refuse(query_id, f"{place} has no id ({shown(whole if value is None else value)})")
+    name = str(value)
+    if len(name.encode("utf-8", "surrogatepass")) > limits.MAX_ID_BYTES:
+        _refuse(query_id, f"the id of {place} is longer than {limits.MAX_ID_BYTES} bytes")
+    return name
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, (str, uuid.UUID)) or is_whole(value)
+
+
+def _score(query_id: str, place: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if not _is_number(value):
+        _refuse(query_id, f"the score of {place} is {value!r:.80}, not a number")
+    number = float(value)
+    if not math.isfinite(number):
+        _refuse(query_id, f"the score of {place} is {number}, which has no order")
+    return number
+
+
+def _spans(query_id: str, place: str, value: Any) -> tuple[Span, ...]:
+    try:
+        return tuple((int(start), int(end)) for start, end in value or ())
+    except (TypeError, ValueError):
+        _refuse(query_id, f"the spans of {place} are not pairs of offsets")
+
+
+def _is_number(value: Any) -> bool:
+    # numpy's scalars are numbers, too
+    return not isinstance(value, (bool, str, bytes)) and hasattr(value, "__float__")
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        return {}
+    return {
+        str(name): float(number)
+        for name, number in value.items()
+        if _is_number(number) and math.isfinite(float(number))
+    }
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, (list, tuple)) else ()
+
+
+def _refuse(query_id: str, what: str, hint: str | None = None) -> NoReturn:
+    raise InputError(
+        f"query {query_id!r}: {what}",
+        hint=hint
+        or "return ids, (id, score) pairs, {id: score}, dicts or rows with id and score, or Result",
+    )

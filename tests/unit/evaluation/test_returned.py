@@ -1,0 +1,261 @@
+"""Is the ranking that a retriever returned read as it was meant, whatever its form?"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import assay
+from assay.errors import UsageError
+from assay.evaluation.returned import RANKED_BY_SCORE, as_outcome
+from assay.model.testset import GoldenQuery, Judgment, TestSet
+
+SET = TestSet(
+    "small",
+    "v1",
+    tuple(
+        GoldenQuery(f"q{at}", f"question {at}", relevant_docs=(Judgment("b", 2), Judgment("0", 1)))
+        for at in range(3)
+    ),
+)
+
+
+def ids(returned: Any, **options: Any) -> list[str]:
+    return [result.chunk_id for result in as_outcome("q", returned, **options).results]
+
+
+def scores(returned: Any) -> list[float | None]:
+    return [result.score for result in as_outcome("q", returned).results]
+
+
+@dataclass
+class Document:
+    """As LangChain has it: the id may be missing, and the metadata hold it."""
+
+    page_content: str = "text"
+    id: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class ArrowTable:
+    """A table of any library that speaks arrow."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+COLUMNS = {"doc_id": ["b", "a"], "score": [2.0, 1.0], "text": ["x", "y"]}
+Hit = namedtuple("Hit", "id score")
+ABOUT = namedtuple("ABOUT", "document relevance")
+
+TWO = {
+    "pandas": pd.DataFrame(COLUMNS),
+    "pandas, rows numbered otherwise": pd.DataFrame(COLUMNS, index=[7, 3]),
+    "pandas, ids in the index": pd.DataFrame(COLUMNS).set_index("doc_id"),
+    "pandas, capitals": pd.DataFrame(COLUMNS).rename(columns=str.upper),
+    "pandas, as PyTerrier has it": pd.DataFrame(
+        {"qid": ["1", "1"], "docid": [17, 4], "docno": ["b", "a"], "rank": [0, 1], "score": [2, 1]}
+    ),
+    "pandas series": pd.Series([2.0, 1.0], index=["b", "a"]),
+    "pandas series of ids": pd.Series(["b", "a"]),
+    "polars": pl.DataFrame(COLUMNS),
+    "polars, lazy": pl.DataFrame(COLUMNS).lazy(),
+    "polars series": pl.Series(["b", "a"]),
+    "arrow": ArrowTable(pl.DataFrame(COLUMNS)),
+    "columns": COLUMNS,
+    "columns of numpy": {name: np.array(values) for name, values in COLUMNS.items()},
+    "rows of pandas": [row for _, row in pd.DataFrame(COLUMNS).iterrows()],
+    "tuples of pandas": pd.DataFrame(COLUMNS).itertuples(),
+    "records": pd.DataFrame(COLUMNS).to_dict("records"),
+    "frame in a response": {"results": pd.DataFrame(COLUMNS)},
+    "numpy text": np.array(["b", "a"]),
+    "numpy pairs": np.array([["b", 2.0], ["a", 1.0]], dtype=object),
+    "generator": (pair for pair in (("b", 2.0), ("a", 1.0))),
+    "zip": zip(("b", "a"), (2.0, 1.0), strict=True),
+    "lists": [["b", 2.0], ["a", 1.0]],
+    "named tuples": [Hit("b", 2.0), Hit("a", 1.0)],
+    "named tuples of other names": [ABOUT("b", 2.0), ABOUT("a", 1.0)],
+    "documents": [Document(id="b"), Document(id="a")],
+    "documents with metadata": [Document(metadata={"doc_id": x}) for x in "ba"],
+    "documents with scores": [(Document(id="b"), 2.0), (Document(id="a"), 1.0)],
+    "points": [SimpleNamespace(id=None, payload={"chunk_id": x}, score=1.0) for x in "ba"],
+    "hits of Elasticsearch": [{"_id": "b", "_score": 2.0}, {"_id": "a", "_score": 1.0}],
+    "a text called chunk": [{"id": "b", "chunk": "text"}, {"id": "a", "chunk": "text"}],
+}  # fmt: skip
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize("form", TWO)
+def test_every_form_gives_the_same_two_ids(form: str) -> None:
+    assert ids(TWO[form]) == ["b", "a"]
+
+
+def test_a_frame_scores_as_its_rows_do() -> None:
+    wanted = assay.evaluate(lambda text: ["b", "a"], SET, "nDCG@10")["nDCG@10"]
+    assert wanted is not None
+    assert wanted > 0
+    assert assay.evaluate(lambda text: pd.DataFrame(COLUMNS), SET)["nDCG@10"] == wanted
+    assert assay.evaluate(lambda text: pl.DataFrame(COLUMNS), SET)["nDCG@10"] == wanted
+
+
+def test_scores_and_documents_of_a_frame_are_kept() -> None:
+    frame = pd.DataFrame({"chunk_id": ["c1", "c2"], "doc_id": [5, 6], "similarity": [0.5, 0.25]})
+    found = as_outcome("q", frame).results
+    assert [(one.chunk_id, one.doc_id, one.score) for one in found] == [
+        ("c1", "5", 0.5),
+        ("c2", "6", 0.25),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        (pd.DataFrame({"name": ["b"], "value": [1.0]}), "(columns: name, value) (name it one of: "),
+        (pl.DataFrame({"name": ["b"]}), "no column holds the ids of the results"),
+        (pd.DataFrame({"id": ["b", None]}), "result 2 has no id (nan)"),
+        (pl.DataFrame({"id": ["b", None]}), "result 2 has no id"),
+        (pd.DataFrame({"id": ["b"], "score": [np.nan]}), "which has no order"),
+        (pd.DataFrame({"qid": ["1", "2"], "id": ["a", "b"]}), "results of several queries"),
+        ({"id": ["a", "b"], "score": [1.0]}, "differ in length"),
+        ({"ids": [["a"]], "distances": [[0.5]]}, "no column holds the ids"),
+        ({"a", "b"}, "a set, which has no order"),
+        (None, "where nothing was found, return []"),
+        ([(0.5, "a")], "result 1 has no id (0.5)"),
+        ([7.5], "result 1 has no id (7.5)"),
+        ([True], "result 1 has no id (True)"),
+        ([Document()], "result 1 has no id (Document("),
+        ([("a", 1.0, "text")], "result 1 has no id (('a', 1.0, 'text'))"),
+        ({"results": ["a"], "rank_by": "colour"}, "rank_by is 'colour', not order or score"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_that_says_why(returned: Any, says: str) -> None:
+    with pytest.raises(assay.AssayError) as caught:
+        as_outcome("q", returned)
+    assert says in str(caught.value)
+
+
+def test_an_empty_frame_found_nothing() -> None:
+    assert ids(pd.DataFrame({"doc_id": [], "score": []})) == []
+    assert ids(pl.DataFrame({"doc_id": [], "score": []})) == []
+    assert ids([]) == []
+    assert ids({}) == []
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        [{"id": 0, "score": 1.0}],
+        [0],
+        [(0, 1.0)],
+        {0: 1.0},
+        np.array([0]),
+        [(np.int64(0), np.float32(1))],
+        [{"chunk_id": "", "doc_id": 0}],
+        [SimpleNamespace(doc_id=np.uint8(0))],
+        pd.DataFrame({"id": [0]}),
+        pl.DataFrame({"doc_id": [0]}),
+    ],
+)
+def test_zero_is_an_id(returned: Any) -> None:
+    assert ids(returned) == ["0"]
+    result = assay.evaluate(lambda text: returned, SET, "Success@1")
+    assert result["Success@1"] == 1.0
+
+
+def test_a_uuid_is_an_id() -> None:
+    name = uuid.UUID(int=5)
+    assert ids([name, {"id": name}]) == [str(name)] * 2
+
+
+DISTANCES: dict[str, Callable[[str], Any]] = {
+    "pairs": lambda text: [("b", 0.1), ("x", 0.4), ("y", 0.9)],
+    "dicts": lambda text: [{"id": "b", "score": 0.1}, {"id": "x", "score": 0.9}],
+    "frame": lambda text: pd.DataFrame({"id": ["b", "x"], "score": [0.1, 0.9]}),
+    "response": lambda text: {"results": [("b", 0.1), ("x", 0.9)]},
+    "ranks": lambda text: [{"id": "x", "score": 9, "rank": 2}, {"id": "b", "score": 1, "rank": 1}],
+}
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize("form", DISTANCES)
+def test_the_order_of_the_engine_is_the_ranking(
+    form: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        result = assay.evaluate(DISTANCES[form], SET, "MRR")
+    assert result["MRR"] == 1.0
+    assert result.out_of_order == ("q0", "q1", "q2")
+    said = [text for text in caplog.messages if "do not fall along the list" in text]
+    assert said == [
+        "small: 3 of 3 queries have scores that do not fall along the list: ranked as given: "
+        "q0, q1, q2"
+    ]
+
+
+def test_scores_rank_where_they_are_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        result = assay.evaluate(lambda text: [("x", 0.1), ("b", 0.4)], SET, "MRR", rank_by="score")
+    assert result["MRR"] == 1.0
+    assert not caplog.messages
+    assert ids({"results": [("x", 0.1), ("b", 0.4)], "rank_by": "score"}) == ["b", "x"]
+    with pytest.raises(UsageError, match="rank_by='best' is not one of: order, score"):
+        assay.evaluate(lambda text: [], SET, rank_by="best")  # type: ignore[arg-type]
+
+
+def test_a_mapping_of_scores_is_ranked_by_score() -> None:
+    assert ids({"x": 0.3, "b": 0.9, "y": 0.5}) == ["b", "y", "x"]
+    assert as_outcome("q", {"x": 0.3, "b": 0.9, "y": 0.5}).warnings == ()
+    assert as_outcome("q", {"b": 0.1, "x": 0.9}).warnings == (RANKED_BY_SCORE,)
+    assert ids({"b": 0.1, "x": 0.9}, rank_by=assay.RankBy.ORDER) == ["b", "x"]
+    result = assay.evaluate(lambda text: {"b": 0.1, "x": 0.9}, SET, "MRR")
+    assert f"3 of 3 queries {RANKED_BY_SCORE}: q0, q1, q2" in result.warnings()
+
+
+def test_distances_decide_nothing() -> None:
+    """AUROC asks for scores that are high where the engine is sure."""
+    nothing = GoldenQuery("n", "unknown", expect=assay.Expect.NOTHING)
+    both = TestSet("both", "v1", (*SET.queries, nothing))
+    sure = assay.evaluate(lambda text: [("b", 0.9), ("x", 0.1)], both)
+    assert sure["AUROC"] == 0.5
+    far = assay.evaluate(lambda text: [("b", 0.1), ("x", 0.9)], both)
+    assert "AUROC" not in map(str, far.scores.measures)
+    with pytest.raises(UsageError, match="none that fall along its rankings"):
+        assay.evaluate(lambda text: [("b", 0.1), ("x", 0.9)], both, "AUROC")
+
+
+def test_ids_that_match_no_judgment_are_said(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        result = assay.evaluate(lambda text: ["B"], SET, "MRR")
+        assert assay.score({"q": {"b": 1}}, {"q": {"B": 1.0}}, "MRR")["MRR"] == 0.0
+    sentence = "no relevant document was retrieved: do run and qrels use the same document ids?"
+    assert caplog.messages == [f"small: {sentence}", f"run: {sentence}"]
+    assert result.warnings() == [sentence]
+    assert result.to_dict()["warnings"] == [sentence]
+
+
+def test_lists_from_python_keep_their_order(caplog: pytest.LogCaptureFixture) -> None:
+    run = {"q": [("b", 0.1), ("x", 0.5)]}
+    with caplog.at_level(logging.WARNING):
+        assert assay.score({"q": {"b": 1}}, run, "MRR")["MRR"] == 1.0
+    assert len(caplog.messages) == 1
+    assert "do not fall along the list" in caplog.messages[0]
+    assert assay.score({"q": {"b": 1}}, run, "MRR", rank_by="score")["MRR"] == 0.5
+    assert assay.score({"q": {"b": 1}}, {"q": {"b": 0.1, "x": 0.5}}, "MRR")["MRR"] == 0.5
+
+
+def test_a_table_of_arrow_is_scored_like_any_frame() -> None:
+    rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["b", "x"], "score": [1.0, 2.0]})
+    assert assay.score({"q": {"b": 1}}, ArrowTable(rows), "MRR")["MRR"] == 0.5
