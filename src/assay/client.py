@@ -221,10 +221,15 @@ class Client:
         documents: Iterable[Mapping[str, Any]],
         *,
         profile: str = "auto",
+        keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
         """Store documents that are given as JSON, and wait until they are searchable."""
-        body = {"documents": [dict(one) for one in documents], "profile": profile}
+        body = {
+            "documents": [dict(one) for one in documents],
+            "profile": profile,
+            "keep_going": keep_going,
+        }
         answer = self.call("POST", "/v1/documents", json=body)
         return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,13 @@ from assay.model.document import DocumentRow, StoredDocument
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
+    from assay.ingest.watch import Progress as Step
     from assay.model.document import Chunk, Document
     from assay.store.corpus import Written
 
 BATCH_DOCUMENTS = 200
 UPLOAD = "upload.jsonl"
+MOST_PROBLEMS = 100  # that a result tells; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,11 @@ class DocumentPage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsWritten:
-    """What became of documents; ``generation`` of the index has it, None where none was written."""
+    """What became of documents; ``generation`` of the index has it, None where none was written.
+
+    ``failed`` counts files and documents that could not be read and were passed over, and
+    ``problems`` says what was wrong with the first of them.
+    """
 
     added: int
     replaced: int
@@ -42,6 +48,8 @@ class DocumentsWritten:
     deleted: int
     chunks: int
     generation: int | None
+    failed: int = 0
+    problems: tuple[str, ...] = ()
 
 
 def list_documents(workspace: Workspace, *, limit: int = 50, offset: int = 0) -> DocumentPage:
@@ -89,6 +97,7 @@ def ingest(
     format: str = "auto",  # noqa: A002 - the word that users know
     profile: str = "auto",
     skip_empty: bool = False,
+    keep_going: bool = False,
     index: bool = True,
     progress: Progress = silent,
     note: Callable[[str], None] = lambda text: None,
@@ -96,6 +105,7 @@ def ingest(
 ) -> DocumentsWritten:
     """Read a file or folder into the workspace and, with ``index``, make it searchable.
 
+    With ``keep_going``, a file or document that cannot be read is passed over and counted.
     ``note`` is called with what was left out or read differently; ``stopped``, where it ends
     half-way, with the number of documents that are stored and not indexed.
     """
@@ -103,23 +113,31 @@ def ingest(
 
     if index:  # a missing model should be known before anything is read
         workspace.open_encoders()
+    problems: list[str] = []
+
+    def told(step: Step) -> None:
+        if step.problem:
+            problems.append(step.problem)
+        elif step.note:
+            note(step.note)
+
     documents = read_corpus(
-        path,
-        format,
-        profile,
-        lambda step: note(step.note) if step.note else None,
-        skip_empty=skip_empty,
+        path, format, profile, told, skip_empty=skip_empty, keep_going=keep_going
     )
     before = workspace.store.last_change()
     try:
-        written = store_documents(workspace, documents, progress)
-        if index:
-            return _indexed(workspace, written, progress)
+        refused = problems.append if keep_going else None
+        written = store_documents(workspace, documents, progress, refused)
+        made = (
+            _indexed(workspace, written, progress)
+            if index
+            else DocumentsWritten(**asdict(written), generation=None)
+        )
     except (AssayError, KeyboardInterrupt):
         if stored := workspace.store.last_change() - before:
             stopped(stored)
         raise
-    return DocumentsWritten(**asdict(written), generation=None)
+    return replace(made, failed=len(problems), problems=tuple(problems[:MOST_PROBLEMS]))
 
 
 def add_documents(
@@ -127,11 +145,13 @@ def add_documents(
     documents: Iterable[Mapping[str, Any]],
     *,
     profile: str = "auto",
+    keep_going: bool = False,
     progress: Progress = silent,
 ) -> DocumentsWritten:
     """Store documents that are given as JSON, and make them searchable.
 
-    They go the way of a file, so that both are read by the same rules.
+    They go the way of a file, so that both are read by the same rules. With ``keep_going``, those
+    that cannot be read are passed over and counted.
     """
     with tempfile.TemporaryDirectory(prefix="assay-upload-") as folder:
         path = Path(folder) / UPLOAD
@@ -139,7 +159,17 @@ def add_documents(
             for row in documents:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
         try:
-            return ingest(workspace, path, format="jsonl", profile=profile, progress=progress)
+            made = ingest(
+                workspace,
+                path,
+                format="jsonl",
+                profile=profile,
+                keep_going=keep_going,
+                progress=progress,
+            )
+            return replace(
+                made, problems=tuple(text.replace(f"{folder}/", "") for text in made.problems)
+            )
         except PlacedError as error:
             raise InputError(error.message.replace(f"{folder}/", ""), hint=error.hint) from None
 
@@ -148,14 +178,28 @@ def store_documents(
     workspace: Workspace,
     documents: Iterable[tuple[Document, tuple[Chunk, ...]]],
     progress: Progress = silent,
+    refused: Callable[[str], None] | None = None,
 ) -> Written:
-    """Store documents in batches; each batch is durable when the next one begins."""
+    """Store documents in batches; each batch is durable when the next one begins.
+
+    What the store does not take (a chunk's id may belong to another document) is an error or, with
+    ``refused``, told there and passed over.
+    """
     from assay.store.corpus import Written
 
     total = Written()
     seen = 0
     for batch in _batches(documents, BATCH_DOCUMENTS):
-        total += workspace.store.put(batch)
+        try:
+            total += workspace.store.put(batch)
+        except InputError:
+            if refused is None:
+                raise
+            for one in batch:
+                try:
+                    total += workspace.store.put([one])
+                except InputError as problem:
+                    refused(f"the document {one[0].doc_id}: {problem}")
         seen += len(batch)
         progress("read", seen, 0)
     return total

@@ -83,6 +83,7 @@ class Assay(Protocol):
         documents: Iterable[Mapping[str, Any]],
         *,
         profile: str = "auto",
+        keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
         """Store documents that are given as JSON, and make them searchable."""

@@ -348,7 +348,11 @@ def _give_way(busy: Callable[[], bool]) -> None:
 
 def _ingest(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
     return corpus.add_documents(
-        workspace, request["documents"], profile=request["profile"], progress=progress
+        workspace,
+        request["documents"],
+        profile=request["profile"],
+        keep_going=request.get("keep_going", False),  # jobs of older versions have none
+        progress=progress,
     )
 
 

@@ -201,12 +201,15 @@ class Workspace:
         documents: Iterable[Mapping[str, Any]],
         *,
         profile: str = "auto",
+        keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
         """Store documents that are given as JSON, and make them searchable."""
         from assay.app import corpus
 
-        return corpus.add_documents(self, documents, profile=profile, progress=progress)
+        return corpus.add_documents(
+            self, documents, profile=profile, keep_going=keep_going, progress=progress
+        )
 
     def store_documents(
         self,

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import emit_json, emit_text, note
-from assay.cli.options import JsonFlag, configuration
+from assay.cli.options import DEGRADED, JsonFlag, configuration
 from assay.plural import counted
 
 
@@ -24,8 +24,15 @@ def command(
     skip_empty: Annotated[
         bool, typer.Option("--skip-empty", help="Leave out what has no text, with a note.")
     ] = False,
+    keep_going: Annotated[
+        bool,
+        typer.Option(
+            "--keep-going",
+            help="Pass over what cannot be read: it is named and counted, and the exit code is 4.",
+        ),
+    ] = False,
     json_output: JsonFlag = False,
-) -> None:
+) -> int:
     """Read documents into the workspace and make them searchable."""
     from assay.app.workspace import Workspace
     from assay.cli.progress import limited_notes, staged_progress
@@ -38,6 +45,7 @@ def command(
             format=format_,
             profile=profile,
             skip_empty=skip_empty,
+            keep_going=keep_going,
             index=index,
             progress=progress,
             note=limited_notes(),
@@ -45,13 +53,19 @@ def command(
         )
     if json_output:
         emit_json({"home": str(settings.home), **encode(written)})
-        return
+        return DEGRADED if written.failed else 0
+    for problem in written.problems:
+        note(f"failed: {problem}")
+    if untold := written.failed - len(written.problems):
+        note(f"failed: {untold:,} more")
     emit_text(
         f"{written.added} added, {written.replaced} replaced, {written.unchanged} unchanged; "
         f"{counted(written.chunks, 'chunk')} written"
+        + (f"; {written.failed:,} failed" if written.failed else "")
     )
     if written.generation is None:
         note("note: not indexed yet: assay index update")
+    return DEGRADED if written.failed else 0
 
 
 def _stopped(stored: int) -> None:

@@ -19,7 +19,7 @@ from assay.settings import SETTINGS, Settings, configure, overriding
 R = TypeVar("R")
 
 DEGRADED = 4
-"""The exit code of an answer, or of a run, that some component had no part in."""
+"""The exit code of what was done in part: without a component, or without what was unreadable."""
 
 JsonFlag: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
 Measures: TypeAlias = Annotated[

@@ -22,8 +22,10 @@ NAMES = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst")
 def read_beir(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The documents of a BEIR folder, or of its corpus file."""
     for file in corpus_files(corpus_of(path), frozenset(), watch):
-        for location, row in line_rows(file, watch):
-            yield document_entry(row, location, watch, "beir")
+        with watch.passing():
+            for location, row in line_rows(file, watch):
+                with watch.passing():
+                    yield document_entry(row, location, watch, "beir")
 
 
 def corpus_of(path: Path) -> Path:

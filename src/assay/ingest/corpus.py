@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +29,7 @@ def read_corpus(
     progress: Report | None = None,
     *,
     skip_empty: bool = False,
+    keep_going: bool = False,
 ) -> Iterator[Pair]:
     """Each document of the corpus with its chunks, one after the other.
 
@@ -37,10 +37,12 @@ def read_corpus(
     decides by content, part by part if a folder holds several formats. Naming a profile also
     re-chunks documents whose chunks came ready-made. ``progress`` is called after every document
     and with every note. A document or ready-made chunk without text is an error or, with
-    ``skip_empty``, skipped with a note.
+    ``skip_empty``, skipped with a note. With ``keep_going``, a file or row that cannot be read is
+    reported as a problem, and the others are read.
     """
     chosen = profile_named(profile) if isinstance(profile, str) and profile != "auto" else profile
-    for entry in read_documents(path, format, progress, skip_empty=skip_empty):
+    entries = read_documents(path, format, progress, skip_empty=skip_empty, keep_going=keep_going)
+    for entry in entries:
         document = entry.document
         if isinstance(chosen, Profile):
             yield document, chunk_document(document, chosen)
@@ -56,24 +58,42 @@ def read_documents(
     progress: Report | None = None,
     *,
     skip_empty: bool = False,
+    keep_going: bool = False,
 ) -> Iterator[ParsedDocument]:
-    """Each document of the corpus as parsed, checked and without duplicates."""
-    watch = Watch(progress, Path(path), skip_empty=skip_empty)
+    """Each document of the corpus as parsed, checked and without duplicates.
+
+    A title stands in for a missing text.
+    """
+    watch = Watch(progress, Path(path), skip_empty=skip_empty, keep_going=keep_going)
     parts = plan(Path(path), watch) if format == "auto" else [CorpusPart(format, Path(path))]
     seen: dict[str, tuple[bytes, FileLocation]] = {}
     segments: dict[str, FileLocation] = {}
-    for entry in chain.from_iterable(
-        reader_named(part.format).read(part.path, watch) for part in parts
-    ):
-        if not entry.document.text.strip():
-            watch.empty(f"the document {entry.document.doc_id}", entry.location)
-            continue
-        _check_size(entry)
-        entry = _bounded(entry, watch)  # noqa: PLW2901 - the same one, made smaller
-        if not _again(entry, seen, watch):
-            _check_chunk_ids(entry, segments)
-            watch.document()
-            yield entry
+    for part in parts:
+        for given in reader_named(part.format).read(part.path, watch):
+            with watch.passing():
+                entry = _with_text(given, watch)
+                if not entry.document.text.strip():
+                    watch.empty(f"the document {entry.document.doc_id}", entry.location)
+                    continue
+                _check_size(entry)
+                entry = _bounded(entry, watch)
+                if not _again(entry, seen, watch):
+                    _check_chunk_ids(entry, segments)
+                    watch.document()
+                    yield entry
+
+
+def _with_text(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
+    """The document; one that has a title only has it as its text, too."""
+    document = entry.document
+    if document.text.strip() or not document.title:
+        return entry
+    watch.note_once(
+        f"{entry.location.source}: documents with a title and no text use the title as their text"
+    )
+    sections = tuple(replace(one, start=0, end=len(document.title)) for one in document.sections)
+    text = replace(document, text=document.title, sections=sections[:1])
+    return replace(entry, document=text, chunks=())
 
 
 def _check_size(entry: ParsedDocument) -> None:

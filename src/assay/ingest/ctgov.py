@@ -23,17 +23,20 @@ from assay.ingest.watch import Watch
 from assay.model.document import Document, MetadataValue
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+OLD_BREAKS = re.compile(r"^~|~~|:~")
 ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes Markdown syntax
 
 
 def read_ctgov(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The studies of a JSON file, or of every JSON file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        for location, row in file_rows(file, watch, "studies"):
-            yield ParsedDocument(_study(row, location), location)
+        with watch.passing():
+            for location, row in file_rows(file, watch, "studies"):
+                with watch.passing():
+                    yield ParsedDocument(_study(row, location, watch), location)
 
 
-def _study(row: Row, location: FileLocation) -> Document:
+def _study(row: Row, location: FileLocation, watch: Watch) -> Document:
     if "protocolSection" not in row:
         raise location.format_error(
             "this is not a study record: it has no protocolSection",
@@ -47,7 +50,7 @@ def _study(row: Row, location: FileLocation) -> Document:
     _arms(protocol.record("armsInterventionsModule"), composer)
     _outcomes(protocol.record("outcomesModule"), composer)
     _eligibility(protocol.record("eligibilityModule"), composer)
-    add_results(Record(row, location).record("resultsSection"), composer, location)
+    add_results(Record(row, location).record("resultsSection"), composer, location, watch)
     return Document(
         doc_id=location.checked_id(names.text("nctId") or None),
         text=composer.text,
@@ -217,7 +220,12 @@ def _mesh(derived: Record) -> tuple[str, ...]:
 
 
 def prose(text: str) -> str:
-    """Text as people read it: without Markdown's backslashes, in tidy lines."""
+    """Text as people read it: without Markdown's backslashes, in tidy lines.
+
+    Older records have ``~`` for a line break.
+    """
+    if "\n" not in text and OLD_BREAKS.search(text):
+        text = text.replace("~", "\n")
     return tidy(ESCAPED.sub(r"\1", text))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.errors import FormatError
 from assay.ingest import beir, text
+from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
 from assay.ingest.readers import READERS
@@ -74,6 +75,8 @@ def _of_json(start: bytes) -> str | None:
         keys = set(row) if isinstance(row, dict) else set()
     except (ValueError, RecursionError):
         keys = {key.decode() for key in _KEY.findall(start)}
+    if "title" in keys and keys & {*DOC_ID_NAMES}:  # a document may have a title only
+        return next((name for key, name in _FORMATS.items() if key in keys), "jsonl")
     return next((name for key, name in _FORMATS.items() if key in keys), _of_wrapped(start))
 
 

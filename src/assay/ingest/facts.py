@@ -47,7 +47,8 @@ def facts(
 def completed(given: dict[str, MetadataValue], doc_id: str) -> dict[str, MetadataValue]:
     """Metadata of a row with the names and identifiers that its other entries and its id give.
 
-    What the row calls ``names`` and ``identifiers`` itself is kept and added to.
+    What the row calls ``names`` and ``identifiers`` itself is kept and added to. A year is a
+    number, also where it is written as text.
     """
     codes = distinct((
         *_texts(given, IDENTIFIERS),
@@ -56,7 +57,11 @@ def completed(given: dict[str, MetadataValue], doc_id: str) -> dict[str, Metadat
     ))  # fmt: skip
     own = (*_texts(given, NAMES), *(text for key in NAMING_KEYS for text in _texts(given, key)))
     rest = {key: value for key, value in given.items() if key not in {NAMES, IDENTIFIERS}}
-    return facts(rest, names=own, identifiers=codes) if own or codes else given
+    year = rest.get("year")
+    if isinstance(year, str) and re.fullmatch(r"[12]\d{3}", year.strip()):
+        rest["year"] = int(year)
+    known = {NAMES: distinct((*own, *codes)), IDENTIFIERS: codes}
+    return rest | {key: value for key, value in known.items() if value}
 
 
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -91,7 +91,8 @@ def _closed(watch: Watch, problem: OSError) -> None:
     if Path(str(problem.filename)).name == RESCUED:
         watch.note_once(f"{problem.filename}: a system folder, skipped")
         return
-    raise MissingFileError(
-        f"{problem.filename} cannot be read: {problem.strerror}",
-        hint="make it readable, or move it out of the corpus",
-    )
+    with watch.passing():
+        raise MissingFileError(
+            f"{problem.filename} cannot be read: {problem.strerror}",
+            hint="make it readable, or move it out of the corpus",
+        )

@@ -59,15 +59,22 @@ BACK_PARTS = ("sec", "app-group", "app", "notes", "ack", "glossary", "fn-group",
 def read_jats(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The articles of an XML file, or of every XML file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        root = read_xml(file, watch)
-        articles = [root] if root.tag == "article" else list(root.iter("article"))
-        if not articles:
-            raise FileLocation(str(file)).format_error(
-                f"a JATS article is expected, but the root is <{root.tag!s:.40}>"
-            )
-        for article in articles:
-            location = FileLocation(str(file), local_line(article))
-            yield ParsedDocument(_article(article, location, id_of(file, path, watch)), location)
+        with watch.passing():
+            for article in _articles(file, watch):
+                with watch.passing():
+                    location = FileLocation(str(file), local_line(article))
+                    document = _article(article, location, id_of(file, path, watch))
+                    yield ParsedDocument(document, location)
+
+
+def _articles(file: Path, watch: Watch) -> list[Element]:
+    root = read_xml(file, watch)
+    articles = [root] if root.tag == "article" else list(root.iter("article"))
+    if not articles:
+        raise FileLocation(str(file)).format_error(
+            f"a JATS article is expected, but the root is <{root.tag!s:.40}>"
+        )
+    return articles
 
 
 def _article(article: Element, location: FileLocation, fallback: str) -> Document:

@@ -85,7 +85,8 @@ def line_rows(path: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
     for line in lines(path, watch):
         if line.data.strip():
             location = FileLocation(str(path), line.number)
-            yield location, _row(_line_value(line, location), location)
+            with watch.passing():
+                yield location, _row(_line_value(line, location), location)
 
 
 def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[FileLocation, Row]]:
@@ -103,7 +104,8 @@ def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[FileLoca
         location = FileLocation(
             f"{path}[{index}]"
         )  # positions in the array say more here than lines
-        yield location, _row(row, location)
+        with watch.passing():
+            yield location, _row(row, location)
 
 
 def is_lines(path: Path) -> bool:

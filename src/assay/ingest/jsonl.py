@@ -22,14 +22,19 @@ SUFFIXES = frozenset({".jsonl", ".ndjson"})
 def read_jsonl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The rows of a file, or of every such file in a folder; the first row decides the kind."""
     for file in corpus_files(path, SUFFIXES, watch):
-        lines = suffix(file) in SUFFIXES
-        rows = line_rows(file, watch) if lines else file_rows(file, watch, "documents")
-        first = next(rows, None)
-        if first is None:
-            watch.note(f"{file}: empty")
-            continue
-        if "chunk_id" in first[1]:
-            yield from chunk_entries(chain([first], rows), watch)
-        else:
-            for location, row in chain([first], rows):
+        with watch.passing():
+            yield from _entries(file, watch)
+
+
+def _entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
+    lines = suffix(file) in SUFFIXES
+    rows = line_rows(file, watch) if lines else file_rows(file, watch, "documents")
+    first = next(rows, None)
+    if first is None:
+        watch.note(f"{file}: empty")
+    elif "chunk_id" in first[1]:
+        yield from chunk_entries(chain([first], rows), watch)
+    else:
+        for location, row in chain([first], rows):
+            with watch.passing():
                 yield document_entry(row, location, watch, "jsonl")

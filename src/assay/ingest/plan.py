@@ -2,25 +2,34 @@
 
 A folder whose files all have one format is one part; files of that format with unusual names and
 collections (BEIR) are parts of their own, and so is every folder and file in a folder of mixed
-formats. Text files next to other formats (a README, say) and files in no known format are left out
-with a note.
+formats. Files that describe the others (a README or a licence next to them) and files in no known
+format are left out with a note.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from assay.errors import InputError
-from assay.ingest import beir
+from assay.errors import FormatError, InputError
+from assay.ingest import beir, text
 from assay.ingest.detect import detect, format_of
 from assay.ingest.folders import suffix, walk
 from assay.ingest.readers import READERS, Reader
 from assay.ingest.watch import Watch
 
 OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
+ABOUT = re.compile(
+    r"(?:readme|licen[cs]e|copying|notice|changelog|changes|source|sources|authors|citation|manifest"
+    r"|contributing|security|about)(?![a-z])",
+    re.IGNORECASE,
+)
+UNREADABLE = ""
+UNKNOWN = "not in a known corpus format"
+CORPUS = frozenset().union(*(reader.suffixes for reader in READERS.values())) - text.SUFFIXES
 NAMED = 5  # files named in a note; the others are counted
 
 
@@ -60,28 +69,41 @@ def _of_folder(
             parts, others = _of_folder(folder / name, inner, watch)
             found += parts
             left_out += others
-        elif kind := _format(inner[0]):
-            found.append(CorpusPart(kind, inner[0]))
-        else:
+        elif (kind := _format(inner[0], watch)) is None:
             unknown.append(inner[0])
+        elif kind == UNREADABLE:
+            left_out.append(inner[0])
+        else:
+            found.append(CorpusPart(kind, inner[0]))
     kinds = {part.format for part in found}
     if len(kinds) > 1:
         beside = [part for part in found if part.format == "text" and part.path.parent == folder]
-        beside = [part for part in beside if part.path.is_file()]
-        why = "text next to other formats (use assay ingest FILE)"
+        beside = [part for part in beside if part.path.is_file() and ABOUT.match(part.path.name)]
+        why = "text about the other files (use assay ingest FILE)"
         _tell(folder, [part.path for part in beside], why, watch)
         left_out += [part.path for part in beside]
         found = [part for part in found if part not in beside]
         kinds = {part.format for part in found}
     if len(kinds) == 1:
         found, unknown = _as_one(folder, found, unknown, left_out)
-    _tell(folder, unknown, "not in a known corpus format", watch)
+    broken = [file for file in unknown if watch.keep_going and suffix(file) in CORPUS]
+    for file in broken:
+        with watch.passing():
+            raise FormatError("not a known corpus format", source=str(file))
+    _tell(folder, [file for file in unknown if file not in broken], UNKNOWN, watch)
     return found, left_out + unknown
 
 
-def _format(file: Path) -> str | None:
-    """The format of a file, if known; a .docx is a zip archive, but not one to unpack."""
-    return None if suffix(file) in OFFICE else format_of(file)
+def _format(file: Path, watch: Watch) -> str | None:
+    """The format of a file, if known; a .docx is a zip archive, but not one to unpack.
+
+    ``UNREADABLE`` for one that cannot be read and was reported.
+    """
+    if suffix(file) in OFFICE:
+        return None
+    with watch.passing():
+        return format_of(file)
+    return UNREADABLE
 
 
 def _as_one(

@@ -11,7 +11,6 @@ import re
 
 NOTES = frozenset({"fn", "table-fn"})
 NUMBERS = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*")
-_POWER = re.compile(r"[-−–]\d{1,3}|\d{0,2}[+−-]")  # of a unit or of ten, and charges: Ca^2+
 _LENGTH = re.compile(r"(?:^|[^A-Za-z])(?:[numckdµμ]?m|ft|in|s|sec)$")
 _SYMBOL = re.compile(r"(?:^|[^A-Za-zΑ-ω])[RrIχΧXxTtFfQηωσρzZnNd]$")
 _TEN = re.compile(r"(?<![\d.,])10$")
@@ -24,6 +23,11 @@ _RAISED = re.compile(r"[-+−–]?\w{1,4}[-+−]?(?:[,–-]\w{1,3})*|[*†‡§�
 _PLAIN_RAISED = re.compile(r"(?:st|nd|rd|th|TM|SM|o)$", re.IGNORECASE)
 _ATTACHED = re.compile(r"[\w)\]%”’\"'®™][.,;:]?$")
 _LIST = re.compile(r"[\[(][\d\s,;–-]*$")  # an open bracket with numbers only
+_PLACE = re.compile(
+    r"\b(?:tables?|fig(?:ure)?s?\.?|append(?:ix|ices)|files?|sections?|eq(?:uation)?s?\.?|box(?:es)?"
+    r"|schemes?|refs?\.?|references?|steps?|notes?|panels?|S)$",
+    re.IGNORECASE,
+)
 _IN_ROW = re.compile(r"\d[,;]$")
 
 
@@ -47,7 +51,7 @@ def mark(text: str, after: str, *, cell: bool) -> str:
 
 def is_attached(before: str) -> bool:
     """Does what follows stand directly at a word, where its digits would be read as part of it?"""
-    return bool(_ATTACHED.search(before)) and not is_listed(before)
+    return bool(_ATTACHED.search(before)) and not (is_listed(before) or _PLACE.search(before))
 
 
 def is_listed(before: str) -> bool:
@@ -61,7 +65,7 @@ def is_in_row(before: str) -> bool:
 
 
 def _is_figure(text: str, before: str, after: str) -> bool:
-    if _POWER.fullmatch(text) or _TEN.search(before):
+    if text.isdigit() and _TEN.search(before):
         return True
     if text in {"2", "3", "4"} and (_LENGTH.search(before) or _SYMBOL.search(before)):
         return True

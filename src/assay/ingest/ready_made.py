@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -52,18 +53,31 @@ def chunk_entries(
 ) -> Iterator[ParsedDocument]:
     """The documents made of rows of chunks, one per run of rows with the same doc_id."""
     seen: dict[str, FileLocation] = {}
-    for doc_id, group in groupby(rows, key=_owner):
-        found = list(group)
-        location = found[0][0]
-        if doc_id in seen:
-            raise location.duplicate_error(
-                f"chunks of {doc_id} are not together: the others begin at {seen[doc_id]}",
-                hint="sort the rows by doc_id",
-            )
-        seen[doc_id] = location
-        chunks = [(where, _chunk(row, where, watch)) for where, row in found]
-        if filled := [(where, chunk) for where, chunk in chunks if _is_filled(chunk, where, watch)]:
-            yield _entry(doc_id, filled, watch)
+    for doc_id, group in groupby(_owned(rows, watch), key=itemgetter(0)):
+        filled: list[tuple[FileLocation, Chunk]] = []
+        for _, location, row in group:
+            with watch.passing():
+                if doc_id in seen:
+                    raise location.duplicate_error(
+                        f"chunks of {doc_id} are not together: the others begin at {seen[doc_id]}",
+                        hint="sort the rows by doc_id",
+                    )
+                chunk = _chunk(row, location, watch)
+                if _is_filled(chunk, location, watch):
+                    filled.append((location, chunk))
+        if filled:
+            seen[doc_id] = filled[0][0]
+            with watch.passing():
+                yield _entry(doc_id, filled, watch)
+
+
+def _owned(
+    rows: Iterator[tuple[FileLocation, Row]], watch: Watch
+) -> Iterator[tuple[str, FileLocation, Row]]:
+    """The rows with the document that each belongs to."""
+    for location, row in rows:
+        with watch.passing():
+            yield _owner((location, row)), location, row
 
 
 def _owner(item: tuple[FileLocation, Row]) -> str:

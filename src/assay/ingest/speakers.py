@@ -1,8 +1,15 @@
-"""Which role does this speaker label stand for?"""
+"""Which role does a speaker's label stand for, and which turns does a plain text have?
+
+A text is a conversation where lines begin with speakers (``Doctor: ...``) and they take turns. A
+note that begins with ``Patient: John Smith`` and ``Doctor: Lee`` is none.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from assay.model.document import SpeakerRole
 
@@ -19,6 +26,19 @@ _COMPANION = re.compile(
 _OTHERS = re.compile(r"^.*['’]s?\s|\b(?:of|for|with)\b.*$")
 _PATIENT = re.compile(r"\b(?:patient|pt|interviewee)\b")
 _LETTERS = re.compile(r"[^a-z]+")
+_LINE = re.compile(
+    r"\s*[\[(]?(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)?[\])]?\s*-?\s*"
+    r"\**(?P<voice>[^\W\d_][\w .,'’()#/-]{0,60}?)\**\s*:\**\s+(?P<said>\S.*)"
+)
+A_SENTENCE = 3  # words
+
+
+class Said(NamedTuple):
+    """What someone says in a row; ``voice`` and ``time`` are empty where they are not given."""
+
+    voice: str
+    words: str
+    time: str = ""
 
 
 def role_of(label: str) -> SpeakerRole:
@@ -29,3 +49,51 @@ def role_of(label: str) -> SpeakerRole:
     if _COMPANION.search(words) or not _PATIENT.search(words):
         return SpeakerRole.UNKNOWN
     return SpeakerRole.PATIENT
+
+
+def turns_of(text: str) -> list[Said]:
+    """The turns of a conversation; empty if the text is none."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    named = [found for line in lines if (found := _LINE.fullmatch(line.rstrip()))]
+    often = Counter(found["voice"] for found in named)
+    roles = [found for found in named if role_of(found["voice"]) is not SpeakerRole.UNKNOWN]
+    if not _take_turns([found["voice"] for found in roles]) and not _is_exchange(roles, lines):
+        return []
+    speakers = {
+        voice
+        for voice, count in often.items()
+        if role_of(voice) is not SpeakerRole.UNKNOWN or is_companion(voice) or count > 1
+    }
+    return list(_gathered(lines, speakers))
+
+
+def is_companion(label: str) -> bool:
+    """Is it someone who came with the patient?"""
+    return bool(_COMPANION.search(_LETTERS.sub(" ", label.lower())))
+
+
+def _take_turns(voices: list[str]) -> bool:
+    """Does someone speak again after someone else?"""
+    changes = [one for one, other in zip(voices, [None, *voices], strict=False) if one != other]
+    return len(changes) > len(set(changes))
+
+
+def _is_exchange(roles: list[re.Match[str]], lines: list[str]) -> bool:
+    """Is it a question and its answer, and nothing else?"""
+    long = all(len(found["said"].split()) >= A_SENTENCE for found in roles)
+    return long and len(roles) == len(lines) and len({role_of(one["voice"]) for one in roles}) > 1
+
+
+def _gathered(lines: list[str], speakers: set[str]) -> Iterator[Said]:
+    voice, time = "", ""
+    words: list[str] = []
+    for line in lines:
+        found = _LINE.fullmatch(line.rstrip())
+        if found and found["voice"] in speakers:
+            if words:
+                yield Said(voice, " ".join(words), time)
+            voice, time, words = found["voice"], found["time"] or "", [found["said"].strip()]
+        else:
+            words.append(line.strip())
+    if words:
+        yield Said(voice, " ".join(words), time)

@@ -50,14 +50,15 @@ LONGEST_NAME = 120  # characters of a title that names a drug; longer ones are s
 def read_spl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The label in an XML file, or those in every XML file of a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        root = read_xml(file, watch)
-        location = FileLocation(str(file), local_line(root))
-        body = root.find("component/structuredBody")
-        if root.tag != "document" or body is None:
-            raise location.format_error(
-                f"a drug label (SPL) is expected, but the root is <{root.tag!s:.40}>"
-            )
-        yield ParsedDocument(_label(root, body, location, id_of(file, path, watch)), location)
+        with watch.passing():
+            root = read_xml(file, watch)
+            location = FileLocation(str(file), local_line(root))
+            body = root.find("component/structuredBody")
+            if root.tag != "document" or body is None:
+                raise location.format_error(
+                    f"a drug label (SPL) is expected, but the root is <{root.tag!s:.40}>"
+                )
+            yield ParsedDocument(_label(root, body, location, id_of(file, path, watch)), location)
 
 
 def _label(root: Element, body: Element, location: FileLocation, fallback: str) -> Document:

@@ -3,6 +3,7 @@
 The text is unchanged. In Markdown, ``#`` lines and underlined lines are headings; in plain text,
 lines between blank ones that name a section (``METHODS``, ``2. Results``). The first heading of
 level one is the title, else the ``title:`` between ``---`` lines at the top of a Markdown file.
+Plain text whose lines begin with speakers (``Doctor: ...``) is an interview, read turn by turn.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from assay.ingest.files import whole
 from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import intent_of, label_of
+from assay.ingest.speakers import turns_of
+from assay.ingest.transcript import spoken_entry
 from assay.ingest.watch import Watch
 from assay.model.document import BELOW, Document, Section
 
@@ -43,23 +46,30 @@ class Heading:
 def read_text(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The text in a file, or in every text and Markdown file of a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        location = FileLocation(str(file))
-        text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), location)
-        marked = suffix(file) in MARKDOWN
-        front = _front(text) if marked else ""
-        found = list(_markdown(text, len(front)) if marked else _plain(text))
-        if len(found) > limits.MAX_SECTIONS:
-            raise location.limit_error(f"more than {limits.MAX_SECTIONS:,} headings")
-        title = next((heading.words for heading in found if heading.level == 1), _titled(front))
-        document = Document(
-            doc_id=location.checked_id(id_of(file, path, watch)),
-            text=text,
-            title=title[: limits.MAX_TITLE_CHARS],
-            sections=_sections(text, found),
-            source="text",
-            profile="text",
-        )
-        yield ParsedDocument(document, location)
+        with watch.passing():
+            yield _entry(file, id_of(file, path, watch), watch)
+
+
+def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
+    location = FileLocation(str(file))
+    text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), location)
+    marked = suffix(file) in MARKDOWN
+    if not marked and (turns := turns_of(text)):
+        return spoken_entry(location.checked_id(name), turns, location, watch)
+    front = _front(text) if marked else ""
+    found = list(_markdown(text, len(front)) if marked else _plain(text))
+    if len(found) > limits.MAX_SECTIONS:
+        raise location.limit_error(f"more than {limits.MAX_SECTIONS:,} headings")
+    title = next((heading.words for heading in found if heading.level == 1), _titled(front))
+    document = Document(
+        doc_id=location.checked_id(name),
+        text=text,
+        title=title[: limits.MAX_TITLE_CHARS],
+        sections=_sections(text, found),
+        source="text",
+        profile="text",
+    )
+    return ParsedDocument(document, location)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -1,7 +1,8 @@
 """Who said what in an interview, turn by turn?
 
-Three forms are read: dialogues (``{"_id", "turns": [{"speaker", "text"}]}``), segments (in an
-interview's ``segments``, or one per row with an ``interview_id``), and WebVTT files. Judgments
+Four forms are read: dialogues (``{"_id", "turns": [{"speaker", "text"}]}``), segments (in an
+interview's ``segments``, or one per row with an ``interview_id``), WebVTT files, and plain text
+whose lines begin with their speakers (``Doctor: ...``). Judgments
 refer to segments by their ids, so segments with ids are kept as ready-made chunks; everything else
 goes through the chunker. The speaker's original label is kept in the metadata.
 """
@@ -9,9 +10,10 @@ goes through the chunker. The speaker's original label is kept in the metadata.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,13 +25,14 @@ from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.ready_made import GIVEN, chunks_of_sections
-from assay.ingest.speakers import role_of
+from assay.ingest.speakers import Said, role_of, turns_of
 from assay.ingest.vtt import cues, header
 from assay.ingest.watch import Watch
 from assay.model.document import Document, IngestionMode, MetadataValue, Section
 from assay.plural import counted
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".vtt"})
+SPOKEN = frozenset({".txt", ".text"})  # where such a file is named; in folders text.py finds them
 INTERVIEW_NAMES = ("interview_id", *fields.DOC_ID_NAMES)
 SEGMENT_NAMES = ("segment_id", "uuid", "id", "_id")
 SPEAKER_NAMES = ("speaker_role", "speaker", "role")
@@ -57,47 +60,63 @@ class Turn:
 def read_transcript(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The interviews of a JSON or WebVTT file, or of every such file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
-        if head(file, 6) == b"WEBVTT" or suffix(file) == ".vtt":
-            yield _vtt_entry(file, id_of(file, path, watch), watch)
-        else:
-            yield from _json_entries(file, watch)
+        with watch.passing():
+            if head(file, 6) == b"WEBVTT" or suffix(file) == ".vtt":
+                yield _vtt_entry(file, id_of(file, path, watch), watch)
+            elif suffix(file) in SPOKEN:
+                yield _text_entry(file, id_of(file, path, watch), watch)
+            else:
+                yield from _json_entries(file, watch)
 
 
 def _json_entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The interviews of a JSON file; turns without words are counted in a note."""
     silent = 0
-    for about, rows, location in _grouped(file, watch):
-        entry = _interview(about, rows, location, watch)
-        silent += len(rows) - len(entry.document.sections)
-        yield entry
+    for about, turns, location in _interviews(file, watch):
+        with watch.passing():
+            rows = turns or _turn_rows(about, location)
+            entry = _interview(about, rows, location, watch)
+            silent += len(rows) - len(entry.document.sections)
+            yield entry
     if silent:
         watch.note(f"{file}: {counted(silent, 'turn')} without words left out")
 
 
-def _grouped(
+def _interviews(
     file: Path, watch: Watch
 ) -> Iterator[tuple[Row, list[tuple[FileLocation, Row]], FileLocation]]:
-    """For each interview: its own fields, its turns, and where it begins."""
+    """For each interview: its own fields, its segments if they are rows, and where it begins."""
     seen: dict[str, FileLocation] = {}
-    for flat, group in groupby(file_rows(file, watch, "interviews"), key=_flat_interview):
+    for flat, group in groupby(_with_interview(file, watch), key=itemgetter(0)):
         if flat is None:
-            yield from ((row, _turn_rows(row, location), location) for location, row in group)
+            yield from ((row, [], location) for _, location, row in group)
             continue
-        rows = list(group)
-        location, first = rows[0]
-        if flat in seen:
-            raise location.duplicate_error(
-                f"segments of {flat:.80} are not together: the others begin at {seen[flat]}",
-                hint="sort the rows by interview_id",
-            )
-        seen[flat] = location
-        shared = {key: value for key, value in first.items() if key in SHARED_NAMES}
-        yield shared, rows, location
+        rows = [(location, row) for _, location, row in group]
+        with watch.passing():
+            yield _shared(flat, rows, seen), rows, rows[0][0]
 
 
-def _flat_interview(item: tuple[FileLocation, Row]) -> str | None:
+def _with_interview(file: Path, watch: Watch) -> Iterator[tuple[str | None, FileLocation, Row]]:
+    """The rows with the interview that each belongs to; None where a row is a whole one."""
+    for location, row in file_rows(file, watch, "interviews"):
+        with watch.passing():
+            yield _flat_interview(row, location), location, row
+
+
+def _shared(flat: str, rows: list[tuple[FileLocation, Row]], seen: dict[str, FileLocation]) -> Row:
+    """What the segments of an interview say about it."""
+    location, first = rows[0]
+    if flat in seen:
+        raise location.duplicate_error(
+            f"segments of {flat:.80} are not together: the others begin at {seen[flat]}",
+            hint="sort the rows by interview_id",
+        )
+    seen[flat] = location
+    return {key: value for key, value in first.items() if key in SHARED_NAMES}
+
+
+def _flat_interview(row: Row, location: FileLocation) -> str | None:
     """The interview that a segment row belongs to; None for a row that is a whole interview."""
-    location, row = item
     if any(isinstance(row.get(name), list) for name in LISTS):
         return None
     if "interview_id" not in row:
@@ -244,3 +263,31 @@ def _vtt_entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
     # a cue is only what fits on a screen, so consecutive cues of one speaker belong together
     document = replace(_about(about, [], location, watch), profile="transcript-joined")
     return _entry(document, turns, location)
+
+
+def spoken_entry(
+    name: str, turns: Sequence[Said], location: FileLocation, watch: Watch
+) -> ParsedDocument:
+    """The interview in a plain text, turn by turn."""
+    said = [
+        _made_turn(
+            turn.words,
+            voice=turn.voice,
+            role=turn.voice,
+            times=(fields.clock(turn.time, location) if turn.time else None, None),
+            number=number,
+        )
+        for number, turn in enumerate(turns)
+    ]
+    return _entry(_about({"interview_id": name}, [], location, watch), said, location)
+
+
+def _text_entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
+    location = FileLocation(str(file), 1)
+    content = fields.decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), location)
+    turns = turns_of(content)
+    if not turns:
+        raise location.format_error(
+            "no turns in this text", hint="begin each with its speaker: Doctor: ..."
+        )
+    return spoken_entry(name, turns, location, watch)

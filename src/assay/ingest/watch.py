@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from assay.errors import InputError, MissingFileError
 from assay.ingest.parsed import FileLocation
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The state of reading; ``note`` is empty unless there is something to report."""
+    """The state of reading; ``note`` and ``problem`` are empty unless there is one to report."""
 
     source: str
     documents: int
     read_bytes: int
     total_bytes: int
     note: str = ""
+    problem: str = ""
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -28,14 +30,21 @@ class Watch:
     """Counts what one pass over a corpus reads, and reports it after every document.
 
     ``root`` is the root of the corpus: a file without an id is named by its path from there. With
-    ``skip_empty``, documents without text are skipped instead of being errors.
+    ``skip_empty``, documents without text are skipped instead of being errors. With ``keep_going``,
+    what cannot be read is reported as a problem and left out, and the rest is read.
     """
 
     def __init__(
-        self, report: Report | None = None, root: Path | None = None, *, skip_empty: bool = False
+        self,
+        report: Report | None = None,
+        root: Path | None = None,
+        *,
+        skip_empty: bool = False,
+        keep_going: bool = False,
     ) -> None:
         self.root = root
         self._skip_empty = skip_empty
+        self.keep_going = keep_going
         self._report = report
         self._source = ""
         self._documents = 0
@@ -60,6 +69,20 @@ class Watch:
         self._documents += 1
         self._tell("")
 
+    def passing(self) -> _Passing:
+        """For a ``with`` around what is read at once, a file or a row.
+
+        A problem there ends it alone where reading goes on regardless.
+        """
+        return _Passing(self)
+
+    def passes(self, problem: BaseException | None) -> bool:
+        """Report a problem with the input, if reading goes on regardless; False if it does not."""
+        if not self.keep_going or not isinstance(problem, InputError | MissingFileError):
+            return False
+        self._tell("", str(problem))
+        return True
+
     def empty(self, what: str, location: FileLocation) -> None:
         """Reject a document or chunk without text, or note that it is skipped."""
         message = f"{what} has no text"
@@ -79,6 +102,23 @@ class Watch:
             self._told.add(text)
             self._tell(text)
 
-    def _tell(self, note: str) -> None:
+    def _tell(self, note: str, problem: str = "") -> None:
         if self._report is not None:
-            self._report(Progress(self._source, self._documents, self._read, self._total, note))
+            self._report(
+                Progress(self._source, self._documents, self._read, self._total, note, problem)
+            )
+
+
+class _Passing:
+    """Swallows what its watch passes over."""
+
+    __slots__ = ("_watch",)
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+
+    def __enter__(self) -> None:
+        """Begin to read something."""
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> bool:
+        return problem is not None and self._watch.passes(problem)

@@ -80,3 +80,48 @@ def test_an_unknown_id_deletes_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert (code, shown) == (2, "")
     assert "there is no document 'b'" in problem
     assert said(capsys, "corpus", "delete", "a")[1] == "1 document deleted, 1 chunk\n"
+
+
+def test_one_broken_file_does_not_stop_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path("mixed")
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(
+        '{"doc_id": "a1", "text": "words"}\n{"doc_id": broken\n{"doc_id": "a2", "text": "more"}\n'
+    )
+    (folder / "b.nxml").write_text("<article><body><p>cut short")
+    (folder / "c.nxml").write_text("<article><body><p>whole</p></body></article>")
+    (folder / "d.json").write_text("neither this nor that")
+    (folder / "e.jsonl.gz").write_bytes(b"\x1f\x8bdamaged")
+    (folder / "f.txt").write_text("A plain text beside them.")
+    code, shown, problem = said(capsys, "ingest", str(folder))
+    assert (code, shown) == (2, "")
+    code, shown, problem = said(capsys, "ingest", "--keep-going", str(folder))
+    assert code == 4
+    assert shown == "4 added, 0 replaced, 0 unchanged; 4 chunks written; 4 failed\n"
+    for place in ("a.jsonl:2: not JSON", "b.nxml:1: not XML", "d.json: not", "e.jsonl.gz: the"):
+        assert f"failed: mixed/{place}" in problem
+    code, shown, _ = said(capsys, "ingest", "--keep-going", "--json", str(folder))
+    assert code == 4
+    told = json.loads(shown)
+    assert (told["unchanged"], told["failed"], len(told["problems"])) == (4, 4, 4)
+
+
+def test_nothing_broken_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    path = written([{"id": "a", "text": "words"}])
+    code, shown, _ = said(capsys, "ingest", "--keep-going", path)
+    assert (code, shown) == (0, "1 added, 0 replaced, 0 unchanged; 1 chunk written\n")
+
+
+def test_a_document_that_the_store_refuses_does_not_stop_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def chunk(chunk_id: str, doc_id: str) -> dict[str, str]:
+        return {"chunk_id": chunk_id, "doc_id": doc_id, "text": f"words of {doc_id}"}
+
+    assert said(capsys, "ingest", written([chunk("c1", "a")]))[0] == 0
+    path = written([chunk("c1", "b"), chunk("c2", "c")])
+    code, shown, problem = said(capsys, "ingest", path)
+    assert (code, shown) == (2, "")
+    code, shown, problem = said(capsys, "ingest", "--keep-going", path)
+    assert (code, shown) == (4, "1 added, 0 replaced, 0 unchanged; 1 chunk written; 1 failed\n")
+    assert "failed: the document b: the chunk c1 belongs to the document a" in problem

@@ -192,7 +192,7 @@ def test_every_part_is_read_and_chunked() -> None:
     notes: list[str] = []
     pairs = list(read_corpus(ROOT, progress=lambda step: notes.append(step.note)))
     assert list(filter(None, notes)) == [
-        f"{ROOT}: left out, text next to other formats (use assay ingest FILE): README.md"
+        f"{ROOT}: left out, text about the other files (use assay ingest FILE): README.md"
     ]
     chunks = [chunk for _, found in pairs for chunk in found]
     assert len(pairs) == 15 + 8 + 7 + 38 + 2

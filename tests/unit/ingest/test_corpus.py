@@ -294,3 +294,83 @@ def test_deeply_nested_tables_in_chunks_are_refused(tmp_path: Path) -> None:
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file in a known corpus format"):
         list(read_corpus(tmp_path))
+
+
+XML = "<article><front><article-meta>{}</article-meta></front><body>{}</body></article>"
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "left"),
+    [
+        ("a.jsonl", '{"id": "a", "text": 5}\n{"id": "b", "text": "x"}\n', ["b"]),
+        ("a.jsonl", '{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}\n', ["a"]),
+        ("a.jsonl", '{"chunk_id": "c", "doc_id": "a", "text": "x"}\n{"chunk_id": "d"}\n', ["a"]),
+        ("a.json", '[{"turns": [5], "id": "a"}, {"turns": [{"text": "x"}], "id": "b"}]', ["b"]),
+        (
+            "a.jsonl",
+            '{"interview_id": "a", "segment_id": "s", "text": "x"}\n'
+            '{"segment_id": "t"}\n{"interview_id": "b", "segment_id": "u", "text": "x"}\n',
+            ["a", "b"],
+        ),
+        (
+            "a.json",
+            '{"studies": [{"protocolSection": 5}, {"protocolSection": '
+            '{"identificationModule": {"nctId": "NCT00000001", "briefTitle": "T"}}}]}',
+            ["NCT00000001"],
+        ),
+        ("corpus.jsonl", '{"_id": "a", "text": "x"}\n5\n', ["a"]),
+    ],
+)
+def test_what_cannot_be_read_is_told_and_the_rest_is_read(
+    tmp_path: Path, name: str, broken: str, left: list[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(broken)
+    with pytest.raises(InputError):
+        list(read_corpus(path))
+    problems: list[str] = []
+    found = read_corpus(path, progress=lambda seen: problems.append(seen.problem), keep_going=True)
+    assert [document.doc_id for document, _ in found] == left
+    (problem,) = filter(None, problems)
+    assert name in problem
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "title"),
+    [
+        (
+            "a.nxml",
+            XML.format("<title-group><article-title>Alone</article-title></title-group>", ""),
+            "Alone",
+        ),
+        (
+            "a.xml",
+            '<document xmlns="urn:hl7-org:v3"><title>Alone</title><component>'
+            "<structuredBody/></component></document>",
+            "Alone",
+        ),
+        (
+            "a.json",
+            '{"protocolSection": {"identificationModule": {"nctId": "NCT00000001", '
+            '"briefTitle": "Alone"}}}',
+            "Alone",
+        ),
+        ("a.jsonl", '{"doc_id": "a", "title": "Alone"}\n', "Alone"),
+    ],
+)
+def test_a_document_with_a_title_only_is_taken(
+    tmp_path: Path, name: str, content: str, title: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    ((document, (chunk,)),) = read_corpus(tmp_path / name)
+    assert (document.title, document.text, chunk.text) == (title, title, title)
+
+
+def test_text_beside_other_formats_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "x"}\n')
+    (tmp_path / "note.txt").write_text("Stop the aspirin.")
+    (tmp_path / "README.txt").write_text("What is here.")
+    notes: list[str] = []
+    found = read_corpus(tmp_path, progress=lambda seen: notes.append(seen.note))
+    assert [document.doc_id for document, _ in found] == ["a", "note"]
+    assert any("left out" in note and "README.txt" in note for note in notes)

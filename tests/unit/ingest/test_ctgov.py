@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import FormatError
+from assay.ingest.ctgov import prose
 from tests.unit.ingest.samples import STUDY, entries, only, parts, write_lines
 
 
@@ -141,3 +142,48 @@ def test_wrong_records_are_refused_with_their_line(
     path = write_lines(tmp_path / "a.jsonl", STUDY, change)
     with pytest.raises(FormatError, match=rf"a\.jsonl:2: .*({message})"):
         entries("ctgov", path)
+
+
+def with_events(study: dict[str, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
+    stats = [
+        {"groupId": "EG0", "numAffected": 12, "numAtRisk": 10},
+        {"groupId": "EG7", "numAffected": 1, "numAtRisk": 9},
+    ]
+    study = copy.deepcopy(study)
+    study["resultsSection"] = {
+        "adverseEventsModule": {
+            "eventGroups": groups,
+            "otherEvents": [{"term": "Rash", "stats": stats}],
+        }
+    }
+    return study
+
+
+@pytest.mark.parametrize("groups", [[{"id": "EG0", "title": "A"}], [{"id": "EG0"}], []])
+def test_what_can_hardly_be_meant_is_noted_and_kept(
+    tmp_path: Path, groups: list[dict[str, Any]]
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(with_events(STUDY, groups)))
+    notes: list[str] = []
+    (entry,) = entries("ctgov", path, notes)
+    name = groups[0].get("title", "EG0") if groups else "EG0"
+    assert entry.document.text.endswith(
+        f"Event (organ system) | {name} | EG7\n\nRash | 12/10 | 1/9 (11.11%)"
+    )
+    assert any("Rash: 12 affected of 10 at risk, kept as given" in note for note in notes)
+    assert any("adverse events: a group without a name is shown as 'EG7'" in note for note in notes)
+    assert any("shown as 'EG0'" in note for note in notes) is (name == "EG0")
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("~Key Inclusion:~LVEF under 40 %~~Key Exclusion:~Hypotension",
+         "Key Inclusion:\nLVEF under 40 %\nKey Exclusion:\nHypotension"),
+        ("About ~40 patients", "About ~40 patients"),
+        ("Old \\>= 18\n~5 mg", "Old >= 18\n~5 mg"),
+    ],
+)  # fmt: skip
+def test_line_breaks_of_older_records(given: str, text: str) -> None:
+    assert prose(given) == text

@@ -82,13 +82,13 @@ def test_rows_bring_names_and_identifiers_under_any_usual_key(tmp_path: Path) ->
         tmp_path / "d.jsonl",
         {"id": "a", "text": "x", "metadata": {"pmcid": "12345", "atc": ["B01AF02"], "drug": "X"}},
         {"id": "NCT00001832#Results", "text": "x", "metadata": {"names": ["ours"]}},
-        {"id": "plain", "text": "x", "metadata": {"year": 2020}},
+        {"id": "plain", "text": "x", "metadata": {"year": "2020", "note": ""}},
     )
     first, second, third = (entry.document.metadata for entry in entries("jsonl", path))
     assert first["identifiers"] == ("PMC12345", "B01AF02")
     assert first["names"] == ("X", "PMC12345", "B01AF02")
     assert second == {"names": ("ours", "NCT00001832"), "identifiers": ("NCT00001832",)}
-    assert third == {"year": 2020}
+    assert third == {"year": 2020, "note": ""}
 
 
 def test_a_document_of_ready_made_chunks_has_what_all_of_them_say(tmp_path: Path) -> None:

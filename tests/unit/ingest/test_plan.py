@@ -31,7 +31,7 @@ def test_one_format_is_one_part(tmp_path: Path) -> None:
     put(tmp_path / "a.xml", ARTICLE)
     put(tmp_path / "more" / "b.xml", ARTICLE)
     left_out = (
-        f"{tmp_path}: left out, text next to other formats (use assay ingest FILE): README.md"
+        f"{tmp_path}: left out, text about the other files (use assay ingest FILE): README.md"
     )
     assert planned(tmp_path) == ([("jats", ".")], [left_out])
 
@@ -52,7 +52,7 @@ def test_several_formats_are_parts_by_folder_and_file(tmp_path: Path) -> None:
         [
             f"{tmp_path / 'talks'}: left out, not in a known corpus format: picture.png",
             f"{tmp_path}: left out, "
-            "text next to other formats (use assay ingest FILE): README.md",
+            "text about the other files (use assay ingest FILE): README.md",
         ],
     )  # fmt: skip
     assert len(list(read_corpus(tmp_path))) == 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.ingest.speakers import role_of
+from assay.ingest.speakers import Said, role_of, turns_of
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,51 @@ from assay.ingest.speakers import role_of
 )  # fmt: skip
 def test_roles(label: str, role: str) -> None:
     assert role_of(label).value == role
+
+
+TALK = "Doctor: Did it make you dizzy?\nPatient: Yes, very.\nEven in bed.\nDoctor: Then halve it.\n"
+
+
+def test_turns_of_plain_text_have_their_speakers() -> None:
+    assert turns_of(TALK) == [
+        Said("Doctor", "Did it make you dizzy?"),
+        Said("Patient", "Yes, very. Even in bed."),
+        Said("Doctor", "Then halve it."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "voices"),
+    [
+        ("Dr. Lee: How are you today?\nPt: I am well enough.", ["Dr. Lee", "Pt"]),
+        (
+            f"{TALK}Wife: He forgets them.\nPlan: half of it.",
+            ["Doctor", "Patient", "Doctor", "Wife"],
+        ),
+        (f"Visit of Monday\n\n{TALK}", ["", "Doctor", "Patient", "Doctor"]),
+        (
+            "[00:05] Nurse: Good?\n[00:09] Patient: Yes.\n[00:12] Nurse: Fine.",
+            ["Nurse", "Patient", "Nurse"],
+        ),
+        (
+            "**Doctor:** Why?\n**Patient:** Pain.\n**Doctor:** Where?",
+            ["Doctor", "Patient", "Doctor"],
+        ),
+    ],
+)
+def test_who_speaks(text: str, voices: list[str]) -> None:
+    assert [turn.voice for turn in turns_of(text)] == voices
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Patient: John Smith\nDoctor: Lee\nDate: 2 May\nHe came with a cough.",
+        "Patient: John Smith\nDoctor: Ann Lee",
+        "Methods: we asked.\nResults: they answered.\nMethods: again.",
+        "The patient said: no.",
+    ],
+)
+def test_a_note_is_no_conversation(text: str) -> None:
+    assert turns_of(text) == []

@@ -118,3 +118,18 @@ def test_a_rule_at_the_top_of_a_markdown_file_hides_no_headings(tmp_path: Path) 
     path.write_text("---\n \n# Methods\n\nWe asked.\n\n---\n\n# Results\n\nNobody knew.\n")
     headings = [section.heading for section in only("text", path).sections]
     assert headings == ["", "Methods", "Results"]
+
+
+def test_a_conversation_is_read_turn_by_turn(tmp_path: Path) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_text("Doctor: Any pain?\nPatient: In my knee.\n[01:05] Doctor: Since when?\n")
+    for reader in ("text", "transcript"):
+        document = only(reader, path)
+        assert document.interview_id == "talk"
+        assert [
+            (section.speaker_role, document.text[section.start : section.end])
+            for section in document.sections
+        ] == [
+            ("CLINICIAN", "Any pain?"), ("PATIENT", "In my knee."), ("CLINICIAN", "Since when?"),
+        ]  # fmt: skip
+        assert document.sections[2].start_time == 65.0

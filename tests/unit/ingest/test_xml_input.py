@@ -142,6 +142,12 @@ BIBR = '<xref ref-type="bibr">{}</xref>'
         (f"see {BIBR.format(10)},{BIBR.format(11)}.", "see 10,11."),
         (f"by {BIBR.format('Smith, 2010')}.", "by Smith, 2010."),
         ('Table <xref ref-type="table">1</xref>', "Table 1"),
+        (
+            'Fig.<xref ref-type="fig">1</xref>, Table<xref ref-type="table">2</xref>',
+            "Fig.1, Table2",
+        ),
+        (f"see ref.{BIBR.format(3)}", "see ref.3"),
+        ("a score of 10<sup>1,2</sup>", "a score of 10 [1,2]"),
         ('Appendix 1,<xref ref-type="app">2</xref>', "Appendix 1,2"),
         ('Other<xref ref-type="table-fn">1</xref> <b>8</b>', "Other [note 1] 8"),
         ('0.604<xref ref-type="fn">a</xref>', "0.604^a"),

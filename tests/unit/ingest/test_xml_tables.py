@@ -46,7 +46,7 @@ def test_parts_come_in_reading_order() -> None:
         ("<tr><td>Event</td><td>Drug</td></tr><tr><td>Rash</td><td>often</td></tr>", 1),
         ("<tr><td>Diet</td><td>Exercise</td></tr><tr><td>N = 5</td><td>N = 6</td></tr>", 1),
         ("<tr><td>Rash</td><td>A (n = 5)</td></tr><tr><td>x</td><td>seen</td></tr>", 1),
-        ("<tr><td/><td>10 mg arm</td></tr><tr><td>Rash</td><td>seen</td></tr>", 1),
+        ("<tr><td/><td>10 mg</td><td>b</td></tr><tr><td>x</td><td>y</td><td>z</td></tr>", 1),
         ("<tr><td><b>One</b></td><td><b>2 mg</b></td></tr><tr><td>x</td><td>y</td></tr>", 1),
     ],
 )

@@ -24,6 +24,10 @@ class IngestRequest(Wire):
         ),
     ]
     profile: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,40}$")] = "auto"
+    keep_going: Annotated[
+        bool,
+        Field(description="Pass over documents that cannot be read, and count them as `failed`."),
+    ] = False
 
 
 Ids = Annotated[list[Id], Field(min_length=1, max_length=limits.MAX_BATCH_IDS)]
