@@ -138,6 +138,13 @@ MAX_CACHED_LISTS = _limit(
     "MAX_CACHED_LISTS", 4_096, "lists of components that one searcher remembers"
 )
 MAX_CACHED_CHUNKS = _limit("MAX_CACHED_CHUNKS", 16_384, "chunks that one searcher remembers")
+MAX_CHUNKS_OF_WORD = _limit(
+    "MAX_CHUNKS_OF_WORD", 20_000, "chunks with a word by which results are told apart"
+)
+MAX_CACHED_FREQUENCIES = _limit(
+    "MAX_CACHED_FREQUENCIES", 16_384, "words whose number of chunks one index remembers"
+)
+MAX_CACHED_WORDS = _limit("MAX_CACHED_WORDS", 512, "words whose chunks one index remembers")
 MAX_NAMES_CHARS = _limit("MAX_NAMES_CHARS", 4_000, "characters of a document's names in the index")
 MAX_CACHED_TEST_SETS = _limit(
     "MAX_CACHED_TEST_SETS", 8, "test sets of runs that one workspace remembers"

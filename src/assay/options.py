@@ -111,19 +111,26 @@ class Identifier(Text):
 
 @dataclass(frozen=True, slots=True)
 class PathName:
-    """The path of a file or folder; a leading ``~`` means the user's home."""
+    """The path of a file or folder; a leading ``~`` means the user's home.
+
+    ``word`` stands for what comes with assay, and is not a path.
+    """
 
     what: str = "folder"
+    word: str = ""
     numeric: bool = False
     hint: str | None = None
 
     @property
     def form(self) -> str:
         """The allowed values, in words."""
-        return f"the path of a {self.what}"
+        path = f"the path of a {self.what}"
+        return f"{self.word}, {path}" if self.word else path
 
-    def read(self, text: str) -> Path:
-        """The text as a path."""
+    def read(self, text: str) -> Path | str:
+        """The text as a path, or the word."""
+        if self.word and text.strip() == self.word:
+            return self.word
         if not text.strip() or "\0" in text:
             raise ValueError(text)
         try:
@@ -131,13 +138,13 @@ class PathName:
         except RuntimeError as error:  # "~" where the machine knows no home
             raise ValueError(text) from error
 
-    def accept(self, value: object) -> Path:
+    def accept(self, value: object) -> Path | str:
         """A path, or the text of one."""
         if not isinstance(value, str | Path):
             raise ValueError(value)
         return self.read(str(value))
 
-    def write(self, value: Path) -> str:
+    def write(self, value: Path | str) -> str:
         """The path as text."""
         return str(value)
 

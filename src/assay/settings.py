@@ -24,7 +24,7 @@ from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.sampling import Sampling
 from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Switch, Text, Whole
-from assay.search.request import RETRIEVAL_OPTIONS, SearchOptions
+from assay.search.request import BUILT_IN_SYNONYMS, RETRIEVAL_OPTIONS, SearchOptions
 
 if TYPE_CHECKING:
     from assay.strict_yaml import Node, ScalarNode
@@ -178,8 +178,10 @@ class Settings:
     lexicon: Path | None = _setting(
         Maybe(PathName("file")), "none", "phrases of your own that tell what a query asks for"
     )
-    synonyms: Path | None = _setting(
-        Maybe(PathName("file")), "none", "file of synonyms that are added to queries"
+    synonyms: Path | str | None = _setting(
+        Maybe(PathName("file", word=BUILT_IN_SYNONYMS)),
+        BUILT_IN_SYNONYMS,
+        "synonyms that are added to queries: those of assay, of a file, or none",
     )
     answerer: str = _setting(
         Text(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import limits
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from assay.opensearch.cluster import Cluster
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
+    from assay.search.synonyms import Synonyms
     from assay.settings import Settings
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -192,7 +194,6 @@ def open_searcher(workspace: Workspace) -> Searcher:
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
-    from assay.search.synonyms import read_synonyms
 
     workspace.require()
     settings = workspace.settings
@@ -201,8 +202,19 @@ def open_searcher(workspace: Workspace) -> Searcher:
         Rerankers(partial(_reranker, settings), requires_gpu),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
-        synonyms=None if settings.synonyms is None else read_synonyms(settings.synonyms),
+        synonyms=_synonyms(settings),
     )
+
+
+def _synonyms(settings: Settings) -> Synonyms | None:
+    """The synonyms that the settings name: assay's own, those of a file, or none."""
+    from assay.search.request import BUILT_IN_SYNONYMS
+    from assay.search.synonyms import built_in, read_synonyms
+
+    named = settings.synonyms
+    if named is None:
+        return None
+    return built_in() if named == BUILT_IN_SYNONYMS else read_synonyms(Path(named))
 
 
 def components(workspace: Workspace, opened: Generation) -> dict[str, Component]:
@@ -233,9 +245,9 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
-        frequency=opened.frequency,
         sections=opened.sections,
         fields=opened.fields,
+        word_index=opened.words,
         words=opened.words,
     )
 
@@ -270,7 +282,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
-        words=cluster.words(current),
+        word_index=cluster.words(current),
         content=current.content,
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,

@@ -18,6 +18,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from assay import limits
 from assay.analysis.identifiers import codes_of
 from assay.analysis.misspelt import nearest
 from assay.analysis.query import (
@@ -33,8 +36,10 @@ from assay.analysis.query import (
     read,
 )
 from assay.analysis.words import analyse
+from assay.cache import Cache
 from assay.durable import share_file
 from assay.errors import CorruptError
+from assay.model.arrays import IntArray
 from assay.model.conditions import Condition, terms_of
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
@@ -137,6 +142,8 @@ class Bm25:
             hint = "assay index rebuild" if writable else "make it writable: a lock is kept in it"
             raise CorruptError(f"{folder} cannot be opened: {problem}", hint=hint) from None
         self._chunk_ids = chunk_ids
+        self._having: Cache[str, IntArray] = Cache(limits.MAX_CACHED_WORDS)
+        self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
@@ -226,9 +233,40 @@ class Bm25:
         return keys
 
     def frequency(self, word: str) -> int:
-        """The number of chunks that have this word, deleted ones included; all for a stop word."""
+        """The number of chunks that have this word, deleted ones included."""
+        known = self._frequency.get(word)
+        if known is None:
+            known = self._counted(word)
+            self._frequency.put(word, known)
+        return known
+
+    def _counted(self, word: str) -> int:
         found = analyse(word).terms
-        return min(self.counts(found).values()) if found else int(self._searcher.num_docs)
+        if not found:  # a stop word
+            return limits.MAX_CHUNKS_OF_WORD + int(self._searcher.num_docs)
+        return min(self.counts(found).values())
+
+    def having(self, word: str) -> IntArray | None:
+        """The keys of the chunks that have this word, in order; None where too many do.
+
+        The last few answers are remembered.
+        """
+        if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD:
+            return None
+        known = self._having.get(word)
+        if known is None:
+            known = self._look_up(word)
+            self._having.put(word, known)
+        return known
+
+    def _look_up(self, word: str) -> IntArray:
+        from tantivy import Occur, Query
+
+        parts = [(Occur.Must, _clause(Clause((one,), (one,), one))) for one in analyse(word).terms]
+        wanted = Query.const_score_query(Query.boolean_query(parts), 1.0)
+        found = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
+        keys = self._searcher.fast_field_values("key", [address for _, address in found])
+        return np.sort(np.array(keys, dtype=np.int64))
 
 
 def _searcher(folder: Path) -> Any:

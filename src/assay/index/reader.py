@@ -33,7 +33,7 @@ from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
 from assay.model.conditions import Condition, term_of
 from assay.model.document import ChunkLabels, MetadataValue
-from assay.model.query import Component, Filters, Hit, WordIndex, best_hits
+from assay.model.query import Component, Filters, Hit, best_hits
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 DEAD = "dead.npy"
@@ -99,13 +99,9 @@ class Generation:
         """The component that matches words."""
         return self._bm25 or Nothing("bm25")
 
-    def frequency(self, word: str) -> int:
-        """The number of chunks that have this word."""
-        return 0 if self._bm25 is None else self._bm25.frequency(word)
-
     @property
-    def words(self) -> WordIndex | None:
-        """What the words can tell; None for an empty index."""
+    def words(self) -> Bm25 | None:
+        """What is known of words; None for an empty index."""
         return self._bm25
 
     @property

@@ -78,7 +78,8 @@ _HEADINGS = (
     ("appendix", r"append|supplement(ary|al)|supporting information|additional file"),
     ("contraindications", r"contra-?indicat|do not use"),
     ("boxed_warning", r"boxed warning|black box"),
-    ("drug_interactions", r"(drug|medicine)s? interaction|interactions? with|drug-drug|^interactions?$"),
+    ("drug_interactions", r"(drug|medicine)s? interaction|interactions? with|drug-drug"
+     r"|^interactions?$"),
     ("overdosage", r"over-?dos"),
     ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|harms$|undesirable effect"
      r"|safety(?! \w*(board|culture|monitor|climate|site))|post-?marketing experience"

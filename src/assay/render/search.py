@@ -9,6 +9,7 @@ from assay.plural import counted, share_of
 from assay.render.snippet import stems
 from assay.search.boost.detect import TABULAR
 from assay.search.response import SearchHit, SearchResponse
+from assay.search.subject import By
 from assay.search.why import Why
 
 NAMED = 5
@@ -51,12 +52,30 @@ def understood(response: SearchResponse) -> list[str]:
         + (f' ("{intent["phrase"]}")' if intent["phrase"] else " (asked for)")
         for intent in response.intents
     ]
+    if (about := subject(response)) and response.intents:
+        lines.append(about)
     if response.synonyms:
         lines.append(f"also looked for: {', '.join(response.synonyms)}")
     lines += response.notes
     if response.did_you_mean:
         lines.append(f"did you mean: {response.did_you_mean}")
     return lines
+
+
+def subject(response: SearchResponse) -> str:
+    """What the query is about, and whether anything here is; empty where it names nothing."""
+    if response.subject_by == By.TITLE:
+        return "is the title of a document: nothing is lifted"
+    if response.subject_by not in (By.NAMES, By.TEXT):
+        return ""
+    about = f"is about {', '.join(response.subject)}"
+    speaking = sum(hit.about_subject for hit in response.results)
+    if response.subject_by == By.NAMES:
+        return about if speaking else f"{about}: nothing shown is"
+    shown = "nothing shown speaks"
+    if speaking:
+        shown = share_of(speaking, len(response.results), "result", "speaks")
+    return f"{about}: no document is named so, and {shown} of it"
 
 
 def wanted_stems(response: SearchResponse) -> set[str]:
@@ -137,11 +156,10 @@ def account(hit: SearchHit) -> list[str]:
     if missed:
         lines.append(f"not found by {', '.join(missed)}")
     for one in hit.boosts:
-        effect = (
-            f"{hit.fused:.4f} × {one.factor:.2g} = {hit.boosted:.4f}: rank {hit.rank_boosted}"
-            if one.applied
-            else "not applied, since a larger factor is"
-        )
+        effect = one.reason
+        if one.applied:
+            effect = f"{hit.fused:.4f} × {one.factor:.2g} = {hit.boosted:.4f}"
+            effect += f": rank {hit.rank_boosted}" + (f" ({one.reason})" if one.reason else "")
         lines.append(f"boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}): {effect}")
     if hit.reranker_score is not None:
         lines.append(f"reranker {hit.reranker_score:.4f}: rank {hit.rank}")
@@ -152,6 +170,6 @@ def absence(why: Why) -> list[str]:
     """Why a document is not there, step by step."""
     lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
     for one in why.boosts:
-        effect = "" if one.applied else ": not applied, since a larger factor is"
+        effect = f": {one.reason}" if one.reason else ""
         lines.append(f"  boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}){effect}")
     return lines

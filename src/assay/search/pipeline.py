@@ -8,7 +8,7 @@ pool and accounts for every score on it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,11 +19,12 @@ from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.ranking import Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import FoldedHit, SearchResponse
+from assay.search.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,8 @@ class Prepared:
     answers: Answers
     generation: str
     lexicon: Lexicon
-    index: Facts
+    index: Snapshot
     reading: Reading = NOTHING
-    facet_fields: Callable[[Sequence[str]], tuple[str, ...]] = tuple
     warnings: tuple[str, ...] = ()
 
     def rank(self, options: SearchOptions) -> Ranking:
@@ -71,7 +71,7 @@ class Prepared:
         if not names:
             return ()
         chunks = self.index.chunks([candidate.key for candidate in ranking.pool])
-        return facets_of(chunks.values(), self.facet_fields(names))
+        return facets_of(chunks.values(), self.index.facet_fields(names))
 
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""

@@ -12,16 +12,14 @@ import unicodedata
 from dataclasses import dataclass
 
 from assay import limits
-from assay.analysis.query import read
+from assay.analysis.query import GENTLE, read
 from assay.errors import InputError, LimitError
 from assay.search.synonyms import Synonyms
-
-LEXICAL = ("bm25", "splade")  # a dense model knows synonyms by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query that may be asked. ``synonyms`` are what was added, for words only.
+    """A query that may be asked. ``synonyms`` are what was added, for BM25 only.
 
     ``plain`` is the query without its syntax, ``text`` the same in lower case.
     """
@@ -30,13 +28,13 @@ class Question:
     plain: str
     text: str
     synonyms: tuple[str, ...] = ()
+    gentle: bool = False
 
     def for_component(self, name: str) -> str:
         """What this component is asked."""
-        if name == "bm25":
-            return "\n".join((self.written, *self.synonyms))
-        if name in LEXICAL and self.synonyms:
-            return " ".join((self.text, *self.synonyms))
+        if name == "bm25":  # models know synonyms by themselves
+            sign = GENTLE if self.gentle else ""
+            return "\n".join((self.written, *(f"{sign}{word}" for word in self.synonyms)))
         return self.text
 
 
@@ -61,7 +59,9 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
         raise InputError("query: is empty", hint='for example: assay search "adverse events"')
     plain = read(written).plain
     text = plain.lower()
-    return Question(written, plain, text, synonyms.expansions(text) if synonyms else ())
+    if synonyms is None:
+        return Question(written, plain, text)
+    return Question(written, plain, text, synonyms.expansions(plain), synonyms.gentle)
 
 
 def _normalized(query: str) -> str:

@@ -7,8 +7,10 @@ candidates, from which pages are taken.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from assay import limits
 from assay.model.document import Chunk, ChunkLabels
@@ -24,16 +26,17 @@ from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
 from assay.search.response import RERANKER, FoldedHit, SearchHit
-from assay.search.subject import Pool, Scope, Subject, pool_rarity, scope_of, subject_of
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What an index knows of chunks; ``rarity`` of a word, None where it does not know."""
-
-    chunks: Callable[[Sequence[int]], Mapping[int, Chunk]]
-    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
-    rarity: Callable[[str], float] | None = None
+from assay.search.snapshot import Snapshot
+from assay.search.subject import (
+    GIVEN,
+    Pool,
+    Scope,
+    Subject,
+    pool_rarity,
+    scope_of,
+    stands_in,
+    subject_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def rank(
     lists: Mapping[str, Sequence[Hit]],
     options: SearchOptions,
     lexicon: Lexicon,
-    index: Facts,
+    index: Snapshot,
     *,
     reading: Reading = NOTHING,
 ) -> Ranking:
@@ -127,8 +130,10 @@ def rank(
     detected = detect(question.plain, lexicon, options.query_intent)
     traits = index.labels(fused.keys)
     filters = reading.filters(options.filters)
-    named = bool(filters.doc_id or filters.interview_id)
-    scope = _scope(subject_of(question.plain, lexicon), fused, traits, index, filtered=named)
+    if filters.doc_id or filters.interview_id:
+        scope = GIVEN
+    else:
+        scope = _scope(subject_of(question.plain, lexicon), fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     if len(lists) > 1:
         boosted = lift_exact(boosted, reading.lifted)
@@ -137,23 +142,23 @@ def rank(
 
 
 def _scope(
-    subject: Subject,
-    fused: FusedPool,
-    traits: Mapping[int, ChunkLabels],
-    index: Facts,
-    *,
-    filtered: bool,
+    subject: Subject, fused: FusedPool, traits: Mapping[int, ChunkLabels], index: Snapshot
 ) -> Scope:
     """What the candidates are held against so that boosts keep to the subject."""
     keys = fused.keys
     names = [traits[key].names for key in keys]
+    key_array = np.array(keys, dtype=np.int64)
 
-    def texts(places: Sequence[int]) -> dict[int, str]:
-        chunks = index.chunks([keys[at] for at in places])
-        return {at: chunks[keys[at]].text for at in places}
+    def having(term: str, places: Sequence[int]) -> Sequence[int]:
+        if index.words is None:
+            chunks = index.chunks([keys[at] for at in places])
+            return [at for at in places if stands_in(term, chunks[keys[at]].text)]
+        held = index.having(term, key_array[places])
+        kept: list[int] = np.asarray(places)[held].tolist()
+        return kept
 
-    pool = Pool(names, texts, index.rarity or pool_rarity(names))
-    return scope_of(subject, pool, filtered=filtered)
+    rarity = pool_rarity(names) if index.words is None else index.rarity
+    return scope_of(subject, Pool(names, having, rarity))
 
 
 def _no_traits(key: int) -> ChunkLabels:

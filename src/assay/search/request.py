@@ -37,6 +37,7 @@ from assay.options import (
     several,
 )
 
+BUILT_IN_SYNONYMS, NO_SYNONYMS = "built-in", "none"
 COMPONENTS = ("bm25", "splade", "dense")
 MAX_OFFSET = limits.MAX_DEPTH * len(COMPONENTS)
 
@@ -135,7 +136,12 @@ class SearchOptions:
         changes_results=False,
     )
     synonyms: bool = option(
-        Switch(), False, "Add the synonyms of the file in the settings.", per_request=False
+        Switch(), False, "Add the synonyms that the settings name.", per_request=False
+    )
+    synonym_rules: str = option(
+        Text(form="rules such as mi, heart attack; tumour => neoplasm", least=0, most=10_000),
+        "",
+        "Synonyms instead of those in the settings: none, built-in, or rules with ; between them.",
     )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True

@@ -39,7 +39,7 @@ from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
-from assay.search.ranking import Facts, Ranking
+from assay.search.ranking import Ranking
 from assay.search.reading import (
     NOTHING,
     Chunks,
@@ -52,7 +52,7 @@ from assay.search.request import COMPONENTS, SearchOptions, changed
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
-from assay.search.synonyms import Synonyms
+from assay.search.synonyms import Synonyms, rules_of
 from assay.search.why import Why, explain_absence
 
 log = logging.getLogger("assay.search")
@@ -157,14 +157,20 @@ class Searcher:
         A reranker that cannot be opened has no entry; a search then says so.
         """
         found: dict[str, str] = {}
-        if options.synonyms and self._synonyms is not None:
-            found["synonyms"] = self._synonyms.digest
+        if (synonyms := self._synonyms_of(options)) is not None:
+            found["synonyms"] = synonyms.digest
         if options.boosts:
             found["lexicon"] = self._lexicon.digest
         if options.rerank:
             with contextlib.suppress(AssayError):
                 found["reranker_model"] = self._rerankers.get(options.reranker).model_id
         return found
+
+    def _synonyms_of(self, options: SearchOptions) -> Synonyms | None:
+        """Those of the request, else those of the settings."""
+        if options.synonym_rules:
+            return rules_of(options.synonym_rules)
+        return self._synonyms if options.synonyms else None
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
         """How a query is worded and what it asks for; nothing is searched."""
@@ -208,7 +214,7 @@ class Searcher:
         search.
         """
         started = time.perf_counter()
-        question = ask(query, self._synonyms if options.synonyms else None)
+        question = ask(query, self._synonyms_of(options))
         identity = options.identity()
         return self._loop.run(
             self._trace(
@@ -281,7 +287,7 @@ class Searcher:
         started = time.perf_counter()
         wanted = changed(self.defaults if options is None else options, **changes)
         self.check(wanted)
-        question = ask(query, self._synonyms if wanted.synonyms else None)
+        question = ask(query, self._synonyms_of(wanted))
         self.refresh_aside()
         return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())
 
@@ -373,7 +379,7 @@ class Searcher:
 
     def _read(self, search: SearchInProgress) -> Reading:
         """What the query means to this index; its words alone where that cannot be told."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None:
             return NOTHING
         try:
@@ -426,13 +432,8 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            index=Facts(
-                self._chunks_of(snapshot),
-                snapshot.labels,
-                snapshot.rarity if snapshot.frequency else None,
-            ),
+            index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
-            facet_fields=snapshot.facet_fields,
             warnings=self._warnings(snapshot),
         )
 
@@ -440,7 +441,7 @@ class Searcher:
         self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
     ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
         """The lists without what the query keeps out, and what the documents lack of its words."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None or not search.snapshot.size:
             return reading, lists
         try:

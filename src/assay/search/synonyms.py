@@ -2,27 +2,48 @@
 
 The file has one rule per line, in the format of Solr and Elasticsearch: ``heart attack, myocardial
 infarction, mi`` (each adds the others) or ``tumour => tumor, neoplasm`` (left adds right). ``#``
-starts a comment. Words are compared after NFKC and in lower case.
+starts a comment. Words are compared in lower case, without accents, and names with digits without
+their hyphens (IL-6, IL6). In the rules that come with assay, a short abbreviation in capitals
+stands only for one in capitals: "AS" is a disease, and "as" is not.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
 
 from assay import limits
+from assay.analysis.spelling import folded
 from assay.digests import digest_of
-from assay.errors import FormatError, LimitError, MissingFileError
+from assay.errors import FormatError, LimitError, MissingFileError, UsageError
+from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 
-_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+ABBREVIATIONS = "abbreviations.txt"
+OTHER_NAMES = ("drugs.txt", "diseases.txt")
+SHORT = 5  # letters of an abbreviation that may also be a word
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_Key = tuple[str, ...]
 
 
 class Synonyms:
-    """The rules of one file."""
+    """Rules; the keys of ``capitals`` hold for what is written in capitals.
 
-    def __init__(self, rules: dict[tuple[str, ...], tuple[str, ...]]) -> None:
+    What ``gentle`` rules add counts less than what was written.
+    """
+
+    def __init__(
+        self,
+        rules: dict[_Key, tuple[str, ...]],
+        capitals: frozenset[_Key] = frozenset(),
+        *,
+        gentle: bool = False,
+    ) -> None:
+        self.gentle = gentle
         self._rules = rules
+        self._capitals = capitals
         self._longest = max(map(len, rules), default=0)
 
     def __len__(self) -> int:
@@ -31,23 +52,54 @@ class Synonyms:
     @property
     def digest(self) -> str:
         """The same for rules that add the same words to every query."""
-        return digest_of(sorted(self._rules.items()))
+        return digest_of([*sorted(self._rules.items()), *sorted(self._capitals)])
 
     def expansions(self, text: str) -> tuple[str, ...]:
         """What the rules add to a query; of phrases that start together, the longest counts."""
-        words = _WORD.findall(text)
+        written = [*_written(text)]
+        words = [word for word, _ in written]
         added: dict[str, None] = {}
         at = 0
         while at < len(words):
             for length in range(min(self._longest, len(words) - at), 0, -1):
-                found = self._rules.get(tuple(words[at : at + length]))
-                if found is not None:
+                key = tuple(words[at : at + length])
+                found = self._rules.get(key)
+                if found is not None and (key not in self._capitals or written[at][1].isupper()):
                     added |= dict.fromkeys(found)
                     at += length - 1
                     break
             at += 1
         said = f" {' '.join(words)} "
-        return tuple(word for word in added if f" {word} " not in said)[: limits.MAX_SYNONYMS]
+        return tuple(word for word in added if f" {' '.join(_key(word))} " not in said)[
+            : limits.MAX_SYNONYMS
+        ]
+
+
+@cache
+def built_in() -> Synonyms:
+    """The rules that come with assay; ``data/synonyms/SOURCES.md`` says where they are from."""
+    folder = files("assay") / "data" / "synonyms"
+    texts = {
+        name: (folder / name).read_text(encoding="utf-8") for name in (ABBREVIATIONS, *OTHER_NAMES)
+    }
+    own = _synonyms([(line, "") for line in texts[ABBREVIATIONS].split("\n")], capitals=True)
+    # thousands of lines that are folded already: reading them as rules would take long
+    pairs = (line.split(" => ") for name in OTHER_NAMES for line in texts[name].split("\n")[1:-1])
+    others = {tuple(name.split(" ")): (usual,) for name, usual in pairs}
+    return Synonyms({**others, **own._rules}, own._capitals, gentle=True)
+
+
+@lru_cache(maxsize=256)
+def rules_of(text: str) -> Synonyms | None:
+    """The rules that a request brings; None for ``none``, assay's own for ``built-in``."""
+    if text == NO_SYNONYMS:
+        return None
+    if text == BUILT_IN_SYNONYMS:
+        return built_in()
+    try:
+        return _synonyms([(line, "synonym_rules") for line in text.split(";")], capitals=False)
+    except FormatError as problem:
+        raise UsageError(str(problem), hint="such as: mi, heart attack") from None
 
 
 def read_synonyms(path: Path) -> Synonyms:
@@ -63,16 +115,27 @@ def read_synonyms(path: Path) -> Synonyms:
         ) from None
     except UnicodeDecodeError:
         raise FormatError("this is not UTF-8 text", source=str(path)) from None
-    rules: dict[tuple[str, ...], dict[str, None]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
+    return _synonyms([(line, str(path)) for line in text.split("\n")], capitals=False)
+
+
+def _synonyms(lines: Iterable[tuple[str, str]], *, capitals: bool) -> Synonyms:
+    """The rules of lines that come from somewhere."""
+    rules: dict[_Key, dict[str, None]] = {}
+    only: set[_Key] = set()
+    number, before = 0, ""
+    for line, source in lines:
+        number, before = (number + 1, before) if source == before else (1, source)
         rule = line.partition("#")[0].strip()
         if rule:
-            for source, targets in _pairs(rule, str(path), number):
-                rules.setdefault(source, {}).update(dict.fromkeys(targets))
-    return Synonyms({source: tuple(targets) for source, targets in rules.items()})
+            for phrase, targets in _pairs(rule, source, number):
+                key = tuple(_key(phrase))
+                rules.setdefault(key, {}).update(dict.fromkeys(targets))
+                if capitals and phrase.isupper() and phrase.isalpha() and len(phrase) <= SHORT:
+                    only.add(key)
+    return Synonyms({key: tuple(targets) for key, targets in rules.items()}, frozenset(only))
 
 
-def _pairs(rule: str, source: str, line: int) -> list[tuple[tuple[str, ...], list[str]]]:
+def _pairs(rule: str, source: str, line: int) -> list[tuple[str, list[str]]]:
     left, arrow, right = rule.partition("=>")
     given, brought = _phrases(left), _phrases(right) if arrow else _phrases(left)
     if not given or not brought or (not arrow and len(given) < 2):
@@ -80,10 +143,25 @@ def _pairs(rule: str, source: str, line: int) -> list[tuple[tuple[str, ...], lis
             "a rule is 'a, b, c' or 'a => b, c'", source=source, line=line, hint="# is a comment"
         )
     return [
-        (tuple(words), [" ".join(other) for other in brought if other != words]) for words in given
+        (phrase, [other.lower() for other in brought if _key(other) != _key(phrase)])
+        for phrase in given
     ]
 
 
-def _phrases(text: str) -> list[list[str]]:
-    every = (_WORD.findall(unicodedata.normalize("NFKC", part).lower()) for part in text.split(","))
-    return [words for words in every if words]
+def _phrases(text: str) -> list[str]:
+    every = (" ".join(part.split()) for part in text.split(","))
+    return [phrase for phrase in every if _key(phrase)]
+
+
+def _key(text: str) -> list[str]:
+    return [word for word, _ in _written(text)]
+
+
+def _written(text: str) -> Iterator[tuple[str, str]]:
+    """The words of a text as they are compared, each with how it is written."""
+    for match in _WORD.finditer(text):
+        word = folded(match[0])
+        if any(map(str.isdigit, word)):
+            yield word.replace("-", ""), match[0]
+        else:
+            yield from ((part, match[0]) for part in word.split("-"))

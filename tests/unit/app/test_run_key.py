@@ -153,6 +153,7 @@ OPTIONS: dict[str, Any] = {
     "query_type": QueryType.PARAPHRASE,
     "query_intent": "dosage",
     "synonyms": True,
+    "synonym_rules": "headache, cephalalgia",
     "rerank_depth": 5,
 }
 

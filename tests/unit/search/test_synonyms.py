@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import FormatError, LimitError, MissingFileError
+import assay
+from assay.errors import FormatError, LimitError, MissingFileError, UsageError
 from assay.model.document import Chunk
-from assay.search.synonyms import Synonyms, read_synonyms
+from assay.search.synonyms import Synonyms, built_in, read_synonyms
 from tests.unit.search.corpus import filled
 
 FILE = """\
@@ -84,3 +85,60 @@ def test_a_word_inside_another_does_not_count_as_said() -> None:
     rules = Synonyms({("heart", "attack"): ("myocardial infarction", "mi")})
     assert rules.expansions("heart attack in the family") == ("myocardial infarction", "mi")
     assert rules.expansions("heart attack or mi") == ("myocardial infarction",)
+
+
+@pytest.mark.parametrize(
+    ("query", "added"),
+    [
+        ("Coumadin dose", "warfarin"),
+        ("IL6 blockade", "interleukin-6"),
+        ("interleukin-6", "il-6"),
+        ("A1C target", "hba1c"),
+        ("MI in women", "myocardial infarction"),
+        ("heart attack in women", "myocardial infarction"),
+        ("shingles vaccine", "herpes zoster"),
+        ("HFrEF", "heart failure with reduced ejection fraction"),
+    ],
+)
+def test_the_rules_that_come_with_assay(query: str, added: str) -> None:
+    assert added in built_in().expansions(query)
+
+
+@pytest.mark.parametrize("query", ["as needed", "all patients", "mi", "luminal cells", "warfarin"])
+def test_words_are_no_abbreviations(query: str) -> None:
+    assert built_in().expansions(query) == ()
+
+
+def test_the_built_in_rules_are_small_and_say_where_they_are_from() -> None:
+    folder = Path(assay.__file__).parent / "data" / "synonyms"
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 2_000_000
+    sources = (folder / "SOURCES.md").read_text(encoding="utf-8")
+    assert all(path.name in sources for path in folder.glob("*.txt"))
+
+
+def test_a_request_may_bring_its_own(tmp_path: Path) -> None:
+    rows = [
+        Chunk("a:chunk_0", "a", "Gelbsucht is what some call it.", "One"),
+        Chunk("b:chunk_0", "b", "Warfarin thins the blood.", "Two"),
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        assert opened.search("coumadin", components="bm25").synonyms == ("warfarin",)
+        own = opened.search("jaundice", components="bm25", synonym_rules="jaundice => gelbsucht")
+        assert own.synonyms == ("gelbsucht",)
+        assert [hit.chunk.doc_id for hit in own.results] == ["a"]
+        assert not opened.search("coumadin", synonym_rules="none").synonyms
+        assert opened.search("coumadin", synonym_rules="built-in").synonyms == ("warfarin",)
+        with pytest.raises(UsageError, match="a rule is"):
+            opened.search("coumadin", synonym_rules="alone")
+
+
+def test_a_synonym_counts_less_than_the_word_itself(tmp_path: Path) -> None:
+    rows = [
+        Chunk("a:chunk_0", "a", "A heart attack is treated at once.", "One"),
+        Chunk("b:chunk_0", "b", "A myocardial infarction is treated at once.", "Two"),
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        for query, first in (("heart attack", "a"), ("myocardial infarction", "b")):
+            found = opened.search(query, components="bm25").results
+            assert found[0].chunk.doc_id == first
+            assert len(found) == 2
