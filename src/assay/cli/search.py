@@ -24,7 +24,9 @@ def command(
     *,
     query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
     given: Mapping[str, Any],
-    synonyms: Annotated[str | None, typer.Option(help="File of synonyms, built-in, or none.")] = None,
+    synonyms: Annotated[
+        str | None, typer.Option(help="File of synonyms, built-in, or none.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Account for every score.")] = False,
     why: Annotated[
         str | None, typer.Option(help="Say why this document or chunk is not in the results.")

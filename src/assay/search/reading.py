@@ -172,7 +172,9 @@ def with_unknown_words(
         notes.append("no document has any of these words")
     else:
         notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
-    better = {} if strange else _better(missing[:MOST_UNKNOWN], words, chunks)
+    # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
+    plainly = [word for word in missing if word[1:].islower() and not question.synonyms]
+    better = {} if strange else _better(plainly[:MOST_UNKNOWN], words, chunks)
     meant = plain if better else ""
     for word, other in better.items():
         meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)

@@ -58,6 +58,7 @@ def documents(response: SearchResponse) -> list[str]:
 @pytest.mark.parametrize(
     ("query", "document"),
     [
+        ("interleukin-6", "cytokine"),
         ("IL6", "cytokine"), ("il 6", "cytokine"), ("PDL1", "checkpoint"), ("pd l1", "checkpoint"),
         ("E119", "coding"), ("I21.4", "coding"), ("i214", "coding"), ("50000 IU", "vitamin"),
         ("RR 0.82 (0.72-0.94)", "outcome"), ("2550 mg", "metformin"), ("2550mg", "metformin"),
@@ -155,6 +156,8 @@ def test_did_you_mean(here: Workspace) -> None:
     assert response.did_you_mean == "metformin in diabetes of adults"
     assert "no document has metfromin, diabtes" in response.notes
     assert here.search("metformin in diabetes").did_you_mean == ""
+    assert here.search("HFrEF").did_you_mean == ""
+    assert here.search("PD-L3 or NSTEMO").did_you_mean == ""
 
 
 def test_words_that_no_document_has_are_said(here: Workspace) -> None:
