@@ -41,7 +41,7 @@ DEAD = "dead.npy"
 VERIFIED = ".verified.json"
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]  # rows and their scores
 MetadataSource: TypeAlias = Callable[[Sequence[int]], Mapping[int, Mapping[str, MetadataValue]]]
-MASKS = 16  # filters on metadata whose rows are remembered
+MASKS = 16  # filters on metadata whose rows and terms are remembered
 TRIES = 100  # attempts, in case a writer replaces the generation while it is being opened
 
 
@@ -93,6 +93,7 @@ class Generation:
         self._metadata = metadata
         self._opening = threading.Lock()
         self._facts: list[Facts] | None = None
+        self._terms: Cache[Condition, list[str]] = Cache(MASKS)
         self._masks: Cache[tuple[Condition, ...], list[BoolArray]] = Cache(MASKS)
 
     def bm25(self) -> Component:
@@ -127,8 +128,13 @@ class Generation:
 
     def terms(self, condition: Condition) -> list[str]:
         """The facts that a condition names, as terms of the index of words."""
-        values = {value for one in self.facts for value in one.values.get(condition.field, ())}
-        return [term_of(condition.field, value) for value in condition.fitting(sorted(values))]
+        known = self._terms.get(condition)
+        if known is None:
+            field = condition.field
+            values = {value for one in self.facts for value in one.values.get(field, ())}
+            known = [term_of(field, value) for value in condition.fitting(sorted(values))]
+            self._terms.put(condition, known)
+        return known
 
     def allowed(self, filters: Filters) -> list[BoolArray | None]:
         """The rows of each segment that may be returned; None if all may."""

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from assay.cache import Cache
 from assay.errors import EngineError
 from assay.model.conditions import Condition, term_of
 from assay.opensearch.mapping import FACT_FIELDS, FACTS
@@ -19,6 +20,7 @@ from assay.opensearch.transport import Transport
 PAGE = 5_000  # values in one answer
 MOST_TERMS = 50_000  # of the 65,536 that OpenSearch takes in one clause
 MOST_FIELDS = 5_000
+REMEMBERED = 16  # conditions
 SECONDS = 10.0
 
 
@@ -30,6 +32,7 @@ class ClusterFacts:
         self._index = index
         self._values: dict[str, list[str]] = {}
         self._fields: list[str] | None = None
+        self._terms: Cache[Condition, list[str]] = Cache(REMEMBERED)
         self._asking = threading.Lock()
 
     def fields(self) -> list[str]:
@@ -42,8 +45,11 @@ class ClusterFacts:
 
     def clause(self, condition: Condition) -> dict[str, Any]:
         """The part of a query that lets through what meets a condition."""
-        meant = condition.fitting(self.values(condition.field))
-        terms = [term_of(condition.field, value) for value in meant]
+        terms = self._terms.get(condition)
+        if terms is None:
+            meant = condition.fitting(self.values(condition.field))
+            terms = [term_of(condition.field, value) for value in meant]
+            self._terms.put(condition, terms)
         parts = [{"terms": {FACTS: [*part]}} for part in _batches(terms)]
         if condition.negated:
             return {"bool": {"must_not": parts}}

@@ -4,8 +4,8 @@
 it. ``collapse`` folds a passage that repeats a better one: labels of the same drug by two makers
 often have the same text. Two passages repeat each other if
 
-- their documents are about the same things: the same generic names, or where there are none the
-  same names without identifiers,
+- their documents are about the same things: the same generic names, of which one may leave out a
+  salt or hydrate, or where there are none the same names without identifiers,
 - they stand in the same kind of section, and both or neither is a table,
 - they have the same numbers, so that no dose hides another, and
 - at least nine tenths of all their runs of three words are in both (short passages must be equal).
@@ -29,6 +29,14 @@ from assay.model.document import Chunk, MetadataValue
 OVERLAP = 0.9
 RUN = 3
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+
+_FORMS = frozenset({
+    *("acetate", "anhydrous", "besilate", "besylate", "bromide", "calcium", "chloride", "citrate"),
+    *("dihydrate", "fumarate", "hcl", "hemihydrate", "hydrate", "hydrobromide", "hydrochloride"),
+    *("magnesium", "maleate", "mesilate", "mesylate", "monohydrate", "nitrate", "phosphate"),
+    *("potassium", "sodium", "succinate", "sulfate", "sulphate", "tartrate", "trihydrate"),
+})  # fmt: skip
+"""Salts and hydrates, as they stand behind the name of a drug."""
 
 
 class Fold(StrEnum):
@@ -67,15 +75,17 @@ def fold(chunks: Sequence[Chunk], *, by_document: bool, repeats: bool) -> Foldin
             shown.append(place)
             continue
         if by_document and chunk.doc_id in documents:
-            under.setdefault(documents[chunk.doc_id], []).append((place, Fold.DOCUMENT))
+            leader = documents[chunk.doc_id]
+            own = chunks[leader].doc_id == chunk.doc_id  # else its document repeats another
+            under.setdefault(leader, []).append((place, Fold.DOCUMENT if own else Fold.TEXT))
             continue
         if repeats:
             text = _Text(chunk)
             others = alike.setdefault(text.kind, [])
-            leader = next((at for at, other in others if other.repeats(text)), None)
-            if leader is not None:
-                under.setdefault(leader, []).append((place, Fold.TEXT))
-                documents.setdefault(chunk.doc_id, leader)
+            first = next((at for at, other in others if other.repeats(text)), None)
+            if first is not None:
+                under.setdefault(first, []).append((place, Fold.TEXT))
+                documents.setdefault(chunk.doc_id, first)
                 continue
             others.append((place, text))
         documents.setdefault(chunk.doc_id, place)
@@ -90,7 +100,8 @@ class _Text:
         self.words = tuple(_WORD.findall(plain(chunk.text)))
         numbers = tuple(sorted(word for word in self.words if word[0].isdigit()))
         section = section_of(chunk.section_label) if chunk.section_label else ""
-        self.kind = (_subject(chunk.metadata), section, chunk.is_table, numbers)
+        self.kind = (section, chunk.is_table, numbers)
+        self._subject = _subject(chunk.metadata)
 
     @cached_property
     def runs(self) -> frozenset[tuple[str, ...]]:
@@ -98,7 +109,9 @@ class _Text:
         return frozenset(self.words[at : at + RUN] for at in range(len(self.words) - RUN + 1))
 
     def repeats(self, other: _Text) -> bool:
-        """Whether two passages of one kind say the same."""
+        """Whether two passages of one kind say the same of the same."""
+        if not _same_names(self._subject, other._subject):
+            return False
         if self.words == other.words:
             return True
         both = len(self.runs & other.runs)
@@ -110,6 +123,25 @@ def _subject(metadata: Mapping[str, MetadataValue]) -> frozenset[str]:
     if generics := _names(metadata.get("generics", ())):
         return generics
     return _names(metadata.get("names", ())) - _names(metadata.get("identifiers", ()))
+
+
+def _same_names(some: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether each name of either side has one of the same drug on the other."""
+    if some == others:
+        return True
+    pairs = ((some, others), (others, some))
+    return all(
+        left and all(any(_same_drug(one, other) for other in right) for one in left)
+        for left, right in pairs
+    )
+
+
+def _same_drug(one: str, other: str) -> bool:
+    """Whether one name is the other with a salt or hydrate; two different salts are two drugs."""
+    left, right = {*one.split()}, {*other.split()}
+    return (
+        (left <= right or right <= left) and left ^ right <= _FORMS and bool(left & right - _FORMS)
+    )
 
 
 def _names(value: MetadataValue) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,7 +47,6 @@ class Prepared:
     lexicon: Lexicon
     index: Snapshot
     reading: Reading = NOTHING
-    facet_fields: Callable[[Sequence[str]], tuple[str, ...]] = tuple
     dense_model: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -82,7 +81,7 @@ class Prepared:
         if not names:
             return ()
         chunks = self.index.chunks([candidate.key for candidate in ranking.pool])
-        return facets_of(chunks.values(), self.facet_fields(names))
+        return facets_of(chunks.values(), self.index.facet_fields(names))
 
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""

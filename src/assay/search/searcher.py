@@ -462,7 +462,6 @@ class Searcher:
             lexicon=self._lexicon,
             index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
-            facet_fields=snapshot.facet_fields,
             dense_model=snapshot.dense_model,
             warnings=self._warnings(snapshot),
         )

@@ -47,6 +47,7 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
         k=unnamed.k,
         offset=0,
         filters=Filters(),
+        facets=(),
         component_timeout_ms=unnamed.component_timeout_ms,
         rerank_timeout_ms=None,
         synonyms=False,

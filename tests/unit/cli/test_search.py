@@ -170,6 +170,26 @@ def test_a_section_that_no_document_has_is_answered_with_the_known_ones(
     assert "known: " not in capsys.readouterr().err
 
 
+def test_filters_that_leave_nothing_say_how_to_see_what_there_is(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search = ["--home", home, "search", "asthma", *WORDS_ONLY]
+    assert run([*search, "--filter", "year=1066"]) == 0
+    assert "--facets year shows what there is" in capsys.readouterr().err
+    assert run([*search, "--filter", "yaer=2020"]) == 2
+    assert "no document has 'yaer'" in capsys.readouterr().err
+
+
+def test_groups_and_facets_stand_in_the_text(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    search = ["--home", home, "search", "report", *WORDS_ONLY, "--facets", "phase,source"]
+    assert run([*search, "--group-by", "document"]) == 0
+    out = capsys.readouterr().out
+    assert "phase: PHASE2 (" in out
+    assert "source: " in out
+    assert "folded under others" in out
+    assert "more passage" in out
+
+
 def test_documents_are_listed_in_pages(home: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--home", home, "corpus", "list", "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)

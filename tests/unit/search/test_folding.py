@@ -48,6 +48,8 @@ def folded(*chunks: Chunk) -> dict[int, list[int]]:
         label(1, TEXT.upper()),
         label(1, TEXT.replace("closely", "carefully")),
         label(1, drug="Enalapril Maleate"),
+        label(1, drug="enalapril"),
+        label(1, drug="Enalapril maleate trihydrate"),
         label(1, section_label="Dosage and Administration"),
     ],
 )
@@ -60,6 +62,9 @@ def test_a_label_of_another_maker_repeats_the_first(other: Chunk) -> None:
     [
         label(1, TEXT.replace("20 mg", "40 mg")),
         label(1, drug="ramipril"),
+        label(1, drug="enalapril sodium"),
+        label(1, drug="enalapril maleate and hydrochlorothiazide"),
+        label(1, drug="maleate"),
         label(1, section_label="overdosage"),
         label(1, is_table=True),
         label(1, TEXT[:90]),
@@ -76,6 +81,14 @@ def test_short_passages_must_be_equal() -> None:
         label(at, text) for at, text in enumerate(("Take daily.", "take daily", "Take weekly."))
     ]
     assert folded(*short) == {0: [1], 2: []}
+
+
+def test_a_label_that_repeats_another_is_one_result_with_it() -> None:
+    more = replace(label(1), chunk_id="l1:chunk_1", text="Store it in a cool place.")
+    own = replace(label(0), chunk_id="l0:chunk_1", text="It was tried in 120 people.")
+    found = fold([label(0), label(1), more, own], by_document=True, repeats=True)
+    assert found.shown == (0,)
+    assert found.under == {0: ((1, Fold.TEXT), (2, Fold.TEXT), (3, Fold.DOCUMENT))}
 
 
 def test_a_passage_that_was_deleted_is_left_alone() -> None:
