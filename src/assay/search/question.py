@@ -16,10 +16,12 @@ from assay.analysis.query import GENTLE, read
 from assay.errors import InputError, LimitError
 from assay.search.synonyms import Synonyms
 
+BRIEF = 3  # words of a query
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query that may be asked. ``synonyms`` are what was added, for BM25 only.
+    """A query that may be asked. ``synonyms`` are what was added.
 
     ``plain`` is the query without its syntax, ``text`` the same in lower case.
     """
@@ -32,9 +34,12 @@ class Question:
 
     def for_component(self, name: str) -> str:
         """What this component is asked."""
-        if name == "bm25":  # models know synonyms by themselves
+        if name == "bm25":
             sign = GENTLE if self.gentle else ""
             return "\n".join((self.written, *(f"{sign}{word}" for word in self.synonyms)))
+        # models know most synonyms, but what an abbreviation alone means they must be told
+        if self.synonyms and len(self.text.split()) <= BRIEF:
+            return " ".join((self.text, *self.synonyms))
         return self.text
 
 
