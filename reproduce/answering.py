@@ -111,7 +111,9 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
 def given(home: Workspace, asked: list[Question], part: str, options: SearchOptions) -> list[Given]:
     """The answers to every question of a part."""
     patient = replace(options, component_timeout_ms=PATIENCE)
-    return [Given(one, answer(home, one.ask, patient)) for one in asked if one.part == part]
+    rows = [Given(one, answer(home, one.ask, patient)) for one in asked if one.part == part]
+    assert not any(row.answered.degraded for row in rows)
+    return rows
 
 
 def figures(rows: list[Given]) -> dict[str, float]:

@@ -9,10 +9,18 @@ import assay
 from assay.app.workspace import Workspace
 from assay.model.judgments import Qrels
 from assay.search.request import SearchOptions
+from assay.search.response import SearchResponse
 
 MEASURE = "nDCG@10"
 ALL, READ, NOT_READ = "all", "intent read", "no intent read"
 PATIENCE = 60_000.0  # a slow machine must not lose a component
+
+
+def found_by(home: Workspace, query: str, options: SearchOptions) -> SearchResponse:
+    """What the whole search finds; a machine too busy to ask every component is an error."""
+    response = home.search(query, replace(options, component_timeout_ms=PATIENCE))
+    assert not response.degraded, (query, response.component_errors)
+    return response
 
 
 def values_by_group(
@@ -23,15 +31,14 @@ def values_by_group(
     groups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> dict[str, float]:
     """The mean of the measure in every group; ``groups`` are others that a query counts in."""
-    patient = replace(options, component_timeout_ms=PATIENCE)
     ranked = {
-        query: [hit.chunk.chunk_id for hit in home.search(text, patient).results]
+        query: [hit.chunk.chunk_id for hit in found_by(home, text, options).results]
         for query, text in asked.items()
     }
     values = assay.score(qrels, ranked, [MEASURE]).per_query(MEASURE)
     found: dict[str, list[float]] = {}
     for query, text in asked.items():
-        read = home.search(text, replace(patient, boosts=True)).intents
+        read = found_by(home, text, replace(options, boosts=True)).intents
         intents = {str(one["intent"]) for one in read}
         names = [ALL, READ if intents else NOT_READ, *(groups or {}).get(query, ())]
         names += [f"asking {intent}" for intent in sorted(intents)]

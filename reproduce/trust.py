@@ -5,8 +5,9 @@ Figures: ``right subject first`` (share of the questions whose first result is a
 ``another subject above`` (how many have a chunk about something else above the right section),
 ``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
-dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), and ``nothing:
-said so`` (share of the questions about which there is nothing, where search says that).
+dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), ``nothing: said
+so`` (share of the questions about which there is nothing, where search says that), and ``nothing:
+AUROC`` (how well its confidence tells those from the others).
 Run this file to see the questions that go wrong: ``python -m reproduce.trust [dev|test]``.
 """
 
@@ -22,13 +23,14 @@ from pathlib import Path
 import assay
 from assay.app.workspace import Workspace
 from assay.ingest.corpus import Pair
+from assay.measures.classification import auroc
 from assay.model.judgments import Qrels
 from assay.search.request import SearchOptions
 from assay.search.response import SearchResponse
 from reproduce.collection import documents
 from reproduce.data import indexed
 from reproduce.experiment import HERE, Experiment
-from reproduce.groups import PATIENCE
+from reproduce.groups import found_by
 from reproduce.outcome import Outcome
 from reproduce.questions import Question, questions, texts
 
@@ -102,8 +104,8 @@ def answers(
     home: Workspace, asked: list[Question], part: str, options: SearchOptions
 ) -> list[Asked]:
     """What search says to every question of a part."""
-    patient = replace(options, k=DEPTH, component_timeout_ms=PATIENCE)
-    return [Asked(one, home.search(one.ask, patient)) for one in asked if one.part == part]
+    deep = replace(options, k=DEPTH)
+    return [Asked(one, found_by(home, one.ask, deep)) for one in asked if one.part == part]
 
 
 def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
@@ -122,17 +124,18 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
         ),
         "table in five": share([row.within(5) for row in there if row.question.kind == TABLE]),
         "nothing: said so": share(
-            [_says_nothing(row.response) for row in rows if row.question.kind == NOTHING]
+            [bool(row.response.nothing_about) for row in rows if row.question.kind == NOTHING]
         ),
+        "nothing: AUROC": _told_apart(rows),
     }
     return found | _by_group(_gains(there, pairs), there)
 
 
-def _says_nothing(response: SearchResponse) -> bool:
-    """Nothing was found, or search says of what it found that it is about something else."""
-    about = [getattr(hit, "about_subject", True) for hit in response.results[:10]]
-    absent = any(note.startswith("no document") for note in getattr(response, "notes", ()))
-    return absent or not any(about)
+def _told_apart(rows: list[Asked]) -> float:
+    """How well the confidence of a search tells questions with an answer from those without."""
+    there = [bool(row.question.documents) for row in rows]
+    value = auroc(there, [row.response.confidence or 0.0 for row in rows]).value
+    return round(value or 0.0, 4)
 
 
 def _gains(rows: list[Asked], pairs: list[Pair]) -> dict[str, float | None]:

@@ -27,7 +27,11 @@ def hit(rank: int, found: Chunk, factor: float = 1.0) -> SearchHit:
 
 def asked(question: Question, *found: Chunk, factor: float = 1.0) -> Asked:
     hits = tuple(hit(rank, one, factor) for rank, one in enumerate(found, 1))
-    return Asked(question, SearchResponse(question.ask, hits, {}, ("bm25",)))
+    told = "" if found else "nothing here is about gamma"
+    response = SearchResponse(
+        question.ask, hits, {}, ("bm25",), confidence=float(bool(found)), nothing_about=told
+    )
+    return Asked(question, response)
 
 
 def given(question: Question, text: str, *documents: str) -> Given:
@@ -70,6 +74,7 @@ def test_figures_of_a_part() -> None:
     assert found["right subject first"] == 1.0
     assert found["another subject above"] == 0
     assert found["nothing: said so"] == 1.0
+    assert found["nothing: AUROC"] == 1.0
     assert found["nDCG@10 asking dosage"] == 1.0
 
 
