@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import Name, words_in
+from assay.analysis.asked import Kind, Name, people_in, words_in
 from assay.answers.sentences import Sentence, sentences
 from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
 from assay.evidence.gather import Support, gather, unsaid
@@ -25,6 +25,7 @@ _CONTEXT = 0.25  # the value of a word in the heading, relative to one in the se
 _RANK = 0.1
 _REPEATED = 0.3  # what a word loses that the answer already has
 _NAMED = 0.5  # the value of the question's own subject, which its documents repeat
+_OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
 _AMOUNT = re.compile(
     r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
@@ -91,6 +92,7 @@ def _chosen(
 ) -> list[_Candidate]:
     wanted = frozenset(key_words(question))
     named = {form for name in names for form in name.forms}
+    people = frozenset(name.text for name in names if name.kind is Kind.PEOPLE)
     asks_how_much = _AMOUNT.search(question) is not None
     numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
     rows = [
@@ -98,6 +100,7 @@ def _chosen(
         for rank, support in enumerate(supports)
         for one in sentences(support.passage.chunk)
         if _may_be_quoted(one, support, wanted)
+        and people <= people_in(f"{one.text} {one.context} {one.columns}")
     ]
     rarity = {
         word: _rarity(sum(word in held for *_, held, _ in rows), len(rows))
@@ -112,6 +115,8 @@ def _chosen(
         base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
         if asks_how_much and _DIGIT.search(one.text):
             base += _SAYS_HOW_MUCH
+        if people_in(f"{one.text} {one.context} {one.columns}") - people:
+            base -= _OF_OTHERS
         candidates.setdefault(one.text, _Candidate(one, rank, held, base))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
