@@ -29,11 +29,11 @@ _GROWN_UP = 18
 _TITLE_CASE = 0.5  # share of capitalised words from which capitals mark no names
 _PEOPLE = {
     "children": (
-        r"\b(?:child(?:ren|hood)?(?!s?-pugh)|kids?|pa?ediatrics?|infants?|toddlers?|bab(?:y|ies)|newborns?"
-        r"|neonat\w+|adolescents?|teenagers?)\b",
-        r"\b(?:child(?!s?['’]?[- ]pugh)|kids?\b|pa?ediatric|infant|toddler|bab(?:y|ies)\b|newborn|neonat|adolescent"
-        r"|teenage|juvenile|(?:younger|under|less|below)\s+(?:than\s+)?(?:the age of\s+)?\d+\s*"
-        r"(?:years|months))",
+        r"\b(?:child(?:ren|hood)?(?!s?-pugh)|kids?|pa?ediatrics?|infants?|toddlers?|bab(?:y|ies)"
+        r"|newborns?|neonat\w+|adolescents?|teenagers?)\b",
+        r"\b(?:child(?!s?['’]?[- ]pugh)|kids?\b|pa?ediatric|infant|toddler|bab(?:y|ies)\b|newborn"
+        r"|neonat|adolescent|teenage|juvenile"
+        r"|(?:younger|under|less|below)\s+(?:than\s+)?(?:the age of\s+)?\d+\s*(?:years|months))",
     ),
     "pregnancy": (
         r"\b(?:pregnan\w+|trimesters?|expecting a (?:baby|child))\b",

@@ -33,9 +33,9 @@ adult adults case cases come comes common day days difference drug drugs effect 
 general good group groups high hour hours kind level levels low main maximum medication medications
 medicine medicines men minimum minute minutes month months new normal number old overall part
 participant participants percent percentage plus proportion rate rates receive received recommended
-reported result results same share start started starting studies study subject subjects take takes
-taking therapy time times total treat treated treatment treatments trial trials use used uses using
-usual week weeks women year years
+reported result results safe safely same share start started starting studies study subject
+subjects take takes taking therapy time times total treat treated treatment treatments trial
+trials use used uses using usual week weeks women year years
 """
 LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""

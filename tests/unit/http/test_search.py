@@ -215,3 +215,13 @@ def test_failures_are_counted_also_where_no_component_answers(
     assert (
         'medicalkg_retrieval_component_errors_total{component="bm25",reason="error"} 1.0' in figures
     )
+
+
+def test_nothing_about_a_query_is_said_and_results_come_on_request(small: TestClient) -> None:
+    hidden = search(small, q="headache from rosuvastatin")
+    assert hidden["results"] == []
+    assert hidden["nothing_about"] == "nothing here is about rosuvastatin"
+    assert hidden["withheld"] > 0
+    shown = search(small, q="headache from rosuvastatin", floor="false")
+    assert shown["results"]
+    assert shown["nothing_about"] == "nothing here is about rosuvastatin"
