@@ -20,6 +20,7 @@ from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, 
 from assay.evidence.gather import Support, gather, unsaid
 from assay.model.answers import Answer, Passage
 
+MOST_PASSAGES = 20  # that are looked at for their subject; the best of them are quoted
 SENTENCES = 3
 _CONTEXT = 0.25  # the value of a word in the heading, relative to one in the sentence
 _RANK = 0.1
@@ -64,14 +65,16 @@ class ExtractiveAnswerer:
         """The best sentences with their sources, or a refusal."""
         if not passages:
             return _refused("nothing was found")
-        evidence = gather(question, passages)
+        evidence = gather(question, passages[:MOST_PASSAGES])
         if evidence.reason:
             return _refused(evidence.reason)
         if lacking := unsaid(question, evidence):
             about = " and ".join(name.text for name in evidence.names)
             return _refused(f"what was found about {about} says nothing of {lacking}")
         best = evidence.about[:LOOKED_AT]
-        sure = confidence(signals(question, [one.passage for one in best]), self.dense_model)
+        met = frozenset(form for name in evidence.names for form in name.forms)
+        read = signals(question, [one.passage for one in best], met)
+        sure = confidence(read, self.dense_model)
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
