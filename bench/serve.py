@@ -32,6 +32,8 @@ CORPUS = Path(__file__).resolve().parents[1] / "src" / "assay" / "data" / "corpu
 PACKAGES = ("assay", "fastapi", "uvicorn", "pydantic", "onnxruntime")
 OVERLOAD = 4
 RECOVERY_S = 10.0
+BURST_SHARE = 0.25
+"""The first part of an overload is a burst, which waits; figures are of what lasts."""
 CACHES_FULL = 1_600
 """Searches after which every cache of a searcher is as large as it gets."""
 
@@ -100,8 +102,9 @@ async def overloaded(
     sent = await load.open(OVERLOAD * capacity, seconds)
     missing = stolen.cores()
     ended = time.perf_counter()
-    accepted = [one for one in sent if one.status == 200]
-    refused = [one for one in sent if one.status in {429, 503}]
+    lasting = [one for one in sent if one.at >= sent[0].at + BURST_SHARE * seconds]
+    accepted = [one for one in lasting if one.status == 200]
+    refused = [one for one in lasting if one.status in {429, 503}]
     unloaded = percentile([one.seconds for one in alone], 0.99)
     return {
         "capacity_per_s": round(capacity, 1),

@@ -1,27 +1,28 @@
 """Do intents lift the right lines of a trial, and do they harm where there is none?
 
-NLI4CT: statements about one or two trials, judged line by line. A statement is searched in its
-trials alone (the filter a user would set), in all four sections; the section that its judges looked
-at is known, and search is not told. ``expected`` names groups of statements: by that section,
-``intent read`` and ``no intent read`` by what the lexicon found, ``all``. Values are nDCG@10.
+NLI4CT: statements about one or two trials, judged line by line. Each is searched in all four
+sections; the section that its judges looked at is known, and search is not told. How it learns of
+the trials is ``trials`` of a run: by a ``filter``, as a user would set it; ``named``, where their
+ids stand before the statement and all trials are searched; or ``untold``. ``expected`` names groups
+of statements: by section, by what the lexicon found (``intent read``, ``no intent read``), ``all``.
+Values are nDCG@10.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import assay
-from assay.app.workspace import Workspace
 from assay.ingest.sections import intent_of, label_of
 from assay.model.document import Chunk, Document, Section
 from assay.model.judgments import Qrels
-from assay.model.query import Filters, Hit
-from assay.search.boost import apply_boosts, default_lexicon, detect
-from assay.search.fusion import fuse
-from reproduce.data import existing, indexed, json_lines, opened
-from reproduce.experiment import Experiment, Run
+from assay.model.query import Filters
+from assay.search.boost import default_lexicon, detect
+from reproduce.data import existing, indexed, json_lines, opened, ranked_ids
+from reproduce.experiment import Experiment
 from reproduce.outcome import Outcome
 
 MEASURE = "nDCG@10"
@@ -34,30 +35,39 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
     statements = _statements(folder, set(grades))
     trials = {trial for one in statements.values() for trial in _trials(one)}
     with indexed(f"{experiment.corpus}_{experiment.split}", _documents(folder, trials)) as home:
-        components = home.components(home.generation())
+        snapshot = home.snapshot()
+        ways = {run.more["trials"] for run in experiment.runs}
+        asked = {way: {q: _asked(way, one) for q, one in statements.items()} for way in ways}
         lists = {
-            query: {
-                name: component.search(one["text"], 100, Filters(doc_id=_trials(one)))
-                for name, component in components.items()
+            way: {
+                query: {
+                    name: component.search(text.lower(), 100, filters)
+                    for name, component in snapshot.components.items()
+                }
+                for query, (text, filters) in asked[way].items()
             }
-            for query, one in statements.items()
+            for way in asked
         }
         for one in experiment.runs:
+            way = one.more["trials"]
             began = time.perf_counter()
-            ranked = {q: _ranked(home, statements[q]["text"], lists[q], one) for q in lists}
+            ranked = {
+                query: ranked_ids(text, found, replace(one.options, filters=filters), snapshot)
+                for (query, (text, filters)), found in zip(
+                    asked[way].items(), lists[way].values(), strict=True
+                )
+            }
             took = (time.perf_counter() - began) / len(ranked) * 1000
             scores = assay.score(Qrels.from_mapping(grades), ranked, [MEASURE])
             found = _by_group(scores.per_query(MEASURE), statements, list(one.expected))
             yield Outcome(one, found, took)
 
 
-def _ranked(home: Workspace, query: str, lists: Mapping[str, list[Hit]], one: Run) -> list[str]:
-    """Line ids, best first."""
-    lexicon = default_lexicon()
-    fused = fuse({name: lists[name] for name in one.options.components}, one.options)
-    read = detect(query, lexicon) if one.options.boosts else ()
-    chunks = home.store.chunks_by_key([hit.key for hit in fused]) if read else {}
-    return [row.fused.chunk_id for row in apply_boosts(fused, chunks.__getitem__, read, lexicon)]
+def _asked(way: str, one: Mapping[str, str]) -> tuple[str, Filters]:
+    """What is asked, and among which documents."""
+    if way == "named":
+        return f"{' '.join(_trials(one))}: {one['text']}", Filters()
+    return one["text"], Filters(doc_id=_trials(one)) if way == "filter" else Filters()
 
 
 def _by_group(

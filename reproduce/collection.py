@@ -34,10 +34,11 @@ def documents(data: Path, trials: set[str]) -> Iterator[tuple[Document, tuple[Ch
     """Every label and article, and these trials."""
     yield from read_corpus(data / LABELS, "spl")
     yield from read_corpus(data / ARTICLES, "jats")
-    yield from _trials(data / TRIALS, trials)
+    yield from trial_documents(data / TRIALS, trials)
 
 
-def _trials(folder: Path, chosen: set[str]) -> Iterator[tuple[Document, tuple[Chunk, ...]]]:
+def trial_documents(folder: Path, chosen: set[str]) -> Iterator[tuple[Document, tuple[Chunk, ...]]]:
+    """Each of these trials of NLI4CT as one document."""
     sections: dict[str, dict[str, str]] = {}
     for row in json_lines(existing(folder / "corpus.jsonl")):
         trial, section = row["metadata"]["nct"], row["metadata"]["section"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,6 +14,12 @@ import assay
 from assay.app.workspace import Workspace
 from assay.model.document import Chunk, Document
 from assay.model.judgments import Qrels
+from assay.model.query import Hit
+from assay.search.boost import default_lexicon
+from assay.search.question import ask
+from assay.search.ranking import rank
+from assay.search.request import SearchOptions
+from assay.search.snapshot import Snapshot
 from assay.settings import configure
 from reproduce.experiment import HERE
 
@@ -42,6 +48,15 @@ def indexed(
         if workspace.index_card()["dead_rows"]:  # they still count in the weights of words
             workspace.update_index(_say, fresh=True)
         yield workspace
+
+
+def ranked_ids(
+    query: str, lists: Mapping[str, Sequence[Hit]], options: SearchOptions, index: Snapshot
+) -> list[str]:
+    """The ids of chunks, best first, as a search with these options orders the lists."""
+    chosen = {name: lists[name] for name in options.components}
+    ranking = rank(ask(query), chosen, options, default_lexicon(), index)
+    return [row.fused.chunk_id for row in ranking.boosted]
 
 
 def existing(path: Path) -> Path:

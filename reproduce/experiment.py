@@ -1,8 +1,9 @@
 """What does one experiment run, and which figures does it expect?
 
 A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (one or several folders
-of the data folder), and ``runs``: each a name, options of ``SearchOptions`` by their names, what
-its kind understands beside (``queries``, ``rerank_depth`` ...), and the ``expected`` values.
+of the data folder; none where the collection ships with the package), and ``runs``: each a name,
+options of ``SearchOptions`` by their names, what its kind understands beside (``queries``,
+``rerank_depth`` ...), and the ``expected`` values.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Experiment:
 
     @property
     def corpus(self) -> str:
-        """The first or only folder."""
-        return self.corpora[0]
+        """The first or only folder; nothing where there is none."""
+        return self.corpora[0] if self.corpora else ""
 
 
 def experiments(names: list[str]) -> Iterator[Experiment]:
@@ -66,6 +67,27 @@ def read(path: Path) -> Experiment:
     )
 
 
+def write(experiment: Experiment, found: Mapping[str, Mapping[str, float]]) -> None:
+    """Put what was found in the place of what was expected; counts stay whole numbers."""
+    path = HERE / f"{experiment.name}.yaml"
+    root = load_yaml(path)
+    assert isinstance(root, MappingNode), path
+    runs = root.get("runs")
+    assert isinstance(runs, MappingNode), path
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, body in runs.entries:
+        expected = body.get("expected") if isinstance(body, MappingNode) else None
+        assert isinstance(expected, MappingNode), name.text
+        for key, value in expected.entries:
+            assert isinstance(value, ScalarNode), key.text
+            digits = 4 if "." in value.text else 0
+            line = lines[value.line - 1]
+            start = line.index(value.text, line.index(key.text) + len(key.text))
+            new = f"{found[name.text][key.text]:.{digits}f}"
+            lines[value.line - 1] = line[:start] + new + line[start + len(value.text) :]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
 def _run(name: str, body: Node) -> Run:
     assert isinstance(body, MappingNode), name
     expected = body.get("expected")
@@ -85,4 +107,5 @@ def _text(node: Node | None) -> str:
 
 
 def _texts(node: Node | None) -> tuple[str, ...]:
-    return tuple(map(_text, node.items if isinstance(node, SequenceNode) else (node,)))
+    items = node.items if isinstance(node, SequenceNode) else (node,)
+    return tuple(filter(None, map(_text, items)))

@@ -85,7 +85,7 @@ def _is_in(chunk: Chunk, sections: tuple[str, ...]) -> bool:
     """
     top = _NO_SECTION
     if chunk.source == "spl":
-        top = label_of(chunk.metadata.get("heading", "").split(BELOW)[0])
+        top = label_of(str(chunk.metadata.get("heading", "")).split(BELOW)[0])
     boxed = chunk.section_label == _BOX and top not in (_NO_SECTION, _BOX, "warnings")
     return top in sections or (chunk.section_label in sections and not boxed)
 

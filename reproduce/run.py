@@ -2,8 +2,9 @@
 
 ``python -m reproduce.run [NAME ...] [--data FOLDER]`` carries out each experiment
 (``reproduce/*.yaml``) and compares with the expected values to 4 decimals. It ends with exit code 1
-where a figure differs. The collections are not part of the repository; experiments whose collection
-is absent are skipped and say so.
+where a figure differs; with ``--write`` it puts what it found into the files instead. The
+collections are not part of the repository; experiments whose collection is absent are skipped and
+say so.
 """
 
 from __future__ import annotations
@@ -14,17 +15,32 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from reproduce import boosting, given_runs, given_vectors, searching, tables, trust
-from reproduce.experiment import HERE, Experiment, experiments
+from reproduce import (
+    answering,
+    boosting,
+    given_runs,
+    given_vectors,
+    labels,
+    searching,
+    shipped,
+    tables,
+    trials,
+    trust,
+)
+from reproduce.experiment import HERE, Experiment, experiments, write
 from reproduce.outcome import Outcome
 
 DATA = HERE.parent.parent / "shared" / "data"
 KINDS: Mapping[str, Callable[[Experiment, Path], Iterator[Outcome]]] = {
+    "answers": answering.run,
     "search": searching.run,
     "boosts": boosting.run,
+    "labels": labels.run,
     "given-runs": given_runs.run,
     "given-vectors": given_vectors.run,
+    "shipped": shipped.run,
     "tables": tables.run,
+    "trials": trials.run,
     "trust": trust.run,
 }
 
@@ -36,6 +52,7 @@ def main() -> int:
     parser.add_argument(
         "--data", type=Path, default=Path(os.environ.get("ASSAY_SHARED_DATA", DATA))
     )
+    parser.add_argument("--write", action="store_true", help="expect from now on what is found")
     options = parser.parse_args()
     differences = 0
     for experiment in experiments(options.names):
@@ -45,11 +62,14 @@ def main() -> int:
             print(f"{experiment.name}: skipped, no collection at {', '.join(absent)}")
             continue
         print(experiment.name, flush=True)
-        differences += sum(
-            outcome.report() for outcome in KINDS[experiment.kind](experiment, folders[0])
-        )
+        outcomes = []
+        for outcome in KINDS[experiment.kind](experiment, options.data / experiment.corpus):
+            differences += outcome.report()
+            outcomes.append(outcome)
+        if options.write:
+            write(experiment, {one.run.name: one.found for one in outcomes})
     print("all figures are as expected" if not differences else f"{differences} figures differ")
-    return 1 if differences else 0
+    return 1 if differences and not options.write else 0
 
 
 if __name__ == "__main__":

@@ -21,9 +21,8 @@ import assay
 from assay.ingest import read_corpus
 from assay.model.document import Chunk
 from assay.model.judgments import Qrels
-from assay.search.boost import apply_boosts, default_lexicon, detect
-from assay.search.fusion import fuse
-from reproduce.data import indexed
+from assay.search.boost import default_lexicon, detect
+from reproduce.data import indexed, ranked_ids
 from reproduce.experiment import Experiment
 from reproduce.outcome import Outcome
 
@@ -58,27 +57,25 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
             for query in _queries(document.title, chunks, kinds.get(document.doc_id, {}))
         )
     }
-    chunks_by_id = {chunk.chunk_id: chunk for _, chunks in articles for chunk in chunks}
     grades = {name: dict.fromkeys(query.answers, 1) for name, query in queries.items()}
     with indexed(experiment.corpus, articles) as home:
-        components = home.components(home.generation())
+        snapshot = home.snapshot()
         lists = {
-            name: {c: component.search(query.text, 100) for c, component in components.items()}
+            name: {
+                c: component.search(query.text.lower(), 100)
+                for c, component in snapshot.components.items()
+            }
             for name, query in queries.items()
         }
-    lexicon = default_lexicon()
-    for one in experiment.runs:
-        began = time.perf_counter()
-        ranked = {}
-        for name, query in queries.items():
-            fused = fuse({c: lists[name][c] for c in one.options.components}, one.options)
-            traits = {hit.key: chunks_by_id[hit.chunk_id] for hit in fused}
-            read = detect(query.text, lexicon) if one.options.boosts else ()
-            boosted = apply_boosts(fused, traits.__getitem__, read, lexicon)
-            ranked[name] = [row.fused.chunk_id for row in boosted]
-        took = (time.perf_counter() - began) / len(ranked) * 1000
-        scores = assay.score(Qrels.from_mapping(grades), ranked, [MEASURE])
-        yield Outcome(one, _by_group(scores.per_query(MEASURE), queries), took)
+        for one in experiment.runs:
+            began = time.perf_counter()
+            ranked = {
+                name: ranked_ids(query.text, lists[name], one.options, snapshot)
+                for name, query in queries.items()
+            }
+            took = (time.perf_counter() - began) / len(ranked) * 1000
+            scores = assay.score(Qrels.from_mapping(grades), ranked, [MEASURE])
+            yield Outcome(one, _by_group(scores.per_query(MEASURE), queries), took)
 
 
 def _queries(title: str, chunks: tuple[Chunk, ...], captions: Mapping[str, str]) -> Iterator[Query]:

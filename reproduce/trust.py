@@ -2,7 +2,8 @@
 
 ``trust.yaml`` holds the questions and what is right. ``part`` of a run is the part that it asks.
 Figures: ``right subject first`` (share of the questions whose first result is about the subject),
-``another subject above`` (how many have a chunk about something else above the first right one),
+``another subject above`` (how many have a chunk about something else above the right section),
+``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
 dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), and ``nothing:
 said so`` (share of the questions about which there is nothing, where search says that).
@@ -27,12 +28,13 @@ from assay.search.response import SearchResponse
 from reproduce.collection import documents
 from reproduce.data import indexed
 from reproduce.experiment import HERE, Experiment
+from reproduce.groups import PATIENCE
 from reproduce.outcome import Outcome
 from reproduce.questions import Question, questions, texts
 
 MEASURE = "nDCG@10"
 DEPTH = 50
-PATIENCE = 60_000.0  # a slow machine must not lose a component
+
 NOTHING, SEVERAL, TABLE = "nothing", "several", "table"
 
 
@@ -51,14 +53,25 @@ class Asked:
 
     @property
     def intruders(self) -> list[str]:
-        """The chunks about something else above the first right one."""
+        """The chunks about something else above the first one of a right section."""
+        wide = replace(self.question, says="")
         found = []
         for hit in self.response.results:
-            if self.question.is_answered_by(hit.chunk):
+            if wide.is_answered_by(hit.chunk):
                 break
             if not self.question.is_about(hit.chunk.doc_id):
                 found.append(hit.chunk.chunk_id)
         return found
+
+    @property
+    def lifts_others(self) -> bool:
+        """Was a chunk about something else lifted into the first ten?"""
+        return any(
+            boost.applied and boost.factor > 1
+            for hit in self.response.results[:10]
+            if not self.question.is_about(hit.chunk.doc_id)
+            for boost in hit.boosts
+        )
 
     def within(self, depth: int, section: str = "") -> bool:
         """Is a right chunk, or one of this section, in the first results?"""
@@ -97,17 +110,18 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
     """Everything that a run can be expected to have."""
     there = [row for row in rows if row.question.documents]
     found = {
-        "right subject first": _share([row.first_is_right for row in there]),
+        "right subject first": share([row.first_is_right for row in there]),
         "another subject above": float(sum(bool(row.intruders) for row in there)),
-        "several: each in ten": _share(
+        "others lifted": float(sum(row.lifts_others for row in rows)),
+        "several: each in ten": share(
             [
                 all(row.within(10, section) for section in row.question.sections)
                 for row in there
                 if row.question.kind == SEVERAL
             ]
         ),
-        "table in five": _share([row.within(5) for row in there if row.question.kind == TABLE]),
-        "nothing: said so": _share(
+        "table in five": share([row.within(5) for row in there if row.question.kind == TABLE]),
+        "nothing: said so": share(
             [_says_nothing(row.response) for row in rows if row.question.kind == NOTHING]
         ),
     }
@@ -115,7 +129,10 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
 
 
 def _says_nothing(response: SearchResponse) -> bool:
-    return not response.results
+    """Nothing was found, or search says of what it found that it is about something else."""
+    about = [getattr(hit, "about_subject", True) for hit in response.results[:10]]
+    absent = any(note.startswith("no document") for note in getattr(response, "notes", ()))
+    return absent or not any(about)
 
 
 def _gains(rows: list[Asked], pairs: list[Pair]) -> dict[str, float | None]:
@@ -146,7 +163,8 @@ def _by_group(values: Mapping[str, float | None], rows: list[Asked]) -> dict[str
     return {name: round(sum(each) / len(each), 4) for name, each in groups.items()}
 
 
-def _share(each: list[bool]) -> float:
+def share(each: list[bool]) -> float:
+    """The part that is true, to 4 decimals."""
     return round(sum(each) / len(each), 4) if each else 0.0
 
 

@@ -117,6 +117,12 @@ MAX_CONNECTIONS = _limit("MAX_CONNECTIONS", 1_000, "HTTP connections at the same
 # Search
 MAX_RESULTS = _limit("MAX_RESULTS", 1_000, "results of one search")
 MAX_DEPTH = _limit("MAX_DEPTH", 1_000, "candidates that each component gives to one search")
+MAX_FOLDED = _limit("MAX_FOLDED", 50, "folded results that one result names; more are counted")
+MAX_FACETS = _limit("MAX_FACETS", 20, "facets of one search")
+MAX_FACET_VALUES = _limit("MAX_FACET_VALUES", 20, "values of one facet; more are counted")
+MAX_FILTERS = _limit("MAX_FILTERS", 32, "conditions on metadata of one search")
+MAX_FILTER_CHARS = _limit("MAX_FILTER_CHARS", 2_000, "one condition on metadata")
+MAX_FILTER_VALUES = _limit("MAX_FILTER_VALUES", 100, "alternatives in one condition on metadata")
 MAX_TIMEOUT_MS = _limit("MAX_TIMEOUT_MS", 60_000, "milliseconds that a component is waited for")
 COMPONENT_THREADS = _limit("COMPONENT_THREADS", 4, "threads of one component, hung ones included")
 MAX_WAITING_CALLS = _limit("MAX_WAITING_CALLS", 256, "calls that wait for one component")
@@ -132,6 +138,13 @@ MAX_CACHED_LISTS = _limit(
     "MAX_CACHED_LISTS", 4_096, "lists of components that one searcher remembers"
 )
 MAX_CACHED_CHUNKS = _limit("MAX_CACHED_CHUNKS", 16_384, "chunks that one searcher remembers")
+MAX_CHUNKS_OF_WORD = _limit(
+    "MAX_CHUNKS_OF_WORD", 20_000, "chunks with a word by which results are told apart"
+)
+MAX_CACHED_FREQUENCIES = _limit(
+    "MAX_CACHED_FREQUENCIES", 16_384, "words whose number of chunks one index remembers"
+)
+MAX_CACHED_WORDS = _limit("MAX_CACHED_WORDS", 512, "words whose chunks one index remembers")
 MAX_NAMES_CHARS = _limit("MAX_NAMES_CHARS", 4_000, "characters of a document's names in the index")
 MAX_CACHED_TEST_SETS = _limit(
     "MAX_CACHED_TEST_SETS", 8, "test sets of runs that one workspace remembers"
@@ -166,6 +179,8 @@ MAX_DOC_ID_CHARS = _limit(
 MAX_TITLE_CHARS = _limit("MAX_TITLE_CHARS", 4_096, "the title of one document, or one heading")
 MAX_METADATA_KEYS = _limit("MAX_METADATA_KEYS", 64, "entries in the metadata of one document")
 MAX_METADATA_CHARS = _limit("MAX_METADATA_CHARS", 2_048, "one value in the metadata")
+MAX_FIELD_CHARS = _limit("MAX_FIELD_CHARS", 64, "the name of a field that is filtered by")
+MAX_FACT_CHARS = _limit("MAX_FACT_CHARS", 200, "a value in the metadata that is filtered by")
 MAX_TABLE_HTML_CHARS = _limit("MAX_TABLE_HTML_CHARS", 2 * _MIB, "the markup of one table")
 MAX_TABLE_CELLS = _limit("MAX_TABLE_CELLS", 100_000, "cells of one table, spans counted out")
 MAX_TABLE_NESTING = _limit("MAX_TABLE_NESTING", 4, "tables within tables")

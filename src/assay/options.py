@@ -111,19 +111,26 @@ class Identifier(Text):
 
 @dataclass(frozen=True, slots=True)
 class PathName:
-    """The path of a file or folder; a leading ``~`` means the user's home."""
+    """The path of a file or folder; a leading ``~`` means the user's home.
+
+    ``word`` stands for what comes with assay, and is not a path.
+    """
 
     what: str = "folder"
+    word: str = ""
     numeric: bool = False
     hint: str | None = None
 
     @property
     def form(self) -> str:
         """The allowed values, in words."""
-        return f"the path of a {self.what}"
+        path = f"the path of a {self.what}"
+        return f"{self.word}, {path}" if self.word else path
 
-    def read(self, text: str) -> Path:
-        """The text as a path."""
+    def read(self, text: str) -> Path | str:
+        """The text as a path, or the word."""
+        if self.word and text.strip() == self.word:
+            return self.word
         if not text.strip() or "\0" in text:
             raise ValueError(text)
         try:
@@ -131,13 +138,13 @@ class PathName:
         except RuntimeError as error:  # "~" where the machine knows no home
             raise ValueError(text) from error
 
-    def accept(self, value: object) -> Path:
+    def accept(self, value: object) -> Path | str:
         """A path, or the text of one."""
         if not isinstance(value, str | Path):
             raise ValueError(value)
         return self.read(str(value))
 
-    def write(self, value: Path) -> str:
+    def write(self, value: Path | str) -> str:
         """The path as text."""
         return str(value)
 
@@ -440,6 +447,27 @@ class Several:
         """An array."""
         most = {"maxItems": self.most} if self.most else {}
         return {"type": "array", "items": self.of.schema(), **most}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Several):
+    """Several values that may also stand in one text, with commas between them."""
+
+    def read(self, text: str) -> tuple[Any, ...]:
+        """The values of a text, each once."""
+        return self.accept((text,))
+
+    def accept(self, value: object) -> tuple[Any, ...]:
+        """The same for one text or a list of them."""
+        given = [value] if isinstance(value, str) else value
+        if isinstance(given, Iterable):
+            given = [
+                part
+                for one in given
+                for part in (one.split(",") if isinstance(one, str) else [one])
+                if part != "" and not (isinstance(part, str) and part.isspace())
+            ]
+        return tuple(dict.fromkeys(Several.accept(self, given)))
 
 
 @dataclass(frozen=True, slots=True)

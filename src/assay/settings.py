@@ -24,7 +24,7 @@ from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.sampling import Sampling
 from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Switch, Text, Whole
-from assay.search.request import RETRIEVAL_OPTIONS, SearchOptions
+from assay.search.request import BUILT_IN_SYNONYMS, RETRIEVAL_OPTIONS, SearchOptions
 
 if TYPE_CHECKING:
     from assay.strict_yaml import Node, ScalarNode
@@ -178,10 +178,10 @@ class Settings:
     lexicon: Path | None = _setting(
         Maybe(PathName("file")), "none", "phrases of your own that tell what a query asks for"
     )
-    synonyms: Path | None = _setting(
-        Maybe(PathName("file")),
-        "built-in",
-        "synonyms that are added to queries: built-in, the path of a file, or none",
+    synonyms: Path | str | None = _setting(
+        Maybe(PathName("file", word=BUILT_IN_SYNONYMS)),
+        BUILT_IN_SYNONYMS,
+        "synonyms that are added to queries: those of assay, of a file, or none",
     )
     answerer: str = _setting(
         Text(),
@@ -204,7 +204,7 @@ class Settings:
         Whole(0, 1_024), "0", "searches at the same time; 0 means one for every two cores"
     )
     search_queue: int = _service(
-        Whole(0, 100_000), "8", "searches of a burst that may wait for a slot, per slot"
+        Whole(0, 100_000), "64", "searches of a burst that may wait for a slot, per slot"
     )
     evaluation_slots: int = _service(Whole(1, 64), "1", "evaluations at the same time")
     rate_limit: int = _service(
@@ -301,19 +301,24 @@ class Settings:
     def canonical_json(self) -> str:
         """The settings that can change a result: sorted keys, no blanks, ASCII only.
 
-        Of a setting that names a file, what the file says counts, not where it lies.
+        Of a setting that names a file, what the file says counts, not where it lies. A setting that
+        came later counts where it was chosen, so that older hashes stay what they are.
         """
         values = self.as_dict()
         chosen = {
             name: _content(value) if isinstance(value := self.value(name), Path) else values[name]
             for name, row in SETTINGS.items()
             if row.changes_results
+            and (name not in _LATER or self.value(name) != row.kind.read(row.default))
         }
         return json.dumps(chosen, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def config_hash(self) -> str:
         """SHA-256 of the canonical JSON, in hexadecimal digits."""
         return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
+
+
+_LATER = ("group_by", "collapse")
 
 
 def _table() -> dict[str, Setting]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bench.load import Load
+from bench.load import Load, Sample
 from bench.serve import overloaded, start
 from tests.load.promises import broken
 from tests.unit.http.conftest import home, small_home
@@ -49,6 +49,33 @@ async def shortly(port: int) -> dict[str, Any]:
     figures = await overloaded(load, 1, 2, alone)
     load.close()
     return {"failed": sum(one.status != 200 for one in alone), "rounds": [figures]}
+
+
+async def at_once(port: int, callers: int) -> list[Sample]:
+    """So many searches in the same moment, from as many connections, and then once more."""
+    load = Load(port, seed=2)
+    first = await asyncio.gather(*(load.one() for _ in range(callers)))
+    again = await asyncio.gather(*(load.one() for _ in range(callers)))
+    lasting = await load.closed(callers, 1)
+    load.close()
+    return [*first, *again, *lasting]
+
+
+@pytest.mark.parametrize("callers", [12, 16, 48])
+def test_a_burst_waits_and_everybody_is_served(
+    home: Path, monkeypatch: pytest.MonkeyPatch, callers: int
+) -> None:
+    for name in ("DENSE_MODEL", "SPLADE_MODEL"):
+        monkeypatch.setenv(f"ASSAY_{name}", "none")
+    monkeypatch.setenv("ASSAY_SEARCH_SLOTS", "1")  # as on two cores
+    process, port = start(home)
+    try:
+        served = asyncio.run(at_once(port, callers))
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert {one.status for one in served} == {200}
+    assert len(served) >= 3 * callers
 
 
 def test_four_times_too_much_is_refused_and_forgotten(

@@ -29,6 +29,7 @@ ROWS = [
         "speaker_role": ("PATIENT", "CLINICIAN")[at % 2],
         "ingestion_mode": "LIVE" if at % 4 == 0 else "OFFLINE",
         "source": f"s{at % 2}",
+        "metadata": {"year": 2015 + at, "phase": ["PHASE2", "PHASE3"][: 1 + at % 2]},
     }
     for at in range(12)
 ]
@@ -46,12 +47,19 @@ SEARCHES: dict[str, dict[str, Any]] = {
         "rrf_k": 10,
     },
     "filters": {"speaker": ["PATIENT", "UNKNOWN"], "source": ["s0"], "ingestion_mode": ["LIVE"]},
+    "conditions on metadata": {"filter": ["year>=2018", "phase=Phase 3|phase 4", "year!=2020"]},
+    "documents, repeats folded": {"group_by": "document", "collapse": True, "k": 4},
+    "facets": {"facets": ["year", "phase", "source"], "filter": ["year<2022"], "k": 2},
     "a switch": {"is_table": False, "per_type_weights": True},
 }
 FLAGS = {
     "every kind of option": "-k 3 --offset 1 --depth 7 --fusion weighted --weights bm25=2"
     " --normalization z-score --intent none --query-type exact_term --no-boosts --rrf-k 10",
     "filters": "--speaker PATIENT --speaker UNKNOWN --source s0 --mode LIVE",
+    "conditions on metadata": "--filter year>=2018 --filter phase=phase3|phase-4"
+    " --filter year!=2020",
+    "documents, repeats folded": "--group-by document --collapse -k 4",
+    "facets": "--facets year,phase --facets source --filter year<2022 -k 2",
     "a switch": "--no-tables --per-type-weights",
 }
 QUERY = "aspirin adverse events"

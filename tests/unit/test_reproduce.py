@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from assay.search.request import SearchOptions
-from reproduce.experiment import HERE, Experiment, experiments
+from reproduce import experiment as experiment_files
+from reproduce.experiment import HERE, Experiment, experiments, read, write
 from reproduce.questions import questions
 from reproduce.run import KINDS
 
@@ -28,9 +32,10 @@ def test_options_of_a_run_are_those_of_a_search() -> None:
     assert options["weighted .3/.2/.5"].weights == {"bm25": 0.3, "splade": 0.2, "dense": 0.5}
 
 
-def test_a_subject_is_either_for_choosing_or_for_reporting() -> None:
-    asked = questions(HERE / "trust.yaml")
-    assert len(asked) >= 120
+@pytest.mark.parametrize(("name", "least"), [("trust", 120), ("answers", 200)])
+def test_a_subject_is_either_for_choosing_or_for_reporting(name: str, least: int) -> None:
+    asked = questions(HERE / f"{name}.yaml")
+    assert len(asked) >= least
     assert len({one.ask for one in asked}) == len(asked)
     assert {one.part for one in asked} == {"dev", "test"}
     parts: dict[str, set[str]] = {}
@@ -44,3 +49,33 @@ def test_every_question_has_sections_where_its_subject_has_documents() -> None:
     for one in questions(HERE / "trust.yaml"):
         assert bool(one.sections) == bool(one.documents) == (one.kind != "nothing"), one.ask
         assert one.intents, one.ask
+
+
+def test_a_subject_is_in_the_same_part_of_both_sets() -> None:
+    parts = {one.subject: one.part for one in questions(HERE / "trust.yaml")}
+    for one in questions(HERE / "answers.yaml"):
+        assert one.part == parts.get(one.subject, one.part), one.subject
+
+
+def test_every_question_with_an_answer_says_which_facts_belong_to_it() -> None:
+    for one in questions(HERE / "answers.yaml"):
+        assert bool(one.answer) == (one.kind == "right"), one.ask
+        assert bool(one.documents) == (one.kind != "absent"), one.ask
+
+
+@pytest.mark.parametrize("name", ["nfcorpus", "trust"])
+def test_what_was_found_takes_the_place_of_what_was_expected(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where several figures are on one line; the rest of the file stays as it is."""
+    path = tmp_path / f"{name}.yaml"
+    shutil.copy(HERE / path.name, path)
+    monkeypatch.setattr(experiment_files, "HERE", tmp_path)
+    before = read(path)
+    write(before, {run.name: run.expected for run in before.runs})
+    assert path.read_text("utf-8") == (HERE / path.name).read_text("utf-8")
+    found = {run.name: dict.fromkeys(run.expected, 7.0) for run in before.runs}
+    write(before, found)
+    after = read(path)
+    assert {run.name: run.expected for run in after.runs} == found
+    assert [run.options for run in after.runs] == [run.options for run in before.runs]

@@ -206,7 +206,9 @@ def test_options_of_a_search_are_settings_under_the_same_names(tmp_path: Path) -
     assert config.search.components == ("bm25", "dense")
     assert config.search.weights == {"bm25": 1.0, "dense": 3.0}
     assert config.search.synonyms is True
-    assert in_folder(tmp_path, "seed: 1\n").search.synonyms is False
+    assert in_folder(tmp_path, "seed: 1\n").synonyms == "built-in"
+    assert in_folder(tmp_path, "seed: 1\n").search.synonyms is True
+    assert in_folder(tmp_path, "synonyms: none\n").search.synonyms is False
 
 
 @pytest.mark.parametrize(("text", "on"), [("2", True), ("yes please", True), ("no", False)])
@@ -403,6 +405,8 @@ OTHER_VALUE = {
     "normalization": "dbsf",
     "depth": 50,
     "boosts": "off",
+    "group_by": "document",
+    "collapse": "on",
     "lexicon": "own.yaml",
     "synonyms": "synonyms.txt",
     "rerank": "on",
@@ -456,7 +460,7 @@ DEFAULT_JSON = (
     '1.5","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
     ':null,"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","normalization":"min-max'
     '","per_type_weights":false,"rerank":false,"reranker":"BAAI/bge-reranker-base","resamples'
-    '":10000,"rrf_k":60,"seed":42,"splade_model":"splade-tiny","synonyms":null,"weights":{}}'
+    '":10000,"rrf_k":60,"seed":42,"splade_model":"splade-tiny","synonyms":"built-in","weights":{}}'
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import limits
@@ -123,6 +124,9 @@ def open_answerer(settings: Settings) -> Answerer:
 
 # Index and cluster
 
+NEWEST_S = 1.0
+"""How long a search may wait for the name of the newest generation on a cluster."""
+
 
 def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
     """The cluster that the settings name; ``stack`` closes its connections."""
@@ -159,7 +163,8 @@ def generation(workspace: Workspace) -> Generation:
     found = load(workspace.layout.index)
     if outdated(found) and not is_foreign(found.applied, found.card, workspace.store):
         cut_words_anew(workspace.layout.index, workspace.store)
-    opened = open_generation(workspace.layout.index)
+    store = workspace.store
+    opened = open_generation(workspace.layout.index, metadata=store.metadata_by_key)
     if is_foreign(opened.manifest.applied, opened.manifest.card, workspace.store):
         raise CorruptError(FOREIGN, hint="assay index rebuild")
     return opened
@@ -168,7 +173,7 @@ def generation(workspace: Workspace) -> Generation:
 def generation_name(workspace: Workspace) -> str:
     """The newest generation, without opening it."""
     if workspace.cluster is not None:
-        return workspace.cluster.current().name
+        return workspace.cluster.current(NEWEST_S).name
     from assay.index.manifest import load
 
     return str(load(workspace.layout.index).generation)
@@ -189,6 +194,7 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
     from assay.encode.catalog import requires_gpu
+    from assay.index.manifest import stamp
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
@@ -196,7 +202,11 @@ def open_searcher(workspace: Workspace) -> Searcher:
     workspace.require()
     settings = workspace.settings
     return Searcher(
-        Source(partial(generation_name, workspace), partial(snapshot, workspace)),
+        Source(
+            partial(generation_name, workspace),
+            partial(snapshot, workspace),
+            partial(stamp, workspace.layout.index) if workspace.cluster is None else None,
+        ),
         Rerankers(partial(_reranker, settings), requires_gpu),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
@@ -206,12 +216,13 @@ def open_searcher(workspace: Workspace) -> Searcher:
 
 def _synonyms(settings: Settings) -> Synonyms | None:
     """The synonyms that the settings name: assay's own, those of a file, or none."""
-    from assay.search.synonyms import BUILT_IN, built_in, read_synonyms
+    from assay.search.request import BUILT_IN_SYNONYMS
+    from assay.search.synonyms import built_in, read_synonyms
 
-    path = settings.synonyms
-    if path is None:
+    named = settings.synonyms
+    if named is None:
         return None
-    return built_in() if path.name == BUILT_IN and not path.exists() else read_synonyms(path)
+    return built_in() if named == BUILT_IN_SYNONYMS else read_synonyms(Path(named))
 
 
 def components(workspace: Workspace, opened: Generation) -> dict[str, Component]:
@@ -242,7 +253,10 @@ def snapshot(workspace: Workspace) -> Snapshot:
         absent=absent,
         size=len(opened.chunk_ids),
         content=opened.manifest.content,
-        frequency=opened.frequency,
+        word_index=opened.words,
+        sections=opened.sections,
+        fields=opened.fields,
+        chunk_ids=opened.chunk_ids,
         words=opened.words,
         dense_model=workspace.settings.dense_model or "",
     )
@@ -278,8 +292,10 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
-        words=cluster.words(current),
+        word_index=cluster.words(current),
         content=current.content,
+        sections=store.inventory.sections,
+        fields=cluster.facts(current).fields,
     )
 
 

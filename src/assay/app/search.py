@@ -75,11 +75,13 @@ def weights_in_force(options: SearchOptions) -> dict[str, float]:
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:
     """Why results may be missing: what is not indexed yet, and a section that no document has."""
+    from assay.ingest.sections import section_of
+
     yield from incomplete(assay)
     wanted = changes.get("section") or ()
     if not response.results and wanted:
         known = assay.sections()
-        if known and not set(wanted) & set(known):
+        if known and not {*map(section_of, wanted)} & {*map(section_of, known)}:
             more = "" if len(known) <= MOST_SECTIONS else ", ..."
             listed = ", ".join(known[:MOST_SECTIONS]) + more
             yield f"no document has a section {wanted[0]!r:.60}; known: {listed}"

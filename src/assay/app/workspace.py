@@ -288,13 +288,12 @@ class Workspace:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query, from the newest generation: see ``SearchOptions``."""
-        self.searcher.refresh()
         return self.searcher.search(query, options, **changes)
 
     async def asearch(
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
-        """The same from a coroutine; a new generation is opened on the side."""
+        """The same from a coroutine."""
         searcher = await asyncio.to_thread(lambda: self.searcher)
         return await searcher.asearch(query, options, **changes)
 

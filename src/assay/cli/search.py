@@ -24,7 +24,9 @@ def command(
     *,
     query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
     given: Mapping[str, Any],
-    synonyms: Annotated[str | None, typer.Option(help="File of synonyms, built-in, or none.")] = None,
+    synonyms: Annotated[
+        str | None, typer.Option(help="File of synonyms, built-in, or none.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Account for every score.")] = False,
     why: Annotated[
         str | None, typer.Option(help="Say why this document or chunk is not in the results.")
@@ -65,7 +67,8 @@ def show(response: "SearchResponse", color: str, *, explain: bool = False) -> No
     """Print an answer for people; what is missing from it goes to stderr."""
     from assay.render import search as words
 
-    emit_text("\n".join([words.headline(response), *words.understood(response)]))
+    said = [words.headline(response), *words.understood(response), *words.facets(response)]
+    emit_text("\n".join(said))
     if response.results:
         stdout_console(color).print(_table(response, explain=explain))
     elif response.withheld:
@@ -103,7 +106,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     from rich.text import Text
 
     from assay.cli.streams import printable
-    from assay.render.search import account
+    from assay.render.search import account, folded
     from assay.render.snippet import snippet
 
     chunk = hit.chunk
@@ -119,6 +122,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
         Text(" · ".join(filter(None, marks)), style="cyan"),
         body,
     ]
+    lines += [Text(line, style="cyan") for line in folded(hit)]
     if explain:
         lines += [Text(line, style="dim") for line in account(hit)]
     return Text("\n").join(lines)

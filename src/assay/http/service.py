@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STREAM_SECONDS = 3_600.0
+WAITING_SHARE = 0.9
+"""How much of its deadline a search may spend in line; the rest is for the search."""
 WORK_SLOTS, WORK_QUEUE = 4, 64
 EVALUATION_QUEUE = 8
 JOB_SLOTS, JOB_QUEUE = 16, 16
@@ -108,7 +110,13 @@ class Service:
         self.warm_up = WarmUp(self.workspace)
         slots = search_slots(settings)
         self.gates = {
-            "search": Gate("search", slots, slots * settings.search_queue, shed=True),
+            "search": Gate(
+                "search",
+                slots,
+                slots * settings.search_queue,
+                WAITING_SHARE * settings.request_seconds,
+                shed=True,
+            ),
             "evaluation": Gate("evaluation", settings.evaluation_slots, EVALUATION_QUEUE),
             "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
             "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE),

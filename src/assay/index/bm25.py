@@ -13,11 +13,14 @@ in document frequencies until the index is compacted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from assay import limits
 from assay.analysis.identifiers import codes_of
 from assay.analysis.misspelt import nearest
 from assay.analysis.query import (
@@ -33,13 +36,17 @@ from assay.analysis.query import (
     read,
 )
 from assay.analysis.words import analyse
+from assay.cache import Cache
 from assay.durable import share_file
 from assay.errors import CorruptError
+from assay.model.arrays import IntArray
+from assay.model.conditions import Condition, terms_of
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
 
 NAME = "bm25"
-WORDS = 2  # how words are cut and stored; 1 was tantivy's own way
+WORDS = 3  # how words are cut and stored; 1 was tantivy's own way, 2 had no facts
+FACTS = "facts"
 PRE_CUT = "words"
 HEAP_BYTES = 128 << 20
 
@@ -64,6 +71,7 @@ def schema() -> Any:
         builder.add_text_field(field, tokenizer_name=PRE_CUT, index_option=kept)
     for field in filter_values(Chunk("", "", "")):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(FACTS, tokenizer_name="raw", index_option="basic")
     return builder.build()
 
 
@@ -104,7 +112,8 @@ def write(
     for batch in batches:
         for row in batch:
             chunk = row.chunk
-            document = Document(**word_fields(chunk), **filter_values(chunk))
+            facts = terms_of(chunk.metadata)
+            document = Document(**word_fields(chunk), **filter_values(chunk), **{FACTS: facts})
             document.add_integer("key", row.key)
             writer.add_document(document)
     writer.commit()
@@ -118,7 +127,14 @@ class Bm25:
 
     name = NAME
 
-    def __init__(self, folder: Path, chunk_ids: dict[int, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        chunk_ids: dict[int, str],
+        terms: Callable[[Condition], Sequence[str]] = lambda condition: (),
+    ) -> None:
+        """Open it; ``terms`` are the facts that a condition names."""
+        self._terms = terms
         try:
             self._searcher = _searcher(folder)
         except ValueError as problem:  # tantivy raises this for any file it cannot read
@@ -126,13 +142,15 @@ class Bm25:
             hint = "assay index rebuild" if writable else "make it writable: a lock is kept in it"
             raise CorruptError(f"{folder} cannot be opened: {problem}", hint=hint) from None
         self._chunk_ids = chunk_ids
+        self._having: Cache[str, IntArray] = Cache(limits.MAX_CACHED_WORDS)
+        self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
         asked = self._asked(query)
         if not asked.weights or k < 1:
             return []
-        wanted = _query(asked, filters or Filters())
+        wanted = _query(asked, filters or Filters(), self._terms)
         limit = k + 16
         while True:
             found = self._searcher.search(wanted, limit, count=False).hits
@@ -215,9 +233,40 @@ class Bm25:
         return keys
 
     def frequency(self, word: str) -> int:
-        """The number of chunks that have this word, deleted ones included; all for a stop word."""
+        """The number of chunks that have this word, deleted ones included."""
+        known = self._frequency.get(word)
+        if known is None:
+            known = self._counted(word)
+            self._frequency.put(word, known)
+        return known
+
+    def _counted(self, word: str) -> int:
         found = analyse(word).terms
-        return min(self.counts(found).values()) if found else int(self._searcher.num_docs)
+        if not found:  # a stop word
+            return limits.MAX_CHUNKS_OF_WORD + int(self._searcher.num_docs)
+        return min(self.counts(found).values())
+
+    def having(self, word: str) -> IntArray | None:
+        """The keys of the chunks that have this word, in order; None where too many do.
+
+        The last few answers are remembered.
+        """
+        if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD:
+            return None
+        known = self._having.get(word)
+        if known is None:
+            known = self._look_up(word)
+            self._having.put(word, known)
+        return known
+
+    def _look_up(self, word: str) -> IntArray:
+        from tantivy import Occur, Query
+
+        parts = [(Occur.Must, _clause(Clause((one,), (one,), one))) for one in analyse(word).terms]
+        wanted = Query.const_score_query(Query.boolean_query(parts), 1.0)
+        found = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
+        keys = self._searcher.fast_field_values("key", [address for _, address in found])
+        return np.sort(np.array(keys, dtype=np.int64))
 
 
 def _searcher(folder: Path) -> Any:
@@ -230,7 +279,7 @@ def _searcher(folder: Path) -> Any:
     return index.searcher()
 
 
-def _query(asked: Asked, filters: Filters) -> Any:
+def _query(asked: Asked, filters: Filters, terms: Callable[[Condition], Sequence[str]]) -> Any:
     from tantivy import Occur, Query
 
     wanted = Query.boolean_query(
@@ -247,6 +296,10 @@ def _query(asked: Asked, filters: Filters) -> Any:
         )
         for field, values in filters.active().items()
     ]
+    for condition in filters.metadata:
+        having = Query.term_set_query(schema(), FACTS, [*terms(condition)])
+        occur = Occur.MustNot if condition.negated else Occur.Must
+        limits.append((occur, Query.const_score_query(having, 0.0)))
     return Query.boolean_query([(Occur.Must, wanted), *limits]) if limits else wanted
 
 

@@ -63,6 +63,7 @@ class Columns:
         self._at = {name: at for at, name in enumerate(content["dictionaries"])}
         self._values: dict[str, list[str]] = content["dictionaries"]
         self._kinds: dict[tuple[int, ...], ChunkLabels] = {}
+        self._labels: dict[int, ChunkLabels] = {}  # by row, once they were asked for
 
     def passing(self, filters: Filters) -> BoolArray | None:
         """The rows that pass; None if every row does."""
@@ -82,15 +83,25 @@ class Columns:
             return {}
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         rows = rows[self.keys[rows] == keys]
-        columns = (self._codes[self._at[name], rows].tolist() for name in LABELS)
-        kinds = list(zip(*columns, strict=True))
-        for kind in {*kinds} - self._kinds.keys():
-            section, hint, table, names = map(self._value, LABELS, kind)
-            self._kinds[kind] = ChunkLabels(section, hint, table == str(True), names)
-        shared = map(
-            self._kinds.__getitem__, kinds
-        )  # one value shared by all chunks with the same labels
-        return dict(zip(self.keys[rows].tolist(), shared, strict=True))
+        numbers = rows.tolist()
+        known = self._labels
+        for row in numbers:
+            if row not in known:
+                known[row] = self._labels_of(row)
+        return dict(zip(self.keys[rows].tolist(), map(known.__getitem__, numbers), strict=True))
+
+    def _labels_of(self, row: int) -> ChunkLabels:
+        codes = tuple(self._codes[self._at[name], row].item() for name in LABELS)
+        found = self._kinds.get(codes)
+        if found is None:  # one value shared by all chunks with the same labels
+            section, hint, table, names = map(self._value, LABELS, codes)
+            found = self._kinds[codes] = ChunkLabels(section, hint, table == str(True), names)
+        return found
+
+    @property
+    def sections(self) -> list[str]:
+        """The labels of sections that the rows have."""
+        return self._values.get("section_label", [])
 
     def _value(self, name: str, code: int) -> str:
         return self._values[name][code]

@@ -72,6 +72,15 @@ def save(folder: Path, manifest: Manifest) -> None:
     write_atomically(folder / NAME, text.encode())
 
 
+def stamp(folder: Path) -> tuple[int, int, int] | None:
+    """What differs once another generation was written, without reading it."""
+    try:
+        found = (folder / NAME).stat()
+    except OSError:  # whoever loads it says what is wrong
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def load(folder: Path) -> Manifest:
     """The current generation; an empty one if nothing was indexed yet."""
     path = folder / NAME

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.cache import Cache
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
@@ -23,18 +25,22 @@ from assay.index.bm25 import WORDS, Bm25
 from assay.index.checksums import fingerprint, verify
 from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
+from assay.index.facts import Facts, facts_of_rows, open_facts
 from assay.index.manifest import FileSet, Manifest
 from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
 from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
-from assay.model.document import ChunkLabels
-from assay.model.query import Component, Filters, Hit, WordIndex, best_hits
+from assay.model.conditions import Condition, term_of
+from assay.model.document import ChunkLabels, MetadataValue
+from assay.model.query import Component, Filters, Hit, best_hits
 from assay.model.vectors import DenseEncoder, SparseEncoder
 
 DEAD = "dead.npy"
 VERIFIED = ".verified.json"
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]  # rows and their scores
+MetadataSource: TypeAlias = Callable[[Sequence[int]], Mapping[int, Mapping[str, MetadataValue]]]
+MASKS = 16  # filters on metadata whose rows are remembered
 TRIES = 100  # attempts, in case a writer replaces the generation while it is being opened
 
 
@@ -58,7 +64,10 @@ class Segment:
 class Generation:
     """One generation of an index, opened for search."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(
+        self, folder: Path, manifest: Manifest, metadata: MetadataSource | None = None
+    ) -> None:
+        """Open it; ``metadata`` reads that of keys, for segments that were written without."""
         if manifest.bm25 is not None and manifest.words != WORDS:
             raise StorageError(
                 "the words of this index were cut by another version of assay",
@@ -75,21 +84,67 @@ class Generation:
                 zip(segment.columns.keys.tolist(), segment.columns.chunk_ids, strict=True)
             )
         self._bm25 = (
-            None if manifest.bm25 is None else Bm25(folder / manifest.bm25.folder, self.chunk_ids)
+            None
+            if manifest.bm25 is None
+            else Bm25(folder / manifest.bm25.folder, self.chunk_ids, self.terms)
         )
+        self._stored_facts = [open_facts(folder / part.folder) for part in manifest.segments]
+        self._metadata = metadata
+        self._opening = threading.Lock()
+        self._facts: list[Facts] | None = None
+        self._masks: Cache[tuple[Condition, ...], list[BoolArray]] = Cache(MASKS)
 
     def bm25(self) -> Component:
         """The component that matches words."""
         return self._bm25 or Nothing("bm25")
 
-    def frequency(self, word: str) -> int:
-        """The number of chunks that have this word."""
-        return 0 if self._bm25 is None else self._bm25.frequency(word)
+    @property
+    def words(self) -> Bm25 | None:
+        """What is known of words; None for an empty index."""
+        return self._bm25
 
     @property
-    def words(self) -> WordIndex | None:
-        """What the words can tell; None for an empty index."""
-        return self._bm25
+    def facts(self) -> list[Facts]:
+        """The metadata of each segment; read when they are first needed."""
+        with self._opening:
+            if self._facts is None:
+                self._facts = [
+                    self._older_facts(segment) if stored is None else stored()
+                    for stored, segment in zip(self._stored_facts, self.segments, strict=True)
+                ]
+                self._stored_facts = []
+            return self._facts
+
+    def _older_facts(self, segment: Segment) -> Facts:
+        keys = segment.columns.keys.tolist()
+        known = {} if self._metadata is None else self._metadata(keys)
+        return facts_of_rows(known.get(key, {}) for key in keys)
+
+    def fields(self) -> list[str]:
+        """Every field of the metadata that can be filtered by."""
+        return sorted({field for one in self.facts for field in one.values})
+
+    def terms(self, condition: Condition) -> list[str]:
+        """The facts that a condition names, as terms of the index of words."""
+        values = {value for one in self.facts for value in one.values.get(condition.field, ())}
+        return [term_of(condition.field, value) for value in condition.fitting(sorted(values))]
+
+    def allowed(self, filters: Filters) -> list[BoolArray | None]:
+        """The rows of each segment that may be returned; None if all may."""
+        found = [segment.allowed(filters) for segment in self.segments]
+        if not filters.metadata:
+            return found
+        masks = self._masks.get(filters.metadata)
+        if masks is None:
+            masks = [one.passing(filters.metadata) for one in self.facts]
+            self._masks.put(filters.metadata, masks)
+        return [
+            mask if rows is None else mask & rows for mask, rows in zip(masks, found, strict=True)
+        ]
+
+    def sections(self) -> list[str]:
+        """Every label that sections have here."""
+        return sorted({label for one in self.segments for label in one.columns.sections})
 
     def splade(self, encoder: SparseEncoder) -> Component:
         """The component that matches weighted terms."""
@@ -203,8 +258,8 @@ def _merge(
     """The k best rows of all segments, by score descending, then chunk id."""
     wanted = filters or Filters()
     hits: list[Hit] = []
-    for segment in generation.segments:
-        found = find(segment, segment.allowed(wanted))
+    for segment, allowed in zip(generation.segments, generation.allowed(wanted), strict=True):
+        found = find(segment, allowed)
         if found is not None:
             rows, scores = found
             ids = segment.columns.chunk_ids
@@ -217,14 +272,16 @@ def _merge(
     return best_hits(hits, k)
 
 
-def open_generation(folder: Path, *, verified: bool = True) -> Generation:
+def open_generation(
+    folder: Path, *, verified: bool = True, metadata: MetadataSource | None = None
+) -> Generation:
     """The current generation, or the newer one if a writer replaces it meanwhile."""
     for attempt in range(TRIES):
         manifest = manifests.load(folder)
         try:
             if verified:
                 verify_once(folder, manifest)
-            opened = Generation(folder, manifest)
+            opened = Generation(folder, manifest, metadata)
             _refuse_removed(folder, manifest)
             return opened
         except (CorruptError, FileNotFoundError):

@@ -25,6 +25,7 @@ from assay.index import manifest as manifests
 from assay.index.checksums import describe
 from assay.index.columns import write_columns
 from assay.index.dense import write_dense
+from assay.index.facts import facts_of_rows
 from assay.index.lock import write_lock
 from assay.index.manifest import Files, FileSet, Manifest
 from assay.index.origin import Origin, is_foreign, origin_of
@@ -204,6 +205,7 @@ class _Work:
         folder = self._new(f"seg-{self._number:06d}.{start // SEGMENT_ROWS}")
         with storing(folder):
             write_columns(folder, rows)
+            facts_of_rows(row.chunk.metadata for row in rows).save(folder)
         texts = [passage(row.chunk) for row in rows]
         if self._encoders.sparse is not None:
             weights, most = self._encoders.sparse(texts), self._encoders.vocabulary

@@ -78,7 +78,8 @@ _HEADINGS = (
     ("appendix", r"append|supplement(ary|al)|supporting information|additional file"),
     ("contraindications", r"contra-?indicat|do not use"),
     ("boxed_warning", r"boxed warning|black box"),
-    ("drug_interactions", r"(drug|medicine)s? interaction|interactions? with|drug-drug|^interactions?$"),
+    ("drug_interactions", r"(drug|medicine)s? interaction|interactions? with|drug-drug"
+     r"|^interactions?$"),
     ("overdosage", r"over-?dos"),
     ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|harms$|undesirable effect"
      r"|safety(?! \w*(board|culture|monitor|climate|site))|post-?marketing experience"
@@ -161,6 +162,20 @@ def label_of(heading: str, parent: str = "") -> str:
             if label in allowed and pattern.search(plain):
                 return label
     return parent or "other"
+
+
+@lru_cache(maxsize=4096)
+def section_of(label: str) -> str:
+    """The section that a label stands for, ours or an author's: what filters and boosts go by.
+
+    "Eligibility Criteria" is ``eligibility``. A label that says nothing to us stands for itself,
+    in whatever case it is written.
+    """
+    if label in LABELS:
+        return label
+    plain = " ".join(label.replace("_", " ").split())
+    found = label_of(plain)
+    return plain.casefold() if found == "other" else found
 
 
 def intent_of(label: str, text: str = "", *, is_table: bool = False) -> str:

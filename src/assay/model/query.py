@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
+from assay import limits
 from assay.errors import EngineError
+from assay.model.conditions import Condition, ConditionKind, Conditions, facts_of
 from assay.model.document import Chunk, IngestionMode, SpeakerRole
 from assay.options import Choice, Maybe, Option, Several, Switch, Text, option, options_of
 
@@ -44,6 +46,13 @@ class Filters:
         Maybe(Switch(), none=()), None, "Only tables, or no tables.", aliases=("tables",)
     )
 
+    metadata: tuple[Condition, ...] = option(
+        Conditions(ConditionKind(), most=limits.MAX_FILTERS),
+        (),
+        "Only documents with such metadata: year>=2020, phase=PHASE2|PHASE3, journal!=BMJ.",
+        name="filter",
+    )
+
     def __post_init__(self) -> None:
         for attribute, one in _FILTER_RULES:
             value = getattr(self, attribute)
@@ -52,10 +61,15 @@ class Filters:
                 object.__setattr__(self, attribute, accepted)
 
     def active(self) -> dict[str, tuple[str, ...]]:
-        """The fields that restrict anything, with the values they allow, as text."""
+        """The fields of a chunk that are restricted, with the values they allow, as text.
+
+        What ``metadata`` says is not among them.
+        """
         chosen: dict[str, tuple[str, ...]] = {}
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "metadata":
+                continue
             if field.name == "is_table":
                 if value is not None:
                     chosen[field.name] = (str(value),)
@@ -80,6 +94,24 @@ def filter_values(chunk: Chunk) -> dict[str, str]:
         "doc_id": chunk.doc_id,
         "is_table": str(chunk.is_table),
     }
+
+
+def blocking(chunk: Chunk, filters: Filters) -> list[str]:
+    """A description of every filter that a chunk does not pass; none if it may be found."""
+    values = filter_values(chunk)
+    found = [
+        f"{name} is {values[name] or 'empty'}, not {' or '.join(allowed)}"
+        for name, allowed in filters.active().items()
+        if values[name] not in allowed
+    ]
+    if not filters.metadata:
+        return found
+    facts = facts_of(chunk.metadata)
+    return found + [
+        f"{one.field} is {' and '.join(facts.get(one.field, ())) or 'not known'}, not {one}"
+        for one in filters.metadata
+        if not one.passes(facts)
+    ]
 
 
 class Hit(NamedTuple):

@@ -25,6 +25,7 @@ from assay.model.query import Component, WordIndex
 from assay.model.vectors import DenseEncoder, SparseEncoder
 from assay.opensearch.bulk import delete_chunks, load_chunks
 from assay.opensearch.components import Bm25, Dense, Splade
+from assay.opensearch.facts import ClusterFacts
 from assay.opensearch.mapping import FORMAT, fields_of, index_body
 from assay.opensearch.transport import Transport
 from assay.plural import counted
@@ -82,8 +83,9 @@ class Cluster:
     def __init__(self, transport: Transport, shape: Shape) -> None:
         self.transport = transport
         self._shape = shape
+        self._facts = "", ClusterFacts(transport, "")
 
-    def current(self) -> Current:
+    def current(self, seconds: float = LOOK_SECONDS) -> Current:
         """The index that the alias points to.
 
         One request, answered by the node that receives it (``local``): searches work while the
@@ -93,7 +95,7 @@ class Cluster:
             "GET",
             f"/{self._shape.prefix}/_mapping?local=true&filter_path=*.mappings._meta",
             missing=True,
-            timeout=LOOK_SECONDS,
+            timeout=seconds,
         )
         names = sorted(name for name in found if name.startswith(f"{self._shape.prefix}-"))
         return _current(names[-1], found[names[-1]]["mappings"]["_meta"]) if names else Current()
@@ -112,7 +114,7 @@ class Cluster:
                     f"the words of {current.index} were cut by another version of assay",
                     hint="assay index update fills a new index",
                 )
-            return Bm25(self.transport, current.index)
+            return Bm25(self.transport, current.index, facts=self.facts(current))
         encoder = sparse if name == "splade" else dense
         if encoder is None:
             return None
@@ -124,9 +126,16 @@ class Cluster:
                 hint="assay index rebuild",
             )
         if name == "splade" and sparse is not None:
-            return Splade(self.transport, current.index, sparse)
+            return Splade(self.transport, current.index, sparse, facts=self.facts(current))
         assert dense is not None
-        return Dense(self.transport, current.index, dense)
+        return Dense(self.transport, current.index, dense, facts=self.facts(current))
+
+    def facts(self, current: Current) -> ClusterFacts:
+        """The metadata of an index at its last change, shared by its components."""
+        name, known = self._facts
+        if name != current.name:
+            name, known = self._facts = current.name, ClusterFacts(self.transport, current.index)
+        return known
 
     def words(self, current: Current) -> WordIndex | None:
         """What the words of an index can tell; None if another version cut them."""

@@ -13,6 +13,7 @@ from typing import Any
 from assay.analysis.query import BODY, FORMS, IDS, Asked, Clause, most_exact, read
 from assay.model.query import Filters, Hit, PartialAnswerError
 from assay.model.vectors import DenseEncoder, SparseEncoder
+from assay.opensearch.facts import ClusterFacts
 from assay.opensearch.mapping import VECTOR, WEIGHTS, short
 from assay.opensearch.transport import Transport
 
@@ -30,9 +31,12 @@ class ClusterComponent:
 
     name: str
 
-    def __init__(self, transport: Transport, index: str) -> None:
+    def __init__(
+        self, transport: Transport, index: str, *, facts: ClusterFacts | None = None
+    ) -> None:
         self._transport = transport
         self._index = index
+        self._facts = facts or ClusterFacts(transport, index)
 
     def hits(
         self,
@@ -81,7 +85,7 @@ class Bm25(ClusterComponent):
                     for (field, term), weight in heaviest
                 ],
                 "minimum_should_match": 1,
-                "filter": [*filter_clauses(filters), *map(_any_of, asked.must)],
+                "filter": [*filter_clauses(filters, self._facts), *map(_any_of, asked.must)],
                 "must_not": [*map(_clause, asked.must_not)],
             }
         }
@@ -174,8 +178,15 @@ class Splade(ClusterComponent):
 
     name = "splade"
 
-    def __init__(self, transport: Transport, index: str, encoder: SparseEncoder) -> None:
-        super().__init__(transport, index)
+    def __init__(
+        self,
+        transport: Transport,
+        index: str,
+        encoder: SparseEncoder,
+        *,
+        facts: ClusterFacts | None = None,
+    ) -> None:
+        super().__init__(transport, index, facts=facts)
         self._encoder = encoder
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
@@ -194,7 +205,7 @@ class Splade(ClusterComponent):
             "bool": {
                 "should": clauses,
                 "minimum_should_match": 1,
-                "filter": filter_clauses(filters),
+                "filter": filter_clauses(filters, self._facts),
             }
         }
         return self.hits(wanted, k)
@@ -205,8 +216,15 @@ class Dense(ClusterComponent):
 
     name = "dense"
 
-    def __init__(self, transport: Transport, index: str, encoder: DenseEncoder) -> None:
-        super().__init__(transport, index)
+    def __init__(
+        self,
+        transport: Transport,
+        index: str,
+        encoder: DenseEncoder,
+        *,
+        facts: ClusterFacts | None = None,
+    ) -> None:
+        super().__init__(transport, index, facts=facts)
         self._encoder = encoder
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
@@ -215,7 +233,7 @@ class Dense(ClusterComponent):
             return []
         vector = short(self._encoder.encode([query], "query")[0], VECTOR)
         asked: dict[str, Any] = {"vector": vector, "k": min(max(k, 100), MAX_HITS)}
-        if clauses := filter_clauses(filters):
+        if clauses := filter_clauses(filters, self._facts):
             asked["filter"] = {"bool": {"filter": clauses}}
         return self.hits({"knn": {VECTOR: asked}}, k, score_of=inner_product)
 
@@ -225,10 +243,12 @@ def inner_product(score: float) -> float:
     return score - 1.0 if score >= 1.0 else 1.0 - 1.0 / score
 
 
-def filter_clauses(filters: Filters | None) -> list[dict[str, Any]]:
-    """One clause per field; all of them must hold."""
-    active = (filters or Filters()).active()
-    return [{"terms": {name: list(values)}} for name, values in active.items()]
+def filter_clauses(filters: Filters | None, facts: ClusterFacts) -> list[dict[str, Any]]:
+    """One clause per field and condition; all of them must hold."""
+    if filters is None:
+        return []
+    fields = [{"terms": {name: list(values)}} for name, values in filters.active().items()]
+    return [*fields, *map(facts.clause, filters.metadata)]
 
 
 def _missing(answer: dict[str, Any]) -> str:

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from assay.analysis.query import FIELDS, FORMS, IDS
 from assay.index.bm25 import word_fields
+from assay.model.conditions import facts_of, terms_of
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import filter_values
 from assay.model.vectors import SparseVector
 
-FORMAT = 2
+FORMAT = 3
+FACTS, FACT_FIELDS = "facts", "fact_fields"  # see facts.py
 WEIGHTS = "splade"
 VECTOR = "dense"
 DIGITS = {
@@ -66,6 +68,7 @@ def fields_of(dimension: int) -> dict[str, Any]:
         },
         WEIGHTS: {"type": "rank_features"},
         **{name: {"type": "keyword"} for name in filter_values(Chunk("", "", ""))},
+        **{name: {"type": "keyword"} for name in (FACTS, FACT_FIELDS)},
     }
     if dimension:
         fields[VECTOR] = {
@@ -91,6 +94,8 @@ def row_of(
         "chunk_id": chunk.chunk_id,
         **word_fields(chunk),
         **filter_values(chunk),
+        FACTS: terms_of(chunk.metadata),
+        FACT_FIELDS: [*facts_of(chunk.metadata)],
     }
     if weights is not None:
         fields[WEIGHTS] = {

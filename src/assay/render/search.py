@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.plural import share_of
+from assay.plural import counted, share_of
 from assay.render.snippet import stems
 from assay.search.boost.detect import TABULAR
 from assay.search.response import SearchHit, SearchResponse
+from assay.search.subject import By
 from assay.search.why import Why
+
+NAMED = 5
+"""Folded passages that are named."""
 
 
 def headline(response: SearchResponse) -> str:
     """How many, from where, how and how fast."""
     parts = [
-        share_of(len(response.results), response.total_candidates, "candidate"),
+        share_of(len(response.results), response.total_candidates, "candidate")
+        + _after_folding(response),
         " + ".join(response.components_used),
         _method(response),
     ]
@@ -23,6 +28,11 @@ def headline(response: SearchResponse) -> str:
         parts.append(f"reranked by {response.reranker_model}")
     parts.append(f"{response.timings_ms.get('total', 0):.0f} ms")
     return " · ".join(parts) + (" (from memory)" if response.cached else "")
+
+
+def _after_folding(response: SearchResponse) -> str:
+    folded = response.total_candidates - response.total_results
+    return f" ({folded} folded under others)" if response.total_results and folded else ""
 
 
 def _method(response: SearchResponse) -> str:
@@ -42,12 +52,30 @@ def understood(response: SearchResponse) -> list[str]:
         + (f' ("{intent["phrase"]}")' if intent["phrase"] else " (asked for)")
         for intent in response.intents
     ]
+    if (about := subject(response)) and response.intents:
+        lines.append(about)
     if response.synonyms:
         lines.append(f"also looked for: {', '.join(response.synonyms)}")
     lines += response.notes
     if response.did_you_mean:
         lines.append(f"did you mean: {response.did_you_mean}")
     return lines
+
+
+def subject(response: SearchResponse) -> str:
+    """What the query is about, and whether anything here is; empty where it names nothing."""
+    if response.subject_by == By.TITLE:
+        return "is the title of a document: nothing is lifted"
+    if response.subject_by not in (By.NAMES, By.TEXT):
+        return ""
+    about = f"is about {', '.join(response.subject)}"
+    speaking = sum(hit.about_subject for hit in response.results)
+    if response.subject_by == By.NAMES:
+        return about if speaking else f"{about}: nothing shown is"
+    shown = "nothing shown speaks"
+    if speaking:
+        shown = share_of(speaking, len(response.results), "result", "speaks")
+    return f"{about}: no document is named so, and {shown} of it"
 
 
 def wanted_stems(response: SearchResponse) -> set[str]:
@@ -94,6 +122,28 @@ def boost(hit: SearchHit) -> str:
     return "" if applied is None else f"×{applied.factor:.2g} {kind(applied.intent)}"
 
 
+def facets(response: SearchResponse) -> list[str]:
+    """What the candidates have in common: a line for each field."""
+    lines = []
+    for one in response.facets:
+        values = [f"{value.value} ({value.count})" for value in one.values]
+        values += [f"{one.more} more"] if one.more else []
+        values += [f"not known ({one.missing})"] if one.missing else []
+        lines.append(f"{one.field}: {', '.join(values) or 'nothing found'}")
+    return lines
+
+
+def folded(hit: SearchHit) -> list[str]:
+    """What a result stands for beside itself: how many passages, why, and which."""
+    lines = []
+    for reason in dict.fromkeys(one.reason for one in hit.folded):
+        ids = [one.chunk_id for one in hit.folded if one.reason == reason]
+        more = ", ..." if hit.folded_count > len(hit.folded) or len(ids) > NAMED else ""
+        named = ", ".join(ids[:NAMED])
+        lines.append(f"and {counted(len(ids), 'more passage')} ({reason}): {named}{more}")
+    return lines
+
+
 def account(hit: SearchHit) -> list[str]:
     """Where every part of a score comes from, in sentences."""
     parts = [
@@ -106,11 +156,10 @@ def account(hit: SearchHit) -> list[str]:
     if missed:
         lines.append(f"not found by {', '.join(missed)}")
     for one in hit.boosts:
-        effect = (
-            f"{hit.fused:.4f} × {one.factor:.2g} = {hit.boosted:.4f}: rank {hit.rank_boosted}"
-            if one.applied
-            else "not applied, since a larger factor is"
-        )
+        effect = one.reason
+        if one.applied:
+            effect = f"{hit.fused:.4f} × {one.factor:.2g} = {hit.boosted:.4f}"
+            effect += f": rank {hit.rank_boosted}" + (f" ({one.reason})" if one.reason else "")
         lines.append(f"boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}): {effect}")
     if hit.reranker_score is not None:
         lines.append(f"reranker {hit.reranker_score:.4f}: rank {hit.rank}")
@@ -121,6 +170,6 @@ def absence(why: Why) -> list[str]:
     """Why a document is not there, step by step."""
     lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
     for one in why.boosts:
-        effect = "" if one.applied else ": not applied, since a larger factor is"
+        effect = f": {one.reason}" if one.reason else ""
         lines.append(f"  boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}){effect}")
     return lines

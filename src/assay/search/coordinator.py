@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.model.query import Component, Filters, Hit, PartialAnswerError
+from assay.search.checked import check_hits
 from assay.search.deadline import CallResult, Failure, Lane, Stop, call_all
+from assay.search.snapshot import Snapshot
 
 log = logging.getLogger("assay.search")
 
@@ -53,29 +54,27 @@ class Answers:
 
 def gather(
     requests: Mapping[str, ComponentRequest],
-    components: Mapping[str, Component],
-    absent: Mapping[str, str],
+    snapshot: Snapshot,
     lanes: Mapping[str, Lane],
     timeout_s: float,
 ) -> Answers:
-    """Ask every component of ``requests`` at once; ``absent`` says why one is not there."""
-    works = _works(requests, components)
+    """Ask every component of ``requests`` at once."""
+    works = _works(requests, snapshot)
     calls = {name: (lanes[name], work) for name, work in works.items()}
-    return _answers(requests, call_all(calls, timeout_s), absent)
+    return _answers(requests, call_all(calls, timeout_s), snapshot.absent)
 
 
 async def agather(
     requests: Mapping[str, ComponentRequest],
-    components: Mapping[str, Component],
-    absent: Mapping[str, str],
+    snapshot: Snapshot,
     lanes: Mapping[str, Lane],
     timeout_s: float,
 ) -> Answers:
     """The same from a coroutine, which holds no thread while it waits."""
-    works = _works(requests, components)
+    works = _works(requests, snapshot)
     calls = (lanes[name].call(work, timeout_s) for name, work in works.items())
     found = dict(zip(works, await asyncio.gather(*calls), strict=True))
-    return _answers(requests, found, absent)
+    return _answers(requests, found, snapshot.absent)
 
 
 def _answers(
@@ -115,18 +114,18 @@ def _outcome(
     return CallResult(hits, seconds=found.seconds)
 
 
-def _works(
-    requests: Mapping[str, ComponentRequest], components: Mapping[str, Component]
-) -> dict[str, Work]:
+def _works(requests: Mapping[str, ComponentRequest], snapshot: Snapshot) -> dict[str, Work]:
     """What is to be done in the lane of each component that is there."""
     return {
-        name: _search(components[name], request)
+        name: _search(snapshot.components[name], request, snapshot.chunk_ids)
         for name, request in requests.items()
-        if name in components
+        if name in snapshot.components
     }
 
 
-def _search(component: Component, request: ComponentRequest) -> Work:
+def _search(
+    component: Component, request: ComponentRequest, chunk_ids: Mapping[int, str] | None
+) -> Work:
     """Work for a lane: the hits, and what they lack in words."""
 
     def work(stop: Stop) -> Found:
@@ -135,9 +134,7 @@ def _search(component: Component, request: ComponentRequest) -> Work:
             hits, missing = component.search(request.query, request.depth, request.filters), ""
         except PartialAnswerError as part:
             hits, missing = part.hits, part.message
-        if not all(map(math.isfinite, [hit.score for hit in hits])):
-            bad = next(hit for hit in hits if not math.isfinite(hit.score))
-            raise ValueError(f"the score of {bad.chunk_id} is {bad.score}")
+        check_hits(hits, request.depth, chunk_ids)
         return tuple(hits), missing
 
     return work

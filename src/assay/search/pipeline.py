@@ -8,7 +8,8 @@ pool and accounts for every score on it.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
@@ -17,13 +18,16 @@ from assay.evidence.floor import Judged, judge
 from assay.plural import counted
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
+from assay.search.facets import Facet, facets_of
+from assay.search.folding import fold
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Facts, Ranking, explained, rank
+from assay.search.ranking import Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
-from assay.search.request import FusionMethod, SearchOptions, changed
+from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import SearchResponse
+from assay.search.response import FoldedHit, SearchResponse
+from assay.search.snapshot import Snapshot
 
 UNJUDGED = Judged(None)
 
@@ -37,8 +41,9 @@ class Prepared:
     answers: Answers
     generation: str
     lexicon: Lexicon
-    index: Facts
+    index: Snapshot
     reading: Reading = NOTHING
+    facet_fields: Callable[[Sequence[str]], tuple[str, ...]] = tuple
     dense_model: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -56,11 +61,30 @@ class Prepared:
             raise all_failed(self.answers)
         return rank(self.question, lists, options, self.lexicon, self.index, reading=self.reading)
 
+    def folded(self, ranking: Ranking, options: SearchOptions) -> Ranking:
+        """The ranking with what is shown as one result; unchanged where nothing is to be folded."""
+        by_document = options.group_by is GroupBy.DOCUMENT
+        if not by_document and not options.collapse:
+            return ranking
+        keys = [candidate.key for candidate in ranking.pool]
+        chunks = self.index.chunks(keys)
+        folding = fold(
+            [chunks[key] for key in keys], by_document=by_document, repeats=options.collapse
+        )
+        return replace(ranking, folding=folding)
+
+    def facets(self, ranking: Ranking, names: Sequence[str]) -> tuple[Facet, ...]:
+        """What the candidates have in these fields."""
+        if not names:
+            return ()
+        chunks = self.index.chunks([candidate.key for candidate in ranking.pool])
+        return facets_of(chunks.values(), self.facet_fields(names))
+
     def fuse_again(self, options: SearchOptions | None = None, **changes: Any) -> SearchResponse:
         """Fuse the same lists with other settings; nothing is searched, nothing reranked."""
         wanted = options or changed(self.options, **changes)
         started = time.perf_counter()
-        return respond(self, wanted, self.rank(wanted), None, started)
+        return respond(self, wanted, self.folded(self.rank(wanted), wanted), None, started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +124,10 @@ def respond(
             chunks[candidate.key],
             options.components,
             about=about[candidate.boosted.rank_fused - 1],
+            folded=_folded(prepared, ranking, rank),
         )
         for rank, candidate in enumerate(page, start=options.offset + 1)
-        if chunks[candidate.key].text
+        if candidate.key in chunks and chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
     judged = _judged(prepared, options, ranking)
@@ -125,11 +150,13 @@ def respond(
         intents=tuple(one.to_dict() for one in ranking.detected),
         query_type=ranking.query_type.value,
         total_candidates=len(ranking),
+        total_results=ranking.results,
+        facets=prepared.facets(ranking, options.facets),
         generation=prepared.generation,
         timings_ms=_timings(answers, ranking, reranked, started),
         warnings=_warnings(prepared, options, reranked, _below(judged, withheld), _gone(gone)),
         offset=options.offset,
-        next_offset=following if following < len(ranking) else None,
+        next_offset=following if following < ranking.results else None,
         reranked=reranked is not None and reranked.scores is not None,
         reranker_model=None if reranked is None else reranked.model,
         reranker_error=None if reranked is None else reranked.error,
@@ -142,6 +169,25 @@ def respond(
         nothing_about=judged.nothing,
         withheld=withheld,
     )
+
+
+def _folded(prepared: Prepared, ranking: Ranking, rank: int) -> Sequence[FoldedHit]:
+    """What is folded under the result at a rank."""
+    if ranking.folding is None:
+        return ()
+    members = ranking.folding.under.get(ranking.folding.shown[rank - 1], ())
+    candidates = ranking.at(place for place, _ in members)
+    chunks = prepared.index.chunks([candidate.key for candidate in candidates])
+    return [
+        FoldedHit(
+            candidate.boosted.fused.chunk_id,
+            chunks[candidate.key].doc_id,
+            place + 1,
+            candidate.score,
+            reason.value,
+        )
+        for (place, reason), candidate in zip(members, candidates, strict=True)
+    ]
 
 
 def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:

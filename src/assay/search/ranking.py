@@ -7,31 +7,36 @@ candidates, from which pages are taken.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from assay import limits
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
 from assay.search.exact import lift_exact
+from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
 from assay.search.query_type import classify
 from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
-from assay.search.response import RERANKER, SearchHit
-from assay.search.subject import Pool, Scope, Subject, pool_rarity, scope_of, subject_of
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What an index knows of chunks; ``rarity`` of a word, None where it does not know."""
-
-    chunks: Callable[[Sequence[int]], Mapping[int, Chunk]]
-    labels: Callable[[Sequence[int]], Mapping[int, ChunkLabels]]
-    rarity: Callable[[str], float] | None = None
+from assay.search.response import RERANKER, FoldedHit, SearchHit
+from assay.search.snapshot import Snapshot
+from assay.search.subject import (
+    GIVEN,
+    Pool,
+    Scope,
+    Subject,
+    pool_rarity,
+    scope_of,
+    stands_in,
+    subject_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +68,31 @@ class Ranking:
     scope: Scope = EVERYTHING
     order: Sequence[int] | None = None
     scores: Mapping[int, float] = field(default_factory=dict)
+    folding: Folding | None = None
 
     def __len__(self) -> int:
         return len(self.boosted)
 
     @property
+    def results(self) -> int:
+        """How many results there are to be cut into pages: all, less what is folded."""
+        return len(self) if self.folding is None else len(self.folding.shown)
+
+    @property
     def pool(self) -> tuple[Candidate, ...]:
         """Every candidate."""
-        return self.page(0, len(self))
+        return self.at(range(len(self)))
 
     def page(self, start: int, stop: int) -> tuple[Candidate, ...]:
-        """The candidates from position ``start`` up to ``stop``, counted from 0."""
-        places = range(len(self)) if self.order is None else self.order
-        return tuple(map(self._candidate, places[start:stop]))
+        """The results from position ``start`` up to ``stop``, counted from 0."""
+        places = range(len(self)) if self.folding is None else self.folding.shown
+        return self.at(places[start:stop])
+
+    def at(self, places: Iterable[int]) -> tuple[Candidate, ...]:
+        """The candidates at these places of the pool."""
+        if self.order is None:
+            return tuple(map(self._candidate, places))
+        return tuple(self._candidate(self.order[place]) for place in places)
 
     def reranked(self, scores: Mapping[int, float]) -> Ranking:
         """The pool in the order of a reranker's scores."""
@@ -98,7 +115,7 @@ def rank(
     lists: Mapping[str, Sequence[Hit]],
     options: SearchOptions,
     lexicon: Lexicon,
-    index: Facts,
+    index: Snapshot,
     *,
     reading: Reading = NOTHING,
 ) -> Ranking:
@@ -113,8 +130,10 @@ def rank(
     detected = detect(question.plain, lexicon, options.query_intent)
     traits = index.labels(fused.keys)
     filters = reading.filters(options.filters)
-    named = bool(filters.doc_id or filters.interview_id)
-    scope = _scope(subject_of(question.plain, lexicon), fused, traits, index, filtered=named)
+    if filters.doc_id or filters.interview_id:
+        scope = GIVEN
+    else:
+        scope = _scope(subject_of(question.plain, lexicon), fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     if len(lists) > 1:
         boosted = lift_exact(boosted, reading.lifted)
@@ -123,23 +142,23 @@ def rank(
 
 
 def _scope(
-    subject: Subject,
-    fused: FusedPool,
-    traits: Mapping[int, ChunkLabels],
-    index: Facts,
-    *,
-    filtered: bool,
+    subject: Subject, fused: FusedPool, traits: Mapping[int, ChunkLabels], index: Snapshot
 ) -> Scope:
     """What the candidates are held against so that boosts keep to the subject."""
     keys = fused.keys
     names = [traits[key].names for key in keys]
+    key_array = np.array(keys, dtype=np.int64)
 
-    def texts(places: Sequence[int]) -> dict[int, str]:
-        chunks = index.chunks([keys[at] for at in places])
-        return {at: chunks[keys[at]].text for at in places}
+    def having(term: str, places: Sequence[int]) -> Sequence[int]:
+        if index.words is None:
+            chunks = index.chunks([keys[at] for at in places])
+            return [at for at in places if stands_in(term, chunks[keys[at]].text)]
+        held = index.having(term, key_array[places])
+        kept: list[int] = np.asarray(places)[held].tolist()
+        return kept
 
-    pool = Pool(names, texts, index.rarity or pool_rarity(names))
-    return scope_of(subject, pool, filtered=filtered)
+    rarity = pool_rarity(names) if index.words is None else index.rarity
+    return scope_of(subject, Pool(names, having, rarity))
 
 
 def _no_traits(key: int) -> ChunkLabels:
@@ -147,7 +166,13 @@ def _no_traits(key: int) -> ChunkLabels:
 
 
 def explained(
-    candidate: Candidate, rank: int, chunk: Chunk, asked: Sequence[str], *, about: bool = True
+    candidate: Candidate,
+    rank: int,
+    chunk: Chunk,
+    asked: Sequence[str],
+    *,
+    about: bool = True,
+    folded: Sequence[FoldedHit] = (),
 ) -> SearchHit:
     """A result with the full explanation of its score; None for components without it."""
     fused = candidate.boosted.fused
@@ -177,4 +202,6 @@ def explained(
         rank_fused=candidate.boosted.rank_fused,
         rank_boosted=candidate.rank_boosted,
         about_subject=about,
+        folded=tuple(folded[: limits.MAX_FOLDED]),
+        folded_count=len(folded),
     )

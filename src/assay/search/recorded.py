@@ -34,7 +34,8 @@ KEPT = 100
 # An evaluation asks how good answers are: one that comes late on a busy machine still counts.
 COMPONENT_TIMEOUT_MS = 30_000.0
 RERANK_TIMEOUT_MS = 60_000.0
-_NOT_KEPT = ("k", "offset", "query_type", "component_timeout_ms", "rerank_timeout_ms", "filters")
+_NOT_KEPT = ("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets")
+_SELDOM = ("query_type", "group_by", "collapse")
 
 
 class Places(Protocol):
@@ -171,15 +172,20 @@ def evaluation_options(options: SearchOptions, **changes: Any) -> SearchOptions:
 def search_config(options: SearchOptions) -> dict[str, Any]:
     """Everything that can change a ranking, as plain JSON values.
 
-    A type for all queries is named only where one was given: seldom, and older runs name none.
+    What is seldom chosen is named only where it was: older runs do not name it.
     """
     plain = {
         item.name: encode(getattr(options, item.name))
         for item in fields(options)
-        if item.name not in _NOT_KEPT
+        if item.name not in (*_NOT_KEPT, *_SELDOM)
     }
-    typed = {} if options.query_type is None else {"query_type": options.query_type.value}
-    return {**plain, **typed, "kept": options.k}
+    usual = SearchOptions()
+    seldom = {
+        name: encode(getattr(options, name))
+        for name in _SELDOM
+        if getattr(options, name) != getattr(usual, name)
+    }
+    return {**plain, **seldom, "kept": options.k}
 
 
 def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOptions:

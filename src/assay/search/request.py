@@ -22,10 +22,10 @@ from assay.model.testset import QueryType
 from assay.options import (
     Choice,
     Identifier,
+    Listed,
     Maybe,
     Option,
     Real,
-    Several,
     Subset,
     Switch,
     Text,
@@ -37,6 +37,7 @@ from assay.options import (
     several,
 )
 
+BUILT_IN_SYNONYMS, NO_SYNONYMS = "built-in", "none"
 COMPONENTS = ("bm25", "splade", "dense")
 MAX_OFFSET = limits.MAX_DEPTH * len(COMPONENTS)
 
@@ -46,6 +47,13 @@ class FusionMethod(StrEnum):
 
     RRF = "rrf"
     WEIGHTED = "weighted"
+
+
+class GroupBy(StrEnum):
+    """Of what is there one result each?"""
+
+    CHUNK = "chunk"
+    DOCUMENT = "document"
 
 
 class Normalization(StrEnum):
@@ -112,6 +120,21 @@ class SearchOptions:
     boosts: bool = option(
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
     )
+    group_by: GroupBy = option(
+        Choice(GroupBy),
+        GroupBy.CHUNK,
+        "One result for each chunk, or for each document with its other chunks folded under it.",
+        setting=True,
+    )
+    collapse: bool = option(
+        Switch(), False, "Fold results that repeat the text of a better one.", setting=True
+    )
+    facets: tuple[str, ...] = option(
+        Listed(Text(form="the name of a field", most=limits.MAX_FIELD_CHARS), limits.MAX_FACETS),
+        (),
+        "Count the values of these fields among the candidates; as in year,phase.",
+        changes_results=False,
+    )
     floor: bool = option(
         Switch(),
         True,
@@ -120,10 +143,10 @@ class SearchOptions:
     synonyms: bool = option(
         Switch(), False, "Add the synonyms that the settings name.", per_request=False
     )
-    synonym_rule: tuple[str, ...] = option(
-        Several(Text(form="a rule such as mi, heart attack; or none, or built-in"), most=100),
-        (),
-        "Synonyms of this search instead of those in the settings: rules, none, or built-in.",
+    synonym_rules: str = option(
+        Text(form="rules such as mi, heart attack; tumour => neoplasm", least=0, most=10_000),
+        "",
+        "Synonyms instead of those in the settings: none, built-in, or rules with ; between them.",
     )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
@@ -178,6 +201,8 @@ class SearchOptions:
             if not field.name.endswith("_timeout_ms")
         }
         values["filters"] = {name: sorted(each) for name, each in self.filters.active().items()}
+        if self.filters.metadata:
+            values["filters"]["metadata"] = sorted(map(str, self.filters.metadata))
         return json.dumps(values, sort_keys=True, default=dict)
 
 
@@ -187,7 +212,7 @@ SEARCH_OPTIONS: Mapping[str, Option] = {**RETRIEVAL_OPTIONS, **FILTER_OPTIONS}
 """Every option that a search takes, by the name that it has on every surface."""
 SEARCH_NAMES = tuple(name for name, one in SEARCH_OPTIONS.items() if one.per_request)
 """What one search may name."""
-ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name != "offset")
+ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name not in ("offset", "facets"))
 """What a question to be answered may name."""
 EVALUATION_NAMES = tuple(name for name in SEARCH_NAMES if SEARCH_OPTIONS[name].setting)
 """What a run of a test set may name: its queries say the rest themselves."""
@@ -269,11 +294,8 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
     for name, one in FILTER_OPTIONS.items():
         value = getattr(options.filters, one.attribute)
         if value != getattr(usual.filters, one.attribute):
-            found[name] = list(value) if isinstance(value, tuple) else one.kind.write(value)
-    if isinstance(labels := found.get("section"), list):
-        found["section"] = [  # reading adds our own word for a label that is written otherwise
-            label for at, label in enumerate(labels) if label not in map(_canonical, labels[:at])
-        ]
+            several_of = isinstance(value, tuple)
+            found[name] = [str(item) for item in value] if several_of else one.kind.write(value)
     return found
 
 
@@ -338,31 +360,27 @@ def as_flags(changes: Mapping[str, Any]) -> list[str]:
 
 
 def _filters(value: object) -> Filters:
-    """Filters, from whatever stands for them; labels as people write them, and as we call them."""
+    """Filters, from whatever stands for them."""
     if value is None:
         return Filters()
     if isinstance(value, Mapping):
-        wanted = {_ALIASES.get(str(name), str(name)): one for name, one in value.items()}
-        unknown = [name for name in wanted if name not in FILTER_OPTIONS]
-        if unknown:
-            raise UsageError(
-                f"filters: {unknown[0]!r:.60} is not one",
-                hint=f"known: {', '.join(FILTER_OPTIONS)}",
-            )
-        value = Filters(**{FILTER_OPTIONS[name].attribute: one for name, one in wanted.items()})
+        value = _named_filters(value)
     if not isinstance(value, Filters):
         raise UsageError("filters: must be a mapping", hint=f"known: {', '.join(FILTER_OPTIONS)}")
-    if not value.section_label:
-        return value
-    labels = (one for label in value.section_label for one in (label, _canonical(label)) if one)
-    every = tuple(dict.fromkeys(labels))
-    return value if every == value.section_label else replace(value, section_label=every)
+    return value
 
 
-def _canonical(label: str) -> str:
-    from assay.ingest.sections import LABELS, label_of  # which imports every reader
-
-    return label if label in LABELS else label_of(label)
+def _named_filters(given: Mapping[Any, Any]) -> Filters:
+    """Filters by their names; any other name is that of a field of the metadata."""
+    wanted = {_ALIASES.get(str(name), str(name)): one for name, one in given.items()}
+    own = {name: one for name, one in wanted.items() if name in FILTER_OPTIONS}
+    conditions = FILTER_OPTIONS["filter"].accept(own.pop("filter", None))
+    for name, one in wanted.items():
+        if name not in FILTER_OPTIONS and one is not None:
+            conditions += FILTER_OPTIONS["filter"].accept({name: one})
+    return Filters(
+        **{FILTER_OPTIONS[name].attribute: one for name, one in own.items()}, metadata=conditions
+    )
 
 
 def _check_weights(weights: Mapping[str, float], components: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from assay.model.answers import Passage
 from assay.model.codec import encode, flat
 from assay.model.document import Chunk
+from assay.search.facets import Facet
 
 RERANKER = "reranker"
 
@@ -34,6 +35,17 @@ class Boost:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldedHit:
+    """A result that is shown under another; ``rank`` is its place in the list before."""
+
+    chunk_id: str
+    doc_id: str
+    rank: int
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """One result with the whole account of its score.
 
@@ -42,6 +54,8 @@ class SearchHit:
     there is one. ``contributions`` sum to ``fused``; ``fused`` times the applied boost is
     ``boosted``; ``score`` is what the list is ordered by. ``about_subject`` is whether the result
     is about what the query names (``search/subject.py``); true where it names nothing.
+    ``folded`` are the first of the ``folded_count`` results that it stands for
+    (``search/folding.py``).
     """
 
     rank: int
@@ -57,6 +71,8 @@ class SearchHit:
     rank_fused: int = 0
     rank_boosted: int = 0
     about_subject: bool = True
+    folded: tuple[FoldedHit, ...] = ()
+    folded_count: int = 0
 
     @property
     def reranker_score(self) -> float | None:
@@ -79,9 +95,11 @@ class SearchResponse:
     ``subject`` is what the query names beside its intent; ``subject_by`` how results were held
     against it (``search/subject.py``): by ``names``, by ``text``, ``filters``, ``title``, or
     ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
-    identifier stands for, what must be there, what no document has. ``confidence`` is how sure it
-    is that something is about the query, between 0 and 1; where nothing is, ``nothing_about`` says
-    so, and ``withheld`` is the number of results that are not shown (``evidence/floor.py``).
+    identifier stands for, what must be there, what no document has. ``total_results`` are the
+    candidates without those that are folded under others; ``facets`` count the documents of all of
+    them (``search/facets.py``). ``confidence`` is how sure it is that something is about the query,
+    between 0 and 1; where nothing is, ``nothing_about`` says so, and ``withheld`` is the number of
+    results that are not shown (``evidence/floor.py``).
     """
 
     query: str
@@ -93,6 +111,8 @@ class SearchResponse:
     intents: tuple[Mapping[str, Any], ...] = ()
     query_type: str = ""
     total_candidates: int = 0
+    total_results: int = 0
+    facets: tuple[Facet, ...] = ()
     generation: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

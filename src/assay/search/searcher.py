@@ -1,8 +1,9 @@
 """Who answers questions for as long as a process lives?
 
 A ``Searcher`` holds one snapshot of the index, the lanes of its components, and what it remembers.
-Threads and event loops may use it at the same time. When a new generation appears it is opened on
-the side and takes over between two questions; each answer comes from exactly one generation.
+Threads and event loops may use it at the same time. Every question looks whether a new generation
+was written; if so that one is opened first, so that what was deleted or replaced is not shown once
+more. Each answer comes from exactly one generation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
 from assay.cache import Cache
@@ -39,7 +40,7 @@ from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
 from assay.search.query_type import classify
 from assay.search.question import Question, ask
-from assay.search.ranking import Facts, Ranking
+from assay.search.ranking import Ranking
 from assay.search.reading import (
     NOTHING,
     Chunks,
@@ -58,10 +59,12 @@ from assay.search.why import Why, explain_absence
 log = logging.getLogger("assay.search")
 
 T = TypeVar("T")
+LookedUp: TypeAlias = tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]
 
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
-REFRESH_EVERY_S = 1.0
+AGAIN_AFTER_S = 1.0
+"""How long a generation that could not be opened is left alone."""
 CLOSING_S = 3.0
 EMPTY = "the index is empty: assay ingest PATH or assay index update fills it"
 
@@ -70,11 +73,13 @@ EMPTY = "the index is empty: assay ingest PATH or assay index update fills it"
 class Source:
     """Where a searcher gets what it looks into.
 
-    ``newest`` names the newest generation cheaply; ``open`` opens it.
+    ``newest`` names the newest generation; ``open`` opens it. ``stamp`` differs once another one
+    was written, and is so cheap that an event loop may ask; without it, ``newest`` is asked.
     """
 
     newest: Callable[[], str]
     open: Callable[[], Snapshot]
+    stamp: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,8 @@ class Searcher:
         self._loop = BackgroundLoop()
         self._refreshing = threading.Lock()
         self._stale = ""
-        self._looked = time.monotonic()
+        self._looked = 0.0
+        self._stamp = self._stamped()
         self._snapshot = self._opened()
         atexit.register(self.close)  # for those who forget
 
@@ -167,8 +173,8 @@ class Searcher:
 
     def _synonyms_of(self, options: SearchOptions) -> Synonyms | None:
         """Those of the request, else those of the settings."""
-        if options.synonym_rule:
-            return rules_of(options.synonym_rule)
+        if options.synonym_rules:
+            return rules_of(options.synonym_rules)
         return self._synonyms if options.synonyms else None
 
     def reading(self, query: str) -> tuple[QueryType, tuple[Detected, ...]]:
@@ -192,7 +198,7 @@ class Searcher:
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` replace single options."""
         search = self._begin(query, options, changes)
-        if known := self._remembered(search):
+        if (known := self._remembered(search)) is not None:
             return known
         if search.options.rerank:
             return self._loop.run(self._atried(self._answer, search))
@@ -202,7 +208,10 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine."""
-        search = self._begin(query, options, changes)
+        started = time.perf_counter()
+        if self._moved_on():
+            await asyncio.to_thread(self.refresh)
+        search = self._in_progress(query, options, changes, started)
         known = self._remembered(search)
         return known if known is not None else await self._atried(self._answer, search)
 
@@ -236,13 +245,18 @@ class Searcher:
         """Move on to the newest generation, if there is one; whether that happened.
 
         Where nobody can tell, or the new one cannot be opened, that is logged and named in
-        warnings, and the present one goes on.
+        warnings, and the present one goes on. Callers who wait for each other share one look.
         """
+        asked = time.monotonic()
         with self._refreshing:
+            if self._looked > asked:
+                return False
+            self._looked = time.monotonic()
+            stamp = self._stamped()
             wrong = "cannot look for a newer generation"
             try:
                 if self._source.newest() == self._snapshot.generation:
-                    self._stale = ""
+                    self._stamp, self._stale = stamp, ""
                     return False
                 wrong = "a newer generation cannot be opened"
                 fresh = self._opened()
@@ -250,16 +264,9 @@ class Searcher:
                 log.warning("%s: %s", wrong, problem)
                 self._stale = f"{wrong}: {problem}"
                 return False
-            self._stale = ""
             self._snapshot = fresh
+            self._stamp, self._stale = stamp, ""
             return True
-
-    def refresh_aside(self) -> None:
-        """Begin to move on where that was not tried for a while; questions go on meanwhile."""
-        now = time.monotonic()
-        if now - self._looked >= REFRESH_EVERY_S and not self._refreshing.locked():
-            self._looked = now
-            threading.Thread(target=self.refresh, name="assay-refresh", daemon=True).start()
 
     def close(self) -> None:
         """Let threads go; what is still at work gets a moment to end."""
@@ -277,20 +284,41 @@ class Searcher:
         snapshot = self._source.open()
         request = ComponentRequest(WARM_UP, 1, Filters())
         requests = dict.fromkeys(snapshot.components, request)
-        gather(requests, snapshot.components, {}, self.lanes, WARM_UP_S)
+        gather(requests, snapshot, self.lanes, WARM_UP_S)
         return snapshot
+
+    def _stamped(self) -> object:
+        return None if self._source.stamp is None else self._source.stamp()
+
+    def _moved_on(self) -> bool:
+        """Whether there may be a newer generation that should answer."""
+        if self._stale and time.monotonic() - self._looked < AGAIN_AFTER_S:
+            return False
+        return bool(self._stale) or self._source.stamp is None or self._stamped() != self._stamp
 
     def _begin(
         self, query: str, options: SearchOptions | None, changes: dict[str, Any]
     ) -> SearchInProgress:
         started = time.perf_counter()
+        if self._moved_on():
+            self.refresh()
+        return self._in_progress(query, options, changes, started)
+
+    def _in_progress(
+        self,
+        query: str,
+        options: SearchOptions | None,
+        changes: dict[str, Any],
+        started: float,
+    ) -> SearchInProgress:
         wanted = changed(self.defaults if options is None else options, **changes)
         self.check(wanted)
         question = ask(query, self._synonyms_of(wanted))
-        self.refresh_aside()
         return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())
 
     def _remembered(self, search: SearchInProgress) -> SearchResponse | None:
+        if self._stale:  # what was remembered may have been deleted
+            return None
         known = self._answers.get(search.key(search.snapshot.generation))
         if known is None:
             return None
@@ -308,7 +336,7 @@ class Searcher:
             if not _may_be_gone(problem):
                 raise
             self.refresh()
-            again = self._moved_on(search)
+            again = self._on_newer(search)
             if again is None:
                 raise
         return work(again)
@@ -323,12 +351,12 @@ class Searcher:
             if not _may_be_gone(problem):
                 raise
             await asyncio.to_thread(self.refresh)
-            again = self._moved_on(search)
+            again = self._on_newer(search)
             if again is None:
                 raise
         return await work(again)
 
-    def _moved_on(self, search: SearchInProgress) -> SearchInProgress | None:
+    def _on_newer(self, search: SearchInProgress) -> SearchInProgress | None:
         """The same question to a newer generation, if there is one."""
         snapshot = self._snapshot
         if snapshot.generation == search.snapshot.generation:
@@ -355,26 +383,28 @@ class Searcher:
 
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        reading = self._read(search)
-        known, unknown = self._looked_up(search, reading)
+        reading, (known, unknown) = self._first(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = gather(unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s)
+        answers = gather(unknown, snapshot, self.lanes, timeout_s)
         return self._prepared(search, reading, known, unknown, answers)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
-        # words are looked up in files or on a cluster, and an event loop must not wait for either
-        reading = await asyncio.to_thread(self._read, search)
-        known, unknown = self._looked_up(search, reading)
+        # words and what filters name are looked up in files or on a cluster, and an event loop must
+        # not wait for either
+        reading, (known, unknown) = await asyncio.to_thread(self._first, search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = await agather(
-            unknown, snapshot.components, snapshot.absent, self.lanes, timeout_s
-        )
+        answers = await agather(unknown, snapshot, self.lanes, timeout_s)
         return await asyncio.to_thread(self._prepared, search, reading, known, unknown, answers)
+
+    def _first(self, search: SearchInProgress) -> tuple[Reading, LookedUp]:
+        """What is done before components are asked."""
+        reading = self._read(search)
+        return reading, self._looked_up(search, reading)
 
     def _read(self, search: SearchInProgress) -> Reading:
         """What the query means to this index; its words alone where that cannot be told."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None:
             return NOTHING
         try:
@@ -384,14 +414,15 @@ class Searcher:
             return NOTHING
 
     def _chunks_of(self, snapshot: Snapshot) -> Chunks:
+        """The chunks behind keys, from memory unless they may have been deleted since."""
+        if self._stale:
+            return snapshot.chunks
         return lambda keys: self._chunks.all_of(keys, snapshot.chunks)
 
-    def _looked_up(
-        self, search: SearchInProgress, reading: Reading
-    ) -> tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]:
+    def _looked_up(self, search: SearchInProgress, reading: Reading) -> LookedUp:
         """The lists that are remembered, and what has to be asked of the other components."""
         known, unknown = {}, {}
-        filters = reading.filters(search.options.filters)
+        filters = reading.filters(search.snapshot.resolved(search.options.filters))
         for name in search.options.components:
             text = search.question.for_component(name)
             request = ComponentRequest(text, search.options.depth, filters)
@@ -429,12 +460,9 @@ class Searcher:
             answers=replace(answers, lists=in_order),
             generation=snapshot.generation,
             lexicon=self._lexicon,
-            index=Facts(
-                self._chunks_of(snapshot),
-                snapshot.labels,
-                snapshot.rarity if snapshot.frequency else None,
-            ),
+            index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
+            facet_fields=snapshot.facet_fields,
             dense_model=snapshot.dense_model,
             warnings=self._warnings(snapshot),
         )
@@ -443,7 +471,7 @@ class Searcher:
         self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
     ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
         """The lists without what the query keeps out, and what the documents lack of its words."""
-        words = search.snapshot.words
+        words = search.snapshot.word_index
         if words is None or not search.snapshot.size:
             return reading, lists
         try:
@@ -505,7 +533,8 @@ def _answered(
     reranked: Reranked | None = None,
 ) -> Traced:
     """The answer; it reads chunks from the store, so an event loop leaves it to a thread."""
-    ordered = prepared.rank(search.options) if ranking is None else ranking
+    ranked = prepared.rank(search.options) if ranking is None else ranking
+    ordered = prepared.folded(ranked, search.options)
     response = respond(prepared, search.options, ordered, reranked, search.started)
     return Traced(response, prepared, ordered)
 

@@ -8,10 +8,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
+import numpy as np
+
+from assay.ingest.sections import section_of
+from assay.model.arrays import BoolArray, IntArray
+from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.query import Component, WordIndex
+from assay.model.query import FILTER_OPTIONS, Component, Filters, WordIndex
+from assay.search.facets import OWN_FIELDS
+
+_OPTIONS = frozenset(FILTER_OPTIONS)
+
+
+class Words(Protocol):
+    """What an index of words knows of one."""
+
+    def frequency(self, word: str) -> int:
+        """The number of chunks that have it."""
+
+    def having(self, word: str) -> IntArray | None:
+        """The keys of those chunks, in order; None where they are too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +40,11 @@ class Snapshot:
     ``chunks`` returns the chunks behind keys; one that was deleted meanwhile has no text.
     ``labels`` returns only their labels, which boosts need for every candidate. ``find`` returns
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
-    indexes that have the same generation. ``frequency`` is the number of chunks that have a word,
-    where the index knows it; ``words`` tells more of them. ``dense_model`` names the model behind
-    dense scores.
+    indexes that have the same generation. ``words`` says which chunks have a word, where the index
+    can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
+    have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
+    ``chunk_ids`` are all chunks by key, where that is known: a component that returns another is
+    left out.
     """
 
     generation: str
@@ -34,11 +55,52 @@ class Snapshot:
     absent: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
     content: str = ""
-    frequency: Callable[[str], int] | None = None
-    words: WordIndex | None = None
+    words: Words | None = None
+    word_index: WordIndex | None = None
+    sections: Callable[[], Sequence[str]] = tuple
+    fields: Callable[[], Sequence[str]] = tuple
     dense_model: str = ""
+    chunk_ids: Mapping[int, str] | None = None
+
+    def resolved(self, filters: Filters) -> Filters:
+        """The filters as components take them: every name is one that this index has.
+
+        Sections go by every label that stands for them: filters and boosts agree on what a section
+        is (``ingest/sections.py``). A field that no document has is refused.
+        """
+        if filters.section_label:
+            wanted = {section_of(label) for label in filters.section_label}
+            same = [label for label in self.sections() if section_of(label) in wanted]
+            labels = tuple(sorted({*filters.section_label, *same}))
+            filters = replace(filters, section_label=labels)
+        if filters.metadata and self.size:
+            fields = self.fields()
+            named = (
+                replace(one, field=known_field(one.field, fields, of="filter", options=_OPTIONS))
+                for one in filters.metadata
+            )
+            filters = replace(filters, metadata=tuple(named))
+        return filters
+
+    def facet_fields(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The fields that these names mean; one that no document has is refused."""
+        if not names or not self.size:
+            return tuple(names)
+        known = {*OWN_FIELDS, *self.fields()}
+        return tuple(dict.fromkeys(known_field(name, known, of="facets") for name in names))
 
     def rarity(self, word: str) -> float:
-        """How rare a word is among the chunks, from about 0; only where ``frequency`` is known."""
-        assert self.frequency is not None
-        return math.log((1 + self.size) / (1 + self.frequency(word)))
+        """How rare a word is among the chunks: about 0 where all have it."""
+        assert self.words is not None
+        return math.log((1 + self.size) / (1 + self.words.frequency(word)))
+
+    def having(self, term: str, keys: IntArray) -> BoolArray:
+        """Which of the chunks with these keys have all words of a term; all where too many do."""
+        assert self.words is not None
+        found = np.ones(len(keys), dtype=np.bool_)
+        for those in map(self.words.having, term.split()):
+            if those is not None and len(those):
+                found &= those.take(np.searchsorted(those, keys), mode="clip") == keys
+            elif those is not None:
+                found[:] = False
+        return found

@@ -8,22 +8,26 @@ within that subject, or the dose of another drug comes first. The rule:
    are written together (IL-6), or stand together in the name of a candidate's document (heart
    failure), are one term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
-   keywords that it is filed under. The **key** is the rarest term in the index. Where the names of
-   any candidate's document contain the key, a chunk is about the subject only if those of its own
-   document do. Where no document is named so, the text of the chunk must contain the key.
-3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``.
+   keywords that it is filed under. The **key** is the rarest term, in the whole index, among those
+   that the name of any candidate's document contains; a chunk is about the subject only if its own
+   document is named so. Where no document is named with any term, the key is the rarest of all, and
+   the text of the chunk must contain it.
+3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``. A word that
+   the index does not have weighs most, so nothing is about a drug that is not there. The code of
+   a document (NCT00001832), where one is named so, is enough by itself.
 
 Who restricts a search to documents or interviews has named the subject: every candidate is about
 it. The same holds for a query without terms ("adverse events"). A query that is the title of a
-document looks for that document, and lifts nothing. Where no candidate is about the subject, it is
-unknown, and boosts are gentle.
+document looks for that document, and lifts nothing. Where a query describes its subject in many
+words and no candidate is about them, the subject is unknown, and boosts are gentle; one that names
+a single thing which nothing here is about lifts nothing.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -32,7 +36,9 @@ from typing import Protocol
 from assay.model.names import words
 
 ENOUGH = 0.6  # share of the terms' weights
+DESCRIBING = 3  # terms; with fewer, a query names one thing
 TITLE_WORDS = 6  # so many words of a query, all in one name, are a title
+_CODE = re.compile(r"[a-z]{2,6}\d{5,}")
 _BETWEEN_WORDS = r"[\W_]+"
 _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 
@@ -82,9 +88,14 @@ def subject_of(query: str, reads: Reads) -> Subject:
     return Subject(tuple(tuple(run) for run in runs if run), " ".join(flat))
 
 
+def _is_code(term: str) -> bool:
+    """Whether a term looks like the code of a record: letters, then a long number."""
+    return _CODE.fullmatch(term) is not None
+
+
 def _is_name(term: str) -> bool:
     """Whether a term can name something by itself: a word, or the long number of a record."""
-    return len(term) > 1 and not (len(term) < 5 and term.isdecimal())
+    return len(term) > 1 and not (len(term) < 5 and term.replace(" ", "").isdecimal())
 
 
 class By(StrEnum):
@@ -101,76 +112,92 @@ class By(StrEnum):
 class Pool:
     """The candidates that a subject is held against.
 
-    ``names`` are those of each candidate's document, ``texts`` gives the texts at some places of
-    the pool, ``rarity`` how rare a folded word is in the index.
+    ``names`` are those of each candidate's document. ``having`` says which of some places of the
+    pool have a term in their text, ``rarity`` how rare a folded word is in the index.
     """
 
     names: Sequence[str]
-    texts: Callable[[Sequence[int]], Mapping[int, str]]
+    having: Callable[[str, Sequence[int]], Collection[int]]
     rarity: Callable[[str], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which candidates are about the subject."""
+    """Which candidates are about the subject; ``weights`` are those of its terms."""
 
     by: By
-    terms: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
     key: str = ""
-    _weights: Mapping[str, float] = field(default_factory=dict)
-    _pool: Pool | None = None
-    _known: dict[int, bool] = field(default_factory=dict)
+    pool: Pool | None = None
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What the query names."""
+        return tuple(self.weights)
+
+    @property
+    def is_description(self) -> bool:
+        """Whether no document is named so, and many words describe what is looked for."""
+        return self.by is By.TEXT and len(self.weights) >= DESCRIBING
+
+    @property
+    def is_name(self) -> bool:
+        """Whether the query names one thing, which is the name of a document."""
+        return self.by is By.NAMES and (len(self.weights) < DESCRIBING or _is_code(self.key))
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
-        wanted = list(places)
-        if self.by in (By.NOTHING, By.FILTERS):
-            return dict.fromkeys(wanted, True)
-        if self.by is By.TITLE:
-            return dict.fromkeys(wanted, False)
-        unread = [at for at in wanted if at not in self._known and not self._by_names(at)]
-        if unread:
-            assert self._pool is not None
-            for at, text in self._pool.texts(unread).items():
-                self._known[at] = self._enough(self._named(at) | self._in_text(text))
-        return {at: self._known[at] for at in wanted}
+        found = dict.fromkeys(places, self.pool is None and self.by is not By.TITLE)
+        if self.pool is None:
+            return found
+        names = self.pool.names
+        if _is_code(self.key):
+            codes = [f" {term} " for term in self.weights if _is_code(term)]
+            return {at: any(code in names[at] for code in codes) for at in found}
+        found.update(dict.fromkeys(self._with_enough(self._with_key([*found])), True))
+        return found
 
-    def _by_names(self, at: int) -> bool:
-        """Whether names alone decide; what they decide is kept."""
-        met = self._named(at)
-        if self.by is By.NAMES and (self.key not in met or self._enough(met)):
-            self._known[at] = self.key in met
-            return True
-        return False
+    def _with_key(self, places: Sequence[int]) -> Sequence[int]:
+        """Those whose document is named with the key, or that have it in their text."""
+        assert self.pool is not None
+        if self.by is By.TEXT:
+            return [*self.pool.having(self.key, places)]
+        padded = f" {self.key} "
+        return [at for at in places if padded in self.pool.names[at]]
 
-    def _named(self, at: int) -> frozenset[str]:
-        assert self._pool is not None
-        return met_by_names(self.terms, self._pool.names[at])
+    def _with_enough(self, places: Sequence[int]) -> Sequence[int]:
+        """Those of the places with the key that have enough of the other terms as well."""
+        assert self.pool is not None
+        enough = ENOUGH * sum(self.weights.values()) - 1e-9
+        share = dict.fromkeys(places, self.weights[self.key])
+        for term, weight in self.weights.items():
+            lacking = [at for at in places if share[at] < enough] if term != self.key else []
+            if lacking:
+                padded = f" {term} "
+                named = {at for at in lacking if padded in self.pool.names[at]}
+                unnamed = [at for at in lacking if at not in named]
+                for at in (*named, *(self.pool.having(term, unnamed) if unnamed else ())):
+                    share[at] += weight
+        return [at for at in places if share[at] >= enough]
 
-    def _in_text(self, text: str) -> frozenset[str]:
-        lowered = text.casefold()
-        return frozenset(term for term in self.terms if _stands_in(term, lowered))
 
-    def _enough(self, met: frozenset[str]) -> bool:
-        share = sum(self._weights[term] for term in met)
-        return self.key in met and share >= ENOUGH * sum(self._weights.values()) - 1e-9
+GIVEN = Scope(By.FILTERS)
 
 
-def scope_of(subject: Subject, pool: Pool, *, filtered: bool = False) -> Scope:
+def scope_of(subject: Subject, pool: Pool) -> Scope:
     """The scope of a subject among these candidates: rules 2 and 3."""
-    if filtered:
-        return Scope(By.FILTERS)
     every = "".join(dict.fromkeys(pool.names))
     if subject.whole.count(" ") + 1 >= TITLE_WORDS and f" {subject.whole} " in every:
-        return Scope(By.TITLE, subject.terms)
+        return Scope(By.TITLE, dict.fromkeys(subject.terms, 1.0))
     terms = tuple(dict.fromkeys(term for run in subject.runs for term in _joined(run, every)))
     weights = {term: max(map(pool.rarity, term.split())) for term in terms if _is_name(term)}
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)
-    key = max(weights, key=lambda term: (weights[term], term))
-    by = By.NAMES if f" {key} " in every else By.TEXT
-    return Scope(by, tuple(weights), key, weights, pool)
+    named = [term for term in weights if f" {term} " in every]
+    codes = [term for term in named if _is_code(term)]
+    key = max(codes or named or weights, key=lambda term: (weights[term], term))
+    return Scope(By.NAMES if named else By.TEXT, weights, key, pool)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
@@ -182,12 +209,6 @@ def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
         return math.log(1 + (1 + len(distinct)) / (1 + having))
 
     return rarity
-
-
-@lru_cache(maxsize=65_536)
-def met_by_names(terms: tuple[str, ...], names: str) -> frozenset[str]:
-    """The terms that these names contain."""
-    return frozenset(term for term in terms if f" {term} " in names)
 
 
 def _joined(run: tuple[str, ...], names: str) -> list[str]:
@@ -204,8 +225,9 @@ def _joined(run: tuple[str, ...], names: str) -> list[str]:
     return joined
 
 
-def _stands_in(term: str, lowered: str) -> bool:
+def stands_in(term: str, text: str) -> bool:
     """Whether a text has the words of a term, whatever their number, side by side."""
+    lowered = text.casefold()
     if any(word[:-1] not in lowered for word in term.split()):
         return False
     return _pattern(term).search(lowered) is not None

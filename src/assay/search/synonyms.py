@@ -19,11 +19,10 @@ from assay import limits
 from assay.analysis.spelling import folded
 from assay.digests import digest_of
 from assay.errors import FormatError, LimitError, MissingFileError, UsageError
+from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 
-BUILT_IN = "built-in"
 ABBREVIATIONS = "abbreviations.txt"
 OTHER_NAMES = ("drugs.txt", "diseases.txt")
-NO_SYNONYMS = "none"
 SHORT = 5  # letters of an abbreviation that may also be a word
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _Key = tuple[str, ...]
@@ -91,14 +90,14 @@ def built_in() -> Synonyms:
 
 
 @lru_cache(maxsize=256)
-def rules_of(lines: tuple[str, ...]) -> Synonyms | None:
+def rules_of(text: str) -> Synonyms | None:
     """The rules that a request brings; None for ``none``, assay's own for ``built-in``."""
-    if lines == (NO_SYNONYMS,):
+    if text == NO_SYNONYMS:
         return None
-    if lines == (BUILT_IN,):
+    if text == BUILT_IN_SYNONYMS:
         return built_in()
     try:
-        return _synonyms([(line, "synonym_rule") for line in lines], capitals=False)
+        return _synonyms([(line, "synonym_rules") for line in text.split(";")], capitals=False)
     except FormatError as problem:
         raise UsageError(str(problem), hint="such as: mi, heart attack") from None
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from assay import limits
 from assay.model.codec import encode
-from assay.model.document import Chunk, KeyedChunk
-from assay.model.query import Component, Filters, Hit, PartialAnswerError, filter_values
+from assay.model.document import KeyedChunk
+from assay.model.query import Component, Filters, Hit, PartialAnswerError, blocking
 from assay.search.pipeline import Prepared
 from assay.search.ranking import Candidate, Ranking
 from assay.search.response import Boost
@@ -27,6 +27,7 @@ class Verdict(StrEnum):
     """The step at which a document dropped out."""
 
     IN_RESULTS = "in_results"
+    FOLDED = "folded"
     NOT_IN_INDEX = "not_in_index"
     FILTERED_OUT = "filtered_out"
     NOT_FOUND = "not_found"
@@ -78,21 +79,37 @@ def explain_absence(
             f"{document:.80} is not in this index (generation {snapshot.generation}); "
             "assay corpus show tells whether it was ingested, assay index update indexes it",
         )
-    options = prepared.options
-    passing = [row for row in chunks if not _blocking(row.chunk, options.filters)]
+    filters = snapshot.resolved(prepared.options.filters)
+    passing = [row for row in chunks if not blocking(row.chunk, filters)]
     if not passing:
-        blocking = _blocking(chunks[0].chunk, options.filters)
+        reasons = blocking(chunks[0].chunk, filters)
         return Why(
             document,
             Verdict.FILTERED_OUT,
-            f"the filters leave it out: {'; '.join(blocking)}",
+            f"the filters leave it out: {'; '.join(reasons)}",
             chunks[0].chunk.chunk_id,
         )
     keys = {row.key for row in passing}
     place = _place(after, keys)
     if place is None:
         return _not_found(document, passing, prepared, snapshot)
-    return _placed(_Way(document, prepared, before, after, keys), after.pool[place], place + 1)
+    shown = prepared.folded(after, prepared.options)
+    rank, reason = (place + 1, None) if shown.folding is None else shown.folding.of(place)
+    found = shown.pool[place]
+    if reason is None:
+        return _placed(_Way(document, prepared, before, shown, keys), found, rank)
+    (leader,) = shown.page(rank - 1, rank)
+    return Why(
+        document,
+        Verdict.FOLDED,
+        f"it is folded under {leader.boosted.fused.chunk_id} at rank {rank}: {reason}",
+        found.boosted.fused.chunk_id,
+        rank=rank,
+        rank_fused=found.boosted.rank_fused,
+        rank_boosted=found.rank_boosted,
+        score=found.score,
+        boosts=found.boosted.boosts,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +123,6 @@ class _Way:
     keys: set[int]
 
 
-def _blocking(chunk: Chunk, filters: Filters) -> list[str]:
-    """A description of every filter that a chunk does not pass."""
-    values = filter_values(chunk)
-    return [
-        f"{name} is {values[name] or 'empty'}, not {' or '.join(allowed)}"
-        for name, allowed in filters.active().items()
-        if values[name] not in allowed
-    ]
-
-
 def _place(ranking: Ranking, keys: set[int]) -> int | None:
     return next((at for at, one in enumerate(ranking.pool) if one.key in keys), None)
 
@@ -125,11 +132,10 @@ def _not_found(
 ) -> Why:
     findings: dict[str, ComponentFinding] = {}
     best: str | None = None
+    filters = snapshot.resolved(prepared.options.filters)
     for name in prepared.answers.lists:
         query = prepared.question.for_component(name)
-        finding, chunk_id = _deeper(
-            snapshot.components[name], query, rows, prepared.options.filters
-        )
+        finding, chunk_id = _deeper(snapshot.components[name], query, rows, filters)
         findings[name] = finding
         best = best or chunk_id
     depth = prepared.options.depth
@@ -178,8 +184,7 @@ def _hits(component: Component, query: str, filters: Filters) -> Sequence[Hit]:
 
 def _placed(way: _Way, found: Candidate, rank: int) -> Why:
     k = way.prepared.options.k + way.prepared.options.offset
-    pool = way.after.pool
-    needed = pool[min(k, len(pool)) - 1].score
+    needed = way.after.page(0, k)[-1].score
     fused = found.boosted.fused
     findings = {
         name: ComponentFinding(rank_there, fused.raw[name], within_depth=rank_there is not None)

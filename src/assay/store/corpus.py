@@ -179,6 +179,11 @@ class CorpusStore:
             for key, section, hint, table, doc_id, title, more in rows
         }
 
+    def metadata_by_key(self, keys: Sequence[int]) -> dict[int, dict[str, MetadataValue]]:
+        """The metadata of the chunks with these keys."""
+        rows = _chunk_rows(self._engine, keys, chunks.c.key, chunks.c.metadata)
+        return {key: _metadata(text) for key, text in rows}
+
     def find(self, name: str) -> list[KeyedChunk]:
         """The current chunks of the document, or the chunk, with this id, in order."""
         with self._engine.connect() as connection:

@@ -10,9 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from assay.model.conditions import read_condition
 from assay.model.document import Chunk, IngestionMode, KeyedChunk, SpeakerRole
-from assay.model.query import Component, Filters, Hit, filter_values
+from assay.model.query import Component, Filters, Hit, blocking
 
+CONDITIONS = (
+    "year>=2030",
+    "year<2018",
+    "year=2012..2024",
+    "year=2011|2022|2033",
+    "year!=2011..2030",
+    "phase=phase 3",
+    "phase!=PHASE3",
+)
 HOSTILE = (
     "",
     "   ",
@@ -58,6 +68,9 @@ def sample() -> tuple[KeyedChunk, ...]:
             ingestion_mode=IngestionMode.LIVE if number % 5 == 0 else IngestionMode.OFFLINE,
             interview_id=f"interview_{number % 4}",
             source=("registry", "label")[number % 2],
+            metadata={"year": 2010 + number, "phase": ("PHASE2", "PHASE3")[: 1 + number % 2]}
+            if number % 5
+            else {},
         )
         rows.append(KeyedChunk(100 + 7 * number, chunk))
     return tuple(rows)
@@ -111,6 +124,11 @@ def _filters_before_ranking(component: Component, rows: Sequence[KeyedChunk]) ->
         Filters(is_table=False, source=("label",)),
         Filters(interview_id=("interview_1",), ingestion_mode=(IngestionMode.OFFLINE,)),
         Filters(doc_id=("doc3", "doc4")),
+        *(Filters(metadata=(read_condition(text),)) for text in CONDITIONS),
+        Filters(
+            is_table=False,
+            metadata=(read_condition("year>2014"), read_condition("phase!=Phase 3")),
+        ),
     ):
         wanted = [hit for hit in everything if _passes(by_key[hit.key], filters)]
         found = component.search(query, 4, filters)
@@ -118,6 +136,8 @@ def _filters_before_ranking(component: Component, rows: Sequence[KeyedChunk]) ->
             f"{filters}: the best that pass, not what passes of the best"
         )
     assert component.search(query, 10, Filters(section_label=("nowhere",))) == []
+    assert component.search(query, 10, Filters(metadata=(read_condition("year>2999"),))) == []
+    assert component.search(query, 10, Filters(metadata=(read_condition("colour=red"),))) == []
 
 
 def _same(found: list[Hit], wanted: list[Hit]) -> bool:
@@ -125,8 +145,7 @@ def _same(found: list[Hit], wanted: list[Hit]) -> bool:
 
 
 def _passes(chunk: Chunk, filters: Filters) -> bool:
-    values = filter_values(chunk)
-    return all(values[name] in allowed for name, allowed in filters.active().items())
+    return not blocking(chunk, filters)
 
 
 def _survives_hostile_queries(component: Component, rows: Sequence[KeyedChunk]) -> None:

@@ -76,7 +76,10 @@ def test_codes_are_what_must_match_exactly() -> None:
         return [clause.text for clause in read(query).codes]
 
     assert codes("RR 0.82 (0.72-0.94)") == ["0.82", "0.72", "0.94"]
-    assert codes("vitamin D 50000 IU weekly") == ["50000 IU"]
+    assert codes("cholecalciferol 50000 IU weekly") == ["50000 IU"]
+    assert codes("how should NSTEMI be coded for billing, is it I21.4?") == ["I21.4"]
+    assert codes("EGFR L858R in adults treated with osimertinib") == ["L858R"]
+    assert codes("repressing IL-18 had negative effects in 400 of 1200 patients since 2009") == []
     assert codes("I21.4") == ["I21.4"]
     assert codes("type 2 diabetes in 30 adults") == []
 

@@ -40,6 +40,8 @@ PROBE: dict[str, Any] = {
     "per_type_weights": True,
     "normalization": "z-score",
     "boosts": False,
+    "group_by": "document",
+    "collapse": True,
     "rerank": True,
     "reranker": "ms-marco-minilm-l12-v2",
     "lexicon": "lexicon.yaml",
@@ -152,6 +154,7 @@ OPTIONS: dict[str, Any] = {
     "query_intent": "dosage",
     "floor": False,
     "synonyms": True,
+    "synonym_rules": "headache, cephalalgia",
     "rerank_depth": 5,
 }
 
@@ -161,6 +164,7 @@ def test_every_option_of_a_search_is_accounted_for() -> None:
     same = {
         "offset",  # a run keeps the list from its start
         "filters",  # the queries say them, and the queries are part of the key
+        "facets",  # counts beside the results
         "component_timeout_ms",
         "rerank_timeout_ms",
     }

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from assay.http.edge.admission import FullError, Gate, RateLimiter
+from assay.http.edge.admission import PRESSED_S, FullError, Gate, RateLimiter
 
 
 async def hold(gate: Gate, done: asyncio.Event, order: list[int], name: int) -> None:
@@ -126,9 +126,11 @@ async def surge(
     gate: Gate, done: asyncio.Event, order: list[int], clock: Clock
 ) -> list[asyncio.Task[None]]:
     """Ten callers for one slot and a line of eight, and another one a while later."""
+    async with gate.slot():
+        clock.now += 0.02  # what a search takes
     tasks = [asyncio.create_task(hold(gate, done, order, name)) for name in range(10)]
     await asyncio.sleep(0)
-    clock.now += 0.03
+    clock.now += PRESSED_S
     tasks.append(asyncio.create_task(hold(gate, done, order, 10)))
     for _ in range(3):
         await asyncio.sleep(0)
@@ -145,6 +147,33 @@ def test_one_caller_too_many_is_refused_alone() -> None:
         assert served == [None] * 9
         assert isinstance(refused, FullError)
         assert order == list(range(9))
+
+    asyncio.run(scene())
+
+
+def test_a_second_burst_after_the_line_has_shrunk_is_no_surge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+
+    async def scene() -> None:
+        gate, order = Gate("search", 1, 8, shed=True), list[int]()
+        holds = [asyncio.Event() for _ in range(16)]
+        tasks = [asyncio.create_task(hold(gate, holds[n], order, n)) for n in range(10)]
+        await asyncio.sleep(0)
+        for number in range(4):  # one was refused; the line shrinks to half and never empties
+            holds[number].set()
+            for _ in range(3):
+                await asyncio.sleep(0)
+        assert gate.waiting == 4
+        clock.now += PRESSED_S
+        tasks += [asyncio.create_task(hold(gate, holds[n], order, n)) for n in range(10, 15)]
+        await asyncio.sleep(0)
+        for one in holds:
+            one.set()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [n for n, end in enumerate(ended) if end is not None] == [9, 14]
+        assert order == [*range(9), *range(10, 14)]
 
     asyncio.run(scene())
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.unit.http.conftest import MakeService, assert_problem, client_of
+from assay.app.workspace import Workspace
+from assay.settings import configure
+from tests.unit.http.conftest import SETTINGS, MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
 
 pytestmark = pytest.mark.slow
@@ -40,6 +42,21 @@ def test_a_document_is_found_once_it_was_sent_and_not_after_it_was_deleted(
     assert small.delete("/v1/documents/note-1").json()["deleted"] == 1
     assert found(small, "zolmitriptan") == []
     assert_problem(small.delete("/v1/documents/note-1"), 404)
+
+
+def test_what_another_process_deletes_is_gone_from_the_next_answer(
+    small: TestClient, home: Path
+) -> None:
+    def texts() -> list[str]:
+        body = small.get("/v1/search", params={"q": "headache"}).json()
+        return [hit["text"] for hit in body["results"]]
+
+    assert len(texts()) == len(texts()) == 2  # the second time from memory
+    with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as other:
+        other.delete_documents(["d1"])
+        assert texts() == ["Triptans end a migraine headache quickly."]
+        other.add_documents([{"doc_id": "d2", "title": "Migraine", "text": "No more headache."}])
+        assert texts() == ["No more headache."]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -149,7 +150,7 @@ def test_a_generation_that_is_removed_while_it_is_opened_is_never_served(
     memory, _ = built(tmp_path, ROWS[:10])
     opens = []
 
-    def opened_late(folder: Path, chunk_ids: dict[int, str]) -> Bm25:
+    def opened_late(folder: Path, chunk_ids: dict[int, str], *terms: Any) -> Bm25:
         """A writer goes on, and its sweep has reached one file when this one is opened."""
         opens.append(folder.name)
         if len(opens) == 1:
@@ -158,7 +159,7 @@ def test_a_generation_that_is_removed_while_it_is_opened_is_never_served(
                 kept.setattr(writer, "_sweep", lambda folder, manifest: None)
                 update(tmp_path, memory, ENCODERS)
             next(folder.glob(f"*{suffix}")).unlink()
-        return Bm25(folder, chunk_ids)
+        return Bm25(folder, chunk_ids, *terms)
 
     monkeypatch.setattr(reader, "Bm25", opened_late)
     generation = open_generation(tmp_path)

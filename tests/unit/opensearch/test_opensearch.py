@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
@@ -13,12 +14,14 @@ import pytest
 
 from assay import limits
 from assay.errors import ConfigError, EngineError
+from assay.model.conditions import read_condition
 from assay.model.document import Chunk, KeyedChunk, SpeakerRole
 from assay.model.query import Filters, Hit, PartialAnswerError
 from assay.opensearch import bulk as loading
 from assay.opensearch.bulk import delete_chunks
 from assay.opensearch.cluster import Cluster, Current, Shape
 from assay.opensearch.components import Bm25, Dense, filter_clauses, inner_product
+from assay.opensearch.facts import PAGE, ClusterFacts
 from assay.opensearch.mapping import index_body, row_of
 from assay.opensearch.transport import Credentials, NoNodeError, Transport
 from tests.unit.index.helpers import DENSE, ENCODERS, Memory
@@ -46,6 +49,12 @@ class Answers(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+@pytest.fixture
+def transport(node: str) -> Iterator[Transport]:
+    with closing(Transport(node)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -302,12 +311,79 @@ def test_scores_are_inner_products_again() -> None:
 
 
 def test_filters_become_clauses() -> None:
-    assert filter_clauses(None) == []
+    facts = ClusterFacts(Transport(NOBODY), "i")  # not asked where nothing is said of metadata
+    assert filter_clauses(None, facts) == []
     chosen = Filters(speaker_role=(SpeakerRole.PATIENT,), is_table=False)
-    assert filter_clauses(chosen) == [
+    assert filter_clauses(chosen, facts) == [
         {"terms": {"speaker_role": ["PATIENT"]}},
         {"terms": {"is_table": ["False"]}},
     ]
+
+
+def _said(*terms: str) -> tuple[int, bytes]:
+    buckets = [{"key": {"fact": term}, "doc_count": 1} for term in terms]
+    whole = {"total": 1, "successful": 1}
+    answer = {"_shards": whole, "aggregations": {"facts": {"buckets": buckets}}}
+    return 200, json.dumps(answer).encode()
+
+
+def test_conditions_become_the_terms_that_they_name(transport: Transport) -> None:
+    facts = ClusterFacts(transport, "i")
+    Answers.script = [
+        _said("year=2018", "year=2020", "year=2023", "zone=1"),
+        _said("phase=NA", "phase=PHASE3", "year=2018"),
+    ]
+    texts = ("year>=2020", "phase=Phase 3", "year!=2018..2019", "year<1990")
+    chosen = Filters(source=("s",), metadata=tuple(map(read_condition, texts)))
+    assert filter_clauses(chosen, facts) == [
+        {"terms": {"source": ["s"]}},
+        {"terms": {"facts": ["year=2020", "year=2023"]}},
+        {"terms": {"facts": ["phase=PHASE3"]}},
+        {"bool": {"must_not": [{"terms": {"facts": ["year=2018"]}}]}},
+        {"terms": {"facts": []}},
+    ]
+    path, body, _ = Answers.seen[0]
+    assert path.startswith("/i/_search")
+    assert json.loads(body)["aggs"]["facts"]["composite"]["after"] == {"fact": "year="}
+    assert len(Answers.seen) == 2, "the values of a field are asked for once"
+
+
+def test_values_of_a_field_come_in_pages(transport: Transport) -> None:
+    facts = ClusterFacts(transport, "i")
+    many = [f"n={at:05}" for at in range(PAGE + 2)]
+    Answers.script = [_said(*many[:PAGE]), _said(*many[PAGE:], "o=1")]
+    assert facts.values("n") == [term[2:] for term in many]
+    _, body, _ = Answers.seen[1]
+    assert json.loads(body)["aggs"]["facts"]["composite"]["after"] == {"fact": many[PAGE - 1]}
+
+
+def test_values_of_a_part_of_the_shards_are_not_taken_for_all(transport: Transport) -> None:
+    half = {"total": 2, "successful": 1}
+    answer = {"_shards": half, "aggregations": {"facts": {"buckets": []}}}
+    Answers.script = [(200, json.dumps(answer).encode())]
+    with pytest.raises(EngineError, match="a part of the shards"):
+        ClusterFacts(transport, "i").values("year")
+
+
+def test_the_fields_that_documents_have(transport: Transport) -> None:
+    buckets = [{"key": "year", "doc_count": 3}, {"key": "phase", "doc_count": 1}]
+    whole = {"total": 1, "successful": 1}
+    answer = {"_shards": whole, "aggregations": {"facts": {"buckets": buckets}}}
+    Answers.script = [(200, json.dumps(answer).encode())]
+    facts = ClusterFacts(transport, "i")
+    assert facts.fields() == facts.fields() == ["phase", "year"]
+
+
+def test_a_chunk_brings_its_metadata_as_terms() -> None:
+    metadata: dict[str, Any] = {
+        "year": 2020,
+        "phase": ("PHASE2", "PHASE3"),
+        "open": True,
+        "note": "x" * 300,
+    }
+    row = row_of(KeyedChunk(1, Chunk("c", "d", "text", metadata=metadata)), None, None)
+    assert row["facts"] == ["year=2020", "phase=PHASE2", "phase=PHASE3", "open=true"]
+    assert row["fact_fields"] == ["year", "phase", "open"]
 
 
 def test_an_index_without_vectors_needs_no_plugin() -> None:

@@ -14,6 +14,14 @@ from assay.search.searcher import Searcher, Source
 from assay.search.snapshot import Snapshot
 
 FAULTS = ("slow", "hang", "raise", "nan", "empty")
+BROKEN = {
+    "unknown key": "no chunk of this index has the key 999999999",
+    "another id": "the key of 'somewhere:chunk_9' is that of",
+    "out of order": "out of order",
+    "twice": "a chunk comes twice",
+    "too many": "hits, asked for",
+}
+"""Promises of a component that may be broken, and what is said of each."""
 SLOW_S = 0.4
 
 
@@ -46,9 +54,23 @@ class Faulty:
         hits = self._inner.search(query, k, filters)
         if fault == "nan":
             hits[0] = hits[0]._replace(score=math.nan)
+        if fault in BROKEN:
+            hits = _broken(fault, hits, k)
         if fault == "partial":
             raise PartialAnswerError("1 of 3 shards did not answer", hits[::2])
         return hits
+
+
+def _broken(fault: str, hits: list[Hit], k: int) -> list[Hit]:
+    """Hits that break one promise."""
+    best, last = hits[0], hits[-1]
+    return {
+        "unknown key": [*hits[:-1], last._replace(key=999_999_999)],
+        "another id": [*hits[:-1], last._replace(chunk_id="somewhere:chunk_9")],
+        "out of order": hits[::-1],
+        "twice": [best, best, *hits[2:]],
+        "too many": [*hits, *([last] * k)],
+    }[fault]
 
 
 class Rig:

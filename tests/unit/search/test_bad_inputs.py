@@ -118,6 +118,7 @@ def test_look_alikes_and_capitals_ask_the_same(here: Workspace) -> None:
         {"filters": {"speaker_role": "ALIEN"}},
         {"filters": {"ingestion_mode": "SOMETIMES"}},
         {"filters": {"colour": "red"}},
+        {"filter": "year=>2020"},
         {"filters": "PATIENT"},
         {"tau": 1},
     ],
@@ -127,7 +128,7 @@ def test_options_that_cannot_be(here: Workspace, options: dict[str, Any]) -> Non
     with pytest.raises(UsageError) as caught:
         here.search("heart", **options)
     (name,) = options
-    shown = {"filters": ("filters", "speaker", "ingestion_mode")}.get(name, (name,))
+    shown = {"filters": ("filter", "speaker", "ingestion_mode")}.get(name, (name,))
     assert any(part in caught.value.message for part in shown)
     assert len(caught.value.message) < 250
 

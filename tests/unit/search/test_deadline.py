@@ -16,7 +16,7 @@ from assay.search.breaker import Breaker
 from assay.search.deadline import CallResult, Failure, Lane, Stop, call_all
 from assay.search.searcher import Searcher, Source
 from tests.unit.search.corpus import filled
-from tests.unit.search.faults import Rig, no_reranker
+from tests.unit.search.faults import BROKEN, Rig, no_reranker
 from tests.waiting import eventually
 
 DEADLINE_MS = 120
@@ -75,6 +75,24 @@ def test_a_part_of_the_data_counts_and_is_named(here: Workspace) -> None:
         again = rigged.searcher.search("renal dose?", components="bm25", k=100)
         assert not again.degraded
         assert {hit.chunk.chunk_id for hit in again.results} == found, "no part was remembered"
+
+
+@pytest.mark.req("R2")
+@pytest.mark.parametrize("query", ["renal dose", "adverse events in renal impairment"])
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_component_that_breaks_its_contract_is_left_out_and_named(
+    here: Workspace, fault: str, query: str
+) -> None:
+    with rig(here) as rigged:
+        others = rigged.searcher.search(query, components="bm25,splade", k=100)
+        rigged.parts["dense"].fault = fault
+        answer = rigged.searcher.search(query, k=100)
+        why = rigged.searcher.why(query, "doc1")
+    assert (answer.degraded, answer.component_errors) == (True, ("dense_error",))
+    assert BROKEN[fault] in answer.warnings[0]
+    found = [hit.chunk.chunk_id for hit in answer.results]
+    assert found == [hit.chunk.chunk_id for hit in others.results]
+    assert BROKEN[fault] in why.sentence
 
 
 def test_an_index_that_cannot_be_looked_up_goes_on_serving(here: Workspace) -> None:

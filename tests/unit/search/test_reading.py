@@ -118,7 +118,7 @@ def test_documents_that_the_caller_names_count_more(here: Workspace) -> None:
 
 
 def test_an_exact_code_is_not_lost_in_fusion_and_the_account_says_why(here: Workspace) -> None:
-    query = "adults mortality risk notes 50000 IU"
+    query = "adults mortality 50000 IU"
     response = here.search(query)
     first = response.results[0]
     assert first.chunk.doc_id == "vitamin"

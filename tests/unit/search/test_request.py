@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import UsageError
+from assay.model.conditions import Condition, read_condition
 from assay.model.document import IngestionMode, SpeakerRole
 from assay.model.query import FILTER_OPTIONS, Filters
 from assay.model.testset import QueryType
@@ -22,6 +23,7 @@ from assay.search.request import (
     SEARCH_NAMES,
     SEARCH_OPTIONS,
     FusionMethod,
+    GroupBy,
     Normalization,
     SearchOptions,
     as_flags,
@@ -43,6 +45,7 @@ ALIASES = {
     "mode": "ingestion_mode",
     "doc": "doc_id",
     "tables": "is_table",
+    "metadata": "filter",
 }
 
 
@@ -50,6 +53,14 @@ def weights_for(components: tuple[str, ...]) -> st.SearchStrategy[dict[str, floa
     share = st.sampled_from([0.0, 1e-05, 0.1 + 0.2, 0.3, 1.0, 12.5])
     every = st.fixed_dictionaries(dict.fromkeys(components, share))
     return st.one_of(st.just({}), every.filter(lambda found: any(found.values())))
+
+
+conditions = st.builds(
+    lambda field, operator, value: Condition(field, operator, (value,)),
+    st.sampled_from(["year", "start date"]),
+    st.sampled_from(["=", "!="]),
+    st.sampled_from(["2020", "2018..", "a|b", "c\\d", "-1.5", "Phase 3"]),
+) | st.just(read_condition("year>=2020"))
 
 
 @st.composite
@@ -72,6 +83,9 @@ def searches(draw: st.DrawFn) -> SearchOptions:
         query_type=draw(st.sampled_from([None, *QueryType])),
         query_intent=draw(st.sampled_from([None, "tabular", "none", "phase2"])),
         boosts=draw(st.booleans()),
+        group_by=draw(st.sampled_from(GroupBy)),
+        collapse=draw(st.booleans()),
+        facets=tuple(draw(st.sets(st.sampled_from(["year", "phase", "start date"])))),
         synonyms=draw(st.booleans()),
         rerank=draw(st.booleans()),
         rerank_depth=draw(st.sampled_from([None, 7])),
@@ -86,6 +100,7 @@ def searches(draw: st.DrawFn) -> SearchOptions:
             doc_id=tuple(draw(labels)),
             ingestion_mode=tuple(draw(st.sets(st.sampled_from(IngestionMode)))),
             is_table=draw(st.sampled_from([None, True, False])),
+            metadata=tuple(draw(st.sets(conditions))),
         ),
     )
 
@@ -134,7 +149,7 @@ def test_flags_as_a_shell_takes_them() -> None:
 def test_older_names_still_work(alias: str, name: str) -> None:
     one = SEARCH_OPTIONS[name]
     text = {"fusion_method": "weighted", "speaker": "PATIENT", "ingestion_mode": "LIVE"}.get(
-        name, "on" if name == "is_table" else "tabular"
+        name, {"is_table": "on", "filter": "year>=2020"}.get(name, "tabular")
     )
     assert option_name(alias) == name
     new, old = read_changes({name: text}), read_changes({alias: text})
@@ -155,10 +170,10 @@ def test_every_alias_is_known_to_this_test() -> None:
 
 def test_which_surface_offers_what() -> None:
     assert set(FILTER_OPTIONS) < set(SEARCH_NAMES)
-    assert set(SEARCH_NAMES) - set(ANSWER_NAMES) == {"offset"}
+    assert set(SEARCH_NAMES) - set(ANSWER_NAMES) == {"offset", "facets"}
     assert EVALUATION_NAMES == (
         "depth", "components", "fusion_method", "rrf_k", "weights", "per_type_weights",
-        "normalization", "boosts", "rerank", "reranker",
+        "normalization", "boosts", "group_by", "collapse", "rerank", "reranker",
     )  # fmt: skip
     assert "component_timeout_ms" not in SEARCH_NAMES
 
@@ -194,7 +209,15 @@ def test_filters_one_by_one_are_the_same_as_filters_together() -> None:
     [
         ({"tau": 1}, "'tau' is not a search option"),
         ({"fusion": "rrf", "fusion_method": "rrf"}, "fusion_method: given twice"),
-        ({"filters": {"colour": "red"}}, "filters: 'colour' is not one"),
+        ({"filters": {"colour": {"red": 1}}}, "filter: must be a field and what it may hold"),
+        ({"filter": "year=>2020"}, "filter: must be a field and what it may hold"),
+        ({"filter": ["year"]}, "filter: must be"),
+        ({"filter": {"year": (None, None)}}, "filter: must be"),
+        ({"filter": "journal>=BMJ"}, "filter: must be"),
+        ({"filter": "phase="}, "filter: must be"),
+        ({"filter": f"a={'x' * 3000}"}, "filter: must be"),
+        ({"filter": f"a={'|'.join(map(str, range(101)))}"}, "filter: must be"),
+        ({"filter": [f"a{at}=1" for at in range(33)]}, "at most 32 of them"),
         ({"filters": "PATIENT"}, "filters: must be a mapping"),
         ({"speaker": "ALIEN"}, "speaker: must be PATIENT, CLINICIAN or UNKNOWN"),
         ({"source": [None]}, "source: must be text"),
@@ -269,8 +292,8 @@ def test_filters_as_people_write_them() -> None:
     one = Filters(section_label="methods")  # type: ignore[arg-type]
     assert SearchOptions(filters=one).filters.section_label == ("methods",)
     assert changed(SearchOptions(), filters={"source": None}).filters == Filters()
-    both = changed(SearchOptions(), section="Adverse Events").filters.section_label
-    assert both == ("Adverse Events", "adverse_events")
+    as_written = changed(SearchOptions(), section="Adverse Events").filters.section_label
+    assert as_written == ("Adverse Events",)
 
 
 def test_waiting_longer_is_the_same_search() -> None:

@@ -14,7 +14,7 @@ from assay.errors import SearchUnavailableError
 from assay.model.document import Chunk
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher, Source
-from tests.unit.search.corpus import documents, filled
+from tests.unit.search.corpus import documents, filled, workspace
 from tests.unit.search.faults import Faulty, no_reranker
 
 ROUNDS, EACH = 8, 4
@@ -93,20 +93,65 @@ def test_what_was_deleted_after_indexing_is_left_out_and_counted(tmp_path: Path)
     assert answer.warnings == ("left out, since deleted after this generation was indexed: 1",)
 
 
-def test_a_coroutine_sees_a_new_generation_soon(tmp_path: Path) -> None:
+@pytest.mark.parametrize("coroutine", [False, True], ids=["thread", "coroutine"])
+def test_what_another_process_deleted_or_replaced_is_gone_from_the_next_answer(
+    tmp_path: Path, coroutine: bool
+) -> None:
+    def found(query: str) -> dict[str, str]:
+        answer = (
+            asyncio.run(searcher.asearch(query, k=100))
+            if coroutine
+            else searcher.search(query, k=100)
+        )
+        return {hit.chunk.doc_id: hit.chunk.text for hit in answer.results}
+
+    with filled(tmp_path / "home", batch(0)) as opened, workspace(tmp_path / "home") as other:
+        searcher = opened.searcher
+        assert len(found("heart failure")) == EACH
+        assert searcher.search("heart failure", k=100).cached
+        other.delete_documents(["d0-2"])
+        assert set(found("heart failure")) == {"d0-0", "d0-1", "d0-3"}
+        changed = Chunk("d0-1:chunk_0", "d0-1", "renal failure", "T")
+        other.store_documents(documents([changed]))
+        other.update_index()
+        assert found("heart failure")["d0-1"] == "renal failure"
+        assert set(found("renal")) >= {"d0-1"}
+
+
+def test_a_question_reads_no_manifest_while_nothing_was_written(tmp_path: Path) -> None:
+    with filled(tmp_path / "home", batch(0)) as opened:
+        whole, looks = opened.snapshot(), []
+
+        def newest() -> str:
+            looks.append(1)
+            return whole.generation
+
+        stamps = [1]
+        source = Source(newest, lambda: whole, lambda: stamps[0])
+        searcher = Searcher(source, no_reranker(), defaults=opened.searcher.defaults)
+        for _ in range(3):
+            searcher.search("heart failure")
+        assert not looks
+        stamps[0] = 2
+        for _ in range(3):
+            searcher.search("heart failure")
+        assert len(looks) == 1
+        searcher.close()
+
+
+def test_nothing_is_answered_from_memory_while_the_newest_generation_cannot_be_opened(
+    tmp_path: Path,
+) -> None:
     with filled(tmp_path / "home", batch(0)) as opened:
         searcher = opened.searcher
-        before = searcher.generation
-        opened.store_documents(documents(batch(1)))
-        opened.update_index()
-        searcher._looked -= 10
-        searcher.search("heart failure")
-        deadline = threading.Event()
-        for _ in range(200):
-            if searcher.generation != before:
-                break
-            deadline.wait(0.05)
-        assert searcher.generation != before
+        assert len(searcher.search("heart failure", k=100).results) == EACH
+        opened.store.delete(["d0-2"])
+        manifest = opened.update_index(fresh=True)
+        damaged = next((opened.layout.index / manifest.parts[0].folder).iterdir())
+        damaged.write_bytes(b"rubbish")
+        answer = searcher.search("heart failure", k=100)
+    assert "d0-2" not in {hit.chunk.doc_id for hit in answer.results}
+    assert "a newer generation cannot be opened" in answer.warnings[0]
 
 
 def test_a_generation_that_went_away_while_nobody_asked(tmp_path: Path) -> None:

@@ -123,13 +123,13 @@ def test_a_request_may_bring_its_own(tmp_path: Path) -> None:
     ]
     with filled(tmp_path / "home", rows) as opened:
         assert opened.search("coumadin", components="bm25").synonyms == ("warfarin",)
-        own = opened.search("jaundice", components="bm25", synonym_rule=["jaundice => gelbsucht"])
+        own = opened.search("jaundice", components="bm25", synonym_rules="jaundice => gelbsucht")
         assert own.synonyms == ("gelbsucht",)
         assert [hit.chunk.doc_id for hit in own.results] == ["a"]
-        assert not opened.search("coumadin", synonym_rule=["none"]).synonyms
-        assert opened.search("coumadin", synonym_rule=["built-in"]).synonyms == ("warfarin",)
+        assert not opened.search("coumadin", synonym_rules="none").synonyms
+        assert opened.search("coumadin", synonym_rules="built-in").synonyms == ("warfarin",)
         with pytest.raises(UsageError, match="a rule is"):
-            opened.search("coumadin", synonym_rule=["alone"])
+            opened.search("coumadin", synonym_rules="alone")
 
 
 def test_a_synonym_counts_less_than_the_word_itself(tmp_path: Path) -> None:

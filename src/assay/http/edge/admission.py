@@ -1,8 +1,8 @@
 """How many requests are worked on at once, and which callers send too many?
 
-A gate has slots, and a line of requests that wait for one. A short burst waits in the line. If the
-line keeps overflowing, more is requested than can be done, and a long line would only make everyone
-late: during such a surge few wait, the newest are served first, and the rest are refused early. See
+A gate has slots, and a line of requests that wait for one. A burst waits in the line. If the line
+stays full, more is requested than can be done, and a long line would only make everyone late:
+during such a surge few wait, the newest are served first, and the rest are refused early. See
 design/054.
 """
 
@@ -16,8 +16,8 @@ from contextlib import asynccontextmanager
 
 from assay import limits
 
-PRESSED_S = 0.025
-"""A line that overflows for this long is more than a burst."""
+PRESSED_S = 0.5
+"""A line that overflows for this long, and never shrinks to half, is more than a burst."""
 WINDOW_S = 0.5
 """The least that a surge lasts, and the time over which its end is judged."""
 RECENT = 0.05
@@ -51,8 +51,8 @@ class Surge:
         elif now - self._full_since >= PRESSED_S:
             self._begin()
 
-    def emptied(self) -> None:
-        """Nobody waits any longer."""
+    def eased(self) -> None:
+        """The line is down to half of what it holds."""
         self._full_since = None
 
     def _begin(self) -> None:
@@ -152,8 +152,8 @@ class Gate:
                 break
         else:
             self.active -= 1
-        if not self._line:
-            self._surge.emptied()
+        if len(self._line) <= self.queue // 2:
+            self._surge.eased()
 
 
 class RateLimiter:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from assay.render.markup import safe_table
-from assay.render.search import account, wanted_stems
+from assay.render.search import account, folded, wanted_stems
 from assay.render.snippet import Snippet, snippet
 from assay.search.response import SearchHit, SearchResponse
 
@@ -38,6 +38,7 @@ class HitView:
     table: Markup
     shares: tuple[Share, ...]
     account: tuple[str, ...]
+    folded: tuple[str, ...]
     moved: int | None = None
 
 
@@ -70,6 +71,7 @@ def _view(hit: SearchHit, wanted: set[str], most: float, ranks: dict[str, int]) 
         table=Markup(safe_table(chunk.table_html)) if chunk.table_html else Markup(),  # noqa: S704
         shares=_shares(hit, most),
         account=tuple(account(hit)),
+        folded=tuple(folded(hit)),
         moved=None if before is None else before - hit.rank,
     )
 

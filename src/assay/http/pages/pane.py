@@ -27,11 +27,12 @@ from assay.search.request import (
 )
 
 OWN, BY_TYPE, DEFAULT = "own", "type", "default"
-OF_BOTH = ("k", "offset", *FILTER_OPTIONS)
+OF_BOTH = ("k", "offset", "facets", *FILTER_OPTIONS)
 """What both panes share."""
 CONTROLS = frozenset({
-    "k", "is_table", "speaker", "section", "components", "fusion_method", "rrf_k", "weights",
-    "per_type_weights", "normalization", "query_intent", "query_type", "boosts", "rerank",
+    "k", "is_table", "speaker", "section", "filter", "components", "fusion_method", "rrf_k",
+    "weights", "per_type_weights", "normalization", "query_intent", "query_type", "boosts",
+    "rerank", "group_by", "collapse", "facets",
 })  # fmt: skip
 """Options that the form has a control for; others are passed on unchanged."""
 TABLES = {"only": "on", "none": "off"}

@@ -22,9 +22,11 @@ from assay.http.pages.page import Command, Reader, ServiceOf, address, cli, curl
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pane, read_pane
 from assay.http.service import Service
+from assay.model.conditions import Condition
 from assay.model.document import SpeakerRole
 from assay.model.testset import QueryType
 from assay.render.search import absence, headline, troubles, understood
+from assay.search.facets import OWN_FIELDS, Facet
 from assay.search.request import COMPONENTS, FusionMethod, Normalization, as_flags, as_parameters
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
@@ -40,6 +42,14 @@ SIZES = (5, 10, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
+class FacetView:
+    """A facet; each value with the number of documents and the address that keeps only them."""
+
+    facet: Facet
+    values: Sequence[tuple[str, int, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class PaneResults:
     """What came back for one pane, as it is shown."""
 
@@ -49,6 +59,7 @@ class PaneResults:
     headline: str
     understood: Sequence[str]
     troubles: Sequence[str]
+    facets: Sequence[FacetView]
     commands: Sequence[Command]
 
 
@@ -132,6 +143,7 @@ async def _results(
             headline=headline(response),
             understood=understood(response),
             troubles=troubles(response),
+            facets=[_facet(query, pane, facet) for facet in response.facets],
             commands=[
                 cli("search", query, *as_flags(pane.changes()), "--explain"),
                 curl(request, "/v1/search", [("q", query), *as_parameters(pane.changes())]),
@@ -139,6 +151,21 @@ async def _results(
         )
         for pane, response in zip(panes, responses, strict=True)
     ]
+
+
+def _facet(query: str, pane: Pane, facet: Facet) -> FacetView:
+    """A facet with links; they lead to the first page of this pane's search."""
+    own = [(name.removeprefix(pane.prefix), text) for name, text in pane.own_pairs()]
+    pairs = [pair for pair in (*pane.shared_pairs(), *own) if pair[0] != "offset"]
+
+    def link(value: str) -> str:
+        if facet.field in OWN_FIELDS:
+            more = facet.field, {"True": "on", "False": "off"}.get(value, value)
+        else:
+            more = "filter", str(Condition(facet.field, "=", (value,)))
+        return address("/search", [("q", query), *pairs, more])
+
+    return FacetView(facet, [(one.value, one.count, link(one.value)) for one in facet.values])
 
 
 def _known(searcher: Searcher) -> dict[str, Sequence[str]]:

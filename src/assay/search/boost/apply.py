@@ -5,17 +5,21 @@ keep their fused order. A candidate that both rules match gets the larger factor
 the explanation names both. Only candidates about the subject of the query are boosted
 (``search/subject.py``); where nobody knows the subject, factors are gentle.
 
-A query with several intents names several sections. Each has a place in the first ten: where the
-factors alone do not bring the best of them there, it gets the factor that does.
+A table counts as one unless it is labelled as the table of another topic: who asks for adverse
+events does not ask for tables of pharmacokinetics.
+
+Each section that a query names has a place in the first five, in the first ten where there are
+several: where the factors alone do not bring the best of them there, it gets the factor that does.
+Of adverse events that are asked for as tables, the best is a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
-from assay.ingest.sections import LABELS, label_of
+from assay.ingest.sections import section_of
 from assay.search.boost.detect import INTENT_RULE, TABLE_RULE, Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
@@ -23,9 +27,19 @@ from assay.search.response import Boost
 from assay.search.subject import By, Scope
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
+_KIND = attrgetter("section_label", "intent_hint", "is_table")
 _TABLE_HINT = "ae"  # adverse events count as tables even in running text
-FIRST = 10  # places, in which each section that was asked for has one
-GENTLE = 0.0  # the share of a boost that is left where the subject is unknown; see design/033
+FIRST, FIRST_OF_SEVERAL = 5, 10  # places, in which each section that was asked for has one
+NEAR_THE_TOP = 50  # places in which the first about the subject is looked for
+SUBJECT_RULE = "subject"
+# what a table is of by its label; tables of results, outcomes and the like may hold anything
+_TOPICS = frozenset({
+    *("indications", "dosage_forms", "how_supplied"),
+    *("contraindications", "drug_interactions", "specific_populations", "overdosage", "abuse"),
+    *("clinical_pharmacology", "nonclinical_toxicology", "ingredients", "package_label"),
+    "clinical_studies",
+})  # fmt: skip
+GENTLE = 0.1  # the share of a boost that is left where the subject is unknown; see design/033
 EVERYTHING = Scope(By.NOTHING)
 
 
@@ -62,6 +76,7 @@ class _Lift(NamedTuple):
     reason: str = ""
 
 
+_SMALLER = "not applied, since a larger factor is"
 _NO_LIFT = _Lift((), 1.0)
 
 
@@ -110,31 +125,35 @@ def apply_boosts(
     if not detected:
         return Order(candidates, scores, range(len(scores)), {})
     every = [*map(traits, candidates.keys)]
-    # many candidates share few values: each is judged once, and kept alive while its id is a key
-    distinct = {id(has): has for has in every}
-    matches = {at: _matches(has, detected, lexicon) for at, has in distinct.items()}
-    matched = {at: found for at, has in enumerate(every) if (found := matches[id(has)])}
+    kinds = [*map(_KIND, every)]  # many candidates are of few kinds: each is judged once
+    distinct = dict(zip(kinds, every, strict=True))
+    matches = {kind: _matches(has, detected, lexicon) for kind, has in distinct.items()}
+    matched = {at: found for at, kind in enumerate(kinds) if (found := matches[kind])}
     lifts = _lifts(matched, scope)
     for at, lift in lifts.items():
         scores[at] *= lift.factor
     # stable: equal scores keep their places
     places = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
     sections = [one for one in detected if one.rule == INTENT_RULE]
-    if len(sections) > 1:
+    if sections and not scope.is_description:
         _place_sections(sections, candidates.scores, scores, places, lifts)
+    if scope.is_name:
+        _place_subject(scope, candidates.scores, scores, places, lifts)
     return Order(candidates, scores, places, lifts)
 
 
 def _lifts(matched: dict[int, _Matches], scope: Scope) -> dict[int, _Lift]:
     """What happens to each candidate that a rule matches."""
     about = scope.about(matched)
-    if scope.by is By.TEXT and not any(about.values()):
-        reason = f"gently: nothing found is about {scope.key}"
-        return {at: _Lift(has, _gentle(has), reason) for at, has in matched.items()}
-    return {
-        at: _Lift(has, has[0][0].factor) if about[at] else _Lift(has, 1.0, _not_lifted(scope))
-        for at, has in matched.items()
-    }
+    unknown = scope.is_description and not any(about.values())
+    # candidates of one kind share their matches, and what becomes of them
+    distinct = {id(has): has for has in matched.values()}
+    other = {at: _Lift(has, 1.0, _not_lifted(scope)) for at, has in distinct.items()}
+    own = {at: _Lift(has, has[0][0].factor) for at, has in distinct.items()}
+    if unknown:
+        reason = f"gently, since the subject is unknown: nothing here is about {scope.key}"
+        other = {at: _Lift(has, _gentle(has), reason) for at, has in distinct.items()}
+    return {at: (own if about[at] else other)[id(has)] for at, has in matched.items()}
 
 
 def _gentle(matches: _Matches) -> float:
@@ -154,40 +173,66 @@ def _place_sections(
     places: list[int],
     lifts: dict[int, _Lift],
 ) -> None:
-    """Bring the best of each section that was asked for into the first ten, in place."""
-    having = {
-        one.intent: [
-            at
-            for at in places
-            if at in lifts
-            and lifts[at].factor > 1.0
-            and any(match.intent == one.intent for match, _ in lifts[at].matches)
-        ]
-        for one in sections
-    }
+    """Bring the best of each section that was asked for into the first places."""
+    count = FIRST if len(sections) == 1 else FIRST_OF_SEVERAL
+    lifted = [at for at in places if at in lifts and lifts[at].factor > 1.0 and scores[at] > 0.0]
+    having = {one.intent: _best_of(one, lifted, lifts) for one in sections}
     for one in sections:
-        first = set(places[:FIRST])
+        first = set(places[:count])
         if not having[one.intent] or first.intersection(having[one.intent]):
             continue
         best = having[one.intent][0]
         kept = [first.intersection(others) for others in having.values()]
         alone = {at for group in kept if len(group) == 1 for at in group}
-        to = next((n for n in reversed(range(FIRST)) if places[n] not in alone), None)
+        to = next((n for n in reversed(range(count)) if places[n] not in alone), None)
         if to is None:
             return
         scores[best] = scores[places[to]]
         places.remove(best)
         places.insert(to, best)
         matches = sorted(lifts[best].matches, key=lambda pair: pair[0].intent != one.intent)
-        reason = f"the best of {one.intent.replace('_', ' ')}, which has a place in the first ten"
+        reason = f"the best of {one.intent.replace('_', ' ')} has a place in the first {count}"
         lifts[best] = _Lift(matches, scores[best] / fused[best], reason)
+
+
+def _place_subject(
+    scope: Scope,
+    fused: Sequence[float],
+    scores: list[float],
+    places: list[int],
+    lifts: dict[int, _Lift],
+) -> None:
+    """Bring the best candidate about the subject to the first place, where none is there."""
+    about = scope.about(places[:NEAR_THE_TOP])
+    best = next((at for at, is_about in about.items() if is_about and scores[at] > 0.0), None)
+    if best is None or best == places[0]:
+        return
+    scores[best] = scores[places[0]]
+    places.remove(best)
+    places.insert(0, best)
+    by = Detected(SUBJECT_RULE, SUBJECT_RULE, 1.0, scores[best] / fused[best], scope.key)
+    matches = [(by, f"names={scope.key}"), *lifts.get(best, _NO_LIFT).matches]
+    lifts[best] = _Lift(matches, by.factor, f"the first place is for what is about {scope.key}")
+
+
+def _best_of(one: Detected, places: Sequence[int], lifts: Mapping[int, _Lift]) -> list[int]:
+    """The candidates of an intent, in order; only tables where it is asked for as tables."""
+    having = [at for at in places if any(m.intent == one.intent for m, _ in lifts[at].matches)]
+    tables = [at for at in having if any(m.rule == TABLE_RULE for m, _ in lifts[at].matches)]
+    return tables or having
 
 
 def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> _Matches:
     """Every rule that matches, and by what; the largest factor, which applies, comes first."""
     found = []
-    for one in detected:
-        matched = _as_table(traits) if one.rule == TABLE_RULE else _as_section(traits, one, lexicon)
+    sections = False
+    for one in reversed(detected):  # tables come first there
+        if one.rule == TABLE_RULE:
+            of_another = any(d.rule == INTENT_RULE for d in detected) and not sections
+            matched = _as_table(traits, of_another=of_another)
+        else:
+            matched = _as_section(traits, one, lexicon)
+            sections = sections or bool(matched)
         if matched:
             found.append((one, matched))
     if len(found) > 1:
@@ -206,26 +251,22 @@ def _account(lift: _Lift) -> tuple[Boost, ...]:
             lift.factor if lifted and at == 0 else one.factor,
             matched,
             applied=lifted and at == 0,
-            reason=lift.reason if at == 0 or not lifted else "a larger factor is applied",
+            reason=_SMALLER if lifted and at else lift.reason,
         )
         for at, (one, matched) in enumerate(lift.matches)
     )
 
 
-def _as_table(traits: Traits) -> str:
+def _as_table(traits: Traits, *, of_another: bool) -> str:
+    """How it counts as a table; ``of_another``: it is of none of the sections asked for."""
     if traits.is_table:
-        return "is_table"
+        other_topic = of_another and section_of(traits.section_label) in _TOPICS
+        return "" if other_topic else "is_table"
     return f"intent_hint={_TABLE_HINT}" if traits.intent_hint == _TABLE_HINT else ""
 
 
 def _as_section(traits: Traits, one: Detected, lexicon: Lexicon) -> str:
     intent = lexicon.intents[one.intent]
-    if traits.section_label and canonical_label(traits.section_label) in intent.sections:
+    if traits.section_label and section_of(traits.section_label) in intent.sections:
         return f"section_label={traits.section_label}"
     return f"intent_hint={traits.intent_hint}" if traits.intent_hint in intent.hints else ""
-
-
-@lru_cache(maxsize=4096)
-def canonical_label(label: str) -> str:
-    """Our label for a section in the author's words: "Eligibility Criteria" is eligibility."""
-    return label if label in LABELS else label_of(label)

@@ -2,8 +2,8 @@
 
 Two rules apply to the query. The table rule (``tabular``) boosts tables by ``1 + 2 · confidence``,
 and the intent rule boosts matching sections by ``base · confidence``, but at least by 1; both from
-a confidence of 0.5. ``query_intent`` overrides both: ``tabular`` boosts tables by 3, the name of an intent
-boosts its sections by its base, ``none`` boosts nothing.
+a confidence of 0.5. ``query_intent`` overrides both: ``tabular`` boosts tables by 3, the name of an
+intent boosts its sections by its base, ``none`` boosts nothing.
 """
 
 from __future__ import annotations

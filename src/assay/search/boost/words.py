@@ -59,7 +59,9 @@ class Phrases:
         """The phrases of the text that are not inside a longer one."""
         reached = 0  # the largest end of the phrases that start earlier
         for at, word in enumerate(text):
-            rows = self._by_first.get(word, ())
+            rows = self._by_first.get(word)
+            if rows is None:
+                continue
             places = [place for row in rows if (place := _place(text, at, row)) is not None]
             longest = max((place.end for place in places), default=0)
             if longest > reached:

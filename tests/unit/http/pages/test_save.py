@@ -84,6 +84,8 @@ def test_a_configuration_becomes_a_side_of_an_ab_test(pages: TestClient, home: P
         "per_type_weights": False,
         "normalization": "min-max",
         "boosts": False,
+        "group_by": "chunk",
+        "collapse": False,
         "rerank": False,
         "reranker": "BAAI/bge-reranker-base",
     }

@@ -12,6 +12,7 @@ from assay.search.boost import Boosted, apply_boosts, default_lexicon, detect
 from assay.search.fusion import FusedPool, fuse
 from assay.search.request import SearchOptions
 from assay.search.response import Boost
+from assay.search.subject import Pool, pool_rarity, scope_of, subject_of
 
 PLAIN = Chunk("p", "p", "text", section_label="introduction")
 
@@ -97,7 +98,7 @@ def test_the_larger_factor_holds_and_both_rules_are_named() -> None:
         Boost("table", "tabular", 0.9, 2.8, "is_table", True),
         Boost(
             *("intent", "adverse_events", 0.9, 1.8, "section_label=adverse_events", False),
-            reason="a larger factor is applied",
+            reason="not applied, since a larger factor is",
         ),
     )
 
@@ -108,3 +109,76 @@ def test_equal_scores_keep_their_fused_order() -> None:
     lexicon = default_lexicon()
     rows = apply_boosts(same, traits({}), detect("eligibility", lexicon), lexicon)
     assert [row.fused.key for row in rows] == [5, 3, 4]
+
+
+def scoped(
+    query: str, chunks: Mapping[int, Chunk], names: Mapping[int, str], count: int = 30
+) -> Sequence[Boosted]:
+    """Boosts within the subject of a query; other documents are called nothing in particular."""
+    every = [f" {names.get(key, f'other {key}')} " for key in range(count)]
+    pool = Pool(every, lambda term, places: [], pool_rarity(every))
+    lexicon = default_lexicon()
+    scope = scope_of(subject_of(query, lexicon), pool)
+    return apply_boosts(fused(count), traits(chunks), detect(query, lexicon), lexicon, scope)
+
+
+AE = Chunk("a", "a", "x", section_label="adverse_events", is_table=True)
+DOSE = Chunk("d", "d", "x", section_label="dosage")
+
+
+@pytest.mark.req("R11", "R13")
+def test_a_section_about_another_subject_is_not_lifted_and_says_so() -> None:
+    rows = scoped("zelomab adverse events", {3: AE, 4: AE}, {4: "zelomab"})
+    by_key = {row.fused.key: row for row in rows}
+    assert by_key[4].score == pytest.approx(2.8 * by_key[4].fused.score)
+    assert by_key[3].score == by_key[3].fused.score
+    assert [one.applied for one in by_key[3].boosts] == [False, False]
+    reason = "not lifted: about another subject (not zelomab)"
+    assert {one.reason for one in by_key[3].boosts} == {reason}
+
+
+@pytest.mark.req("R13")
+def test_nothing_is_lifted_for_a_drug_that_is_not_there() -> None:
+    rows = scoped("maximum dose of apixaban", {7: DOSE}, {})
+    assert [row.fused.key for row in rows] == [*range(30)]
+
+
+@pytest.mark.req("R13")
+def test_each_section_that_is_named_has_a_place_in_the_first_ten() -> None:
+    tables = dict.fromkeys(range(5, 20), AE)
+    rows = scoped(
+        "zelomab dosage and adverse events",
+        {**tables, 25: DOSE},
+        dict.fromkeys(range(30), "zelomab"),
+    )
+    assert 25 in [row.fused.key for row in rows[:10]]
+    scores = [row.score for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    (placed,) = (row for row in rows if row.fused.key == 25)
+    (boost,) = placed.boosts
+    assert boost.applied
+    assert placed.score == pytest.approx(boost.factor * placed.fused.score)
+    assert boost.reason == "the best of dosage has a place in the first 10"
+
+
+def test_what_a_query_names_comes_first_even_without_the_section() -> None:
+    rows = scoped("zelomab adverse events", {0: AE}, {9: "zelomab"})
+    assert rows[0].fused.key == 9
+    assert rows[0].boosts[0].rule == "subject"
+    assert rows[0].score == pytest.approx(rows[0].boosts[0].factor * rows[0].fused.score)
+
+
+def test_tables_of_other_topics_are_no_tables_of_adverse_events() -> None:
+    kinetics = Chunk("k", "k", "x", section_label="clinical_pharmacology", is_table=True)
+    rows = boosted("adverse events", {3: kinetics, 4: AE})
+    assert [row.fused.key for row in rows[:2]] == [4, 0]
+    assert boosted("results table", {3: kinetics})[0].fused.key == 0
+    assert boosted("table", {3: kinetics})[0].fused.key == 3
+
+
+def test_a_description_that_nothing_matches_is_lifted_gently() -> None:
+    query = "nausea, vomiting, headache, dizziness as adverse events"
+    lifted = scoped(query, {20: AE}, {})
+    (row,) = (row for row in lifted if row.fused.key == 20)
+    assert row.score == pytest.approx(row.fused.score * (1 + 0.1 * 1.8))
+    assert row.boosts[0].reason.startswith("gently, since the subject is unknown")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import UsageError
+from assay.model.names import words
 from assay.search.boost import default_lexicon, detect
-from assay.search.boost.words import words
 
 
 def seen(query: str, intent: str | None = None) -> dict[str, tuple[float, float]]:
@@ -94,6 +94,42 @@ def test_case_hyphens_and_plurals_do_not_matter(query: str) -> None:
 )
 def test_only_whole_words_match(query: str) -> None:
     assert "adverse_events" not in seen(query)
+
+
+@pytest.mark.req("R13")
+@pytest.mark.parametrize(
+    ("query", "intent"),
+    [
+        ("zelomab AEs", "adverse_events"),
+        ("TEAEs with zelomab", "adverse_events"),
+        ("SAE zelomab", "adverse_events"),
+        ("zelomab safety", "adverse_events"),
+        ("side effects of zelomab", "adverse_events"),
+        ("contraindications of zelomab", "contraindications"),
+        ("who should not take zelomab", "contraindications"),
+        ("zelomab drug interactions", "interactions"),
+        ("zelomab warnings", "warnings"),
+        ("boxed warning of zelomab", "warnings"),
+        ("what is zelomab used for", "indications"),
+        ("what is the new drug zelomab used for", "indications"),
+        ("how much can I take", "dosage"),
+        ("how much zelomab can my child take", "dosage"),
+        ("how many milligrams of zelomab", "dosage"),
+    ],
+)
+def test_the_words_of_the_field(query: str, intent: str) -> None:
+    assert intent in seen(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("methods of contraception", "dose-response curve", "periodic table", "food safety"),
+        *("protein interactions", "early warning score", "low-dose aspirin", "dose escalation"),
+    ],
+)
+def test_words_that_only_sound_like_an_intent(query: str) -> None:
+    assert seen(query) == {}
 
 
 def test_a_phrase_inside_a_longer_one_does_not_count() -> None:

@@ -1,0 +1,72 @@
+"""What do the candidates have in common, and by what could they be filtered?
+
+A facet counts documents, not chunks, among all candidates of a search: everything that the
+components found within their depth and the filters let through, on whatever page it stands and
+whether it is folded or not. A document counts once for each of its values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from assay import limits
+from assay.model.conditions import facts_of
+from assay.model.document import Chunk
+from assay.model.query import FILTER_OPTIONS, filter_values
+
+OWN_FIELDS = {
+    name: one.attribute for name, one in FILTER_OPTIONS.items() if one.attribute != "metadata"
+}
+"""Fields of every chunk, by the names that filters have for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value, and the number of documents that have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The values of a field, most frequent first.
+
+    ``more`` values are not listed; ``missing`` documents have none.
+    """
+
+    field: str
+    values: tuple[FacetValue, ...]
+    more: int = 0
+    missing: int = 0
+
+
+def facets_of(chunks: Iterable[Chunk], fields: Sequence[str]) -> tuple[Facet, ...]:
+    """The facets of these chunks; one without text was deleted and does not count."""
+    having: dict[str, dict[str, set[str]]] = {name: {} for name in fields}
+    for chunk in chunks:
+        if not chunk.text:
+            continue
+        facts, own = facts_of(chunk.metadata), filter_values(chunk)
+        for name, documents in having.items():
+            found = documents.setdefault(chunk.doc_id, set())
+            if name in facts:
+                found.update(facts[name])
+            elif name in OWN_FIELDS and own[OWN_FIELDS[name]]:
+                found.add(own[OWN_FIELDS[name]])
+    return tuple(_facet(name, documents.values()) for name, documents in having.items())
+
+
+def _facet(name: str, documents: Iterable[set[str]]) -> Facet:
+    every = list(documents)
+    counts = Counter(value for values in every for value in values)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    most = limits.MAX_FACET_VALUES
+    return Facet(
+        name,
+        tuple(FacetValue(value, count) for value, count in ordered[:most]),
+        more=max(0, len(ordered) - most),
+        missing=sum(not values for values in every),
+    )

@@ -1,0 +1,1 @@
+"""How the project's own encoder is made: data, training, measurement and export."""

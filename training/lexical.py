@@ -1,0 +1,48 @@
+"""What does Assay's own BM25 find for the queries of a collection?
+
+    python -m training.lexical OUT.npz FOLDER [SPLIT ...]
+
+The lists are made once, with no model at all, and travel with the collection to where models are
+measured, so that fused figures are those of the product.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from assay.index import bm25
+from assay.model.document import Chunk, KeyedChunk
+from training.sources import judged, rows
+
+DEPTH = 100
+
+
+def main(arguments: list[str]) -> None:
+    """Write queries, documents and scores of the best hits of every judged query."""
+    target, folder, *splits = Path(arguments[0]), Path(arguments[1]), *arguments[2:]
+    wanted = {
+        query for split in splits for query, _, _ in judged(folder / "qrels" / f"{split}.tsv")
+    }
+    texts = {row["_id"]: row["text"] for row in rows(folder / "queries.jsonl")}
+    queries, documents, scores = [], [], []
+    chunks = [
+        KeyedChunk(at, Chunk(row["_id"], row["_id"], row["text"], row.get("title") or ""))
+        for at, row in enumerate(rows(folder / "corpus.jsonl"))
+    ]
+    with tempfile.TemporaryDirectory() as home:
+        bm25.write(Path(home, "index"), None, [chunks])
+        index = bm25.Bm25(Path(home, "index"), {row.key: row.chunk.chunk_id for row in chunks})
+        for query in sorted(wanted & texts.keys()):
+            for hit in index.search(texts[query], DEPTH):
+                queries.append(query)
+                documents.append(hit.chunk_id)
+                scores.append(hit.score)
+    np.savez_compressed(target, queries=queries, documents=documents, scores=np.float32(scores))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

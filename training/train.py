@@ -1,0 +1,270 @@
+"""How is the encoder trained?
+
+    python -m training.train FOLDER KEEP OUT [key=value ...] [-- key=value ... ] [send]
+
+FOLDER has what ``prepare`` wrote and the packed start weights (``bge.npz``), KEEP what ``mine``
+wrote (``mined.pt``); it also takes checkpoints, from which a stopped training goes on. Several
+recipes, divided by ``--``, run one after the other. Figures go to OUT, and with ``send`` the
+weights of the last recipe in pieces small enough to travel.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from training.arrays import Pool, fast
+from training.evaluate import Collection, show, table
+from training.losses import Batch, Lessons, dense_loss, sparse_loss
+from training.mine import floats
+from training.model import EXPANSIONS, SPECIAL, VOCABULARY, Encoder, load_body
+from training.prepare import COLLECTIONS, KINDS, SOURCES
+from training.recipe import Recipe, parse
+
+SHARE = {
+    "title": 0.20,
+    "mesh": 0.22,
+    "sentence": 0.16,
+    "conclusion": 0.16,
+    "question": 0.12,
+    "synonym": 0.06,
+    "claim": 0.025,
+    "prompt": 0.02,
+}
+OFTEN = {"covidqa": 1.5, "pubmedqa": 1.5}  # few, and asked by people
+LABELLED = ("claim", "prompt", "question")
+EVERY = 60.0  # seconds between checkpoints
+
+
+class Training:
+    """Everything that recipes share: data, teachers, start weights, collections."""
+
+    def __init__(self, folder: Path, keep: Path, *, compiled: bool) -> None:
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        torch.backends.cuda.matmul.allow_tf32 = True
+        self.keep = keep
+        self.pool = Pool(folder / "pool.npz", self.device)
+        self.taught = torch.load(keep / "mined.pt", map_location=self.device)
+        self.collections = [
+            Collection(path, self.device)
+            for path in sorted(folder.glob("*.npz"))
+            if path.stem in (*COLLECTIONS, "evidence")
+        ]
+        self.model = Encoder().to(self.device)
+        load_body(self.model.body, floats(folder / "bge.npz"), fold_type=True)
+        counts = self.pool.frequencies(VOCABULARY)
+        self.model.asked.data.copy_(torch.log(1 + len(self.pool.documents) / (counts + 1)) / 8)
+        counts[:SPECIAL] = 0
+        self.model.expansions.copy_(counts.topk(EXPANSIONS).indices.sort().values)
+        self.start = {name: value.clone() for name, value in self.model.state_dict().items()}
+        self.run = torch.compile(self.model.body, dynamic=False) if compiled else self.model.body
+
+    def lessons(self, recipe: Recipe) -> Lessons:
+        """Batches as a recipe wants them."""
+        labelled = torch.zeros(len(KINDS), dtype=torch.bool, device=self.device)
+        labelled[[KINDS.index(kind) for kind in LABELLED]] = True
+        return Lessons(self.pool, self.taught, recipe, self._chances(recipe), labelled)
+
+    def _chances(self, recipe: Recipe) -> Tensor:
+        """How often each pair is drawn."""
+        pool = self.pool
+        source = pool.source[pool.document]
+        weights = torch.ones(len(pool.kind), device=self.device)
+        for name, often in OFTEN.items():
+            weights[source == SOURCES.index(name)] = often
+        if recipe.fold:
+            weights[pool.fold == recipe.fold] = 0
+        for at, kind in enumerate(KINDS):
+            here = pool.kind == at
+            left_out = kind in ("mesh", "synonym") and not recipe.headings
+            share = 0.0 if left_out else SHARE[kind]
+            weights[here] *= share / weights[here].sum().clamp_min(1e-9)
+        return weights
+
+    def figures(self, recipe: Recipe) -> dict[str, Any]:
+        """Figures on what was not trained on; test queries only where no claims are kept back."""
+        final = not recipe.fold
+
+        def wanted(name: str, part: str) -> bool:
+            if name == "scifact":
+                return part == ("test" if final else f"fold{recipe.fold}")
+            return final or not (name == "nfcorpus" and part == "test")
+
+        return table(self.model, self.collections, wanted)
+
+
+class Run:
+    """One training, which can stop and go on."""
+
+    def __init__(self, shared: Training, recipe: Recipe) -> None:
+        self.shared, self.recipe, self.model = shared, recipe, shared.model
+        torch.manual_seed(recipe.seed)
+        self.model.load_state_dict(shared.start)
+        heads = [*self.model.heads.parameters(), self.model.asked]
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": list(self.model.body.parameters()), "rate": recipe.rate},
+                {"params": heads, "rate": recipe.head_rate},
+            ],
+            lr=recipe.rate,
+            weight_decay=0.01,
+            fused=shared.device == "cuda",
+        )
+        self.weights = list(self.model.parameters())
+        self.average = [value.detach().clone() for value in self.weights]
+        self.lessons = shared.lessons(recipe)
+        self.at, self.used = 0, 0.0
+        self.checkpoint = shared.keep / f"{recipe.name}-{recipe.seed}.pt"
+        if self.checkpoint.exists():
+            self._resume()
+
+    def train(self) -> None:
+        """Learn until the recipe's time or steps are used up."""
+        self.model.train()
+        began = saved = time.time() - self.used
+        done = 0.0
+        while done < 1:
+            if self.at % 10 == 0:
+                done, saved = self._look(began, saved)
+            parts = self._step(done)
+            if self.at % 200 == 0 or self.at in (1, 10, 50):
+                shown = " ".join(f"{name} {float(value):.3f}" for name, value in parts.items())
+                print(f"{self.recipe.name} {self.at} {self.used:.0f} s {shown}", flush=True)
+        self._save()
+
+    def _look(self, began: float, saved: float) -> tuple[float, float]:
+        """The share of the training that is done; saves now and then."""
+        if self.shared.device == "cuda":
+            torch.cuda.synchronize()
+        now = time.time()
+        self.used = now - began
+        if now - saved > EVERY:
+            self._save()
+            saved = now
+        recipe = self.recipe
+        done = self.at / recipe.steps if recipe.steps else self.used / recipe.seconds
+        return done, saved
+
+    def _step(self, done: float) -> dict[str, Tensor]:
+        recipe = self.recipe
+        for group in self.optimizer.param_groups:
+            rise = min(1.0, done / recipe.warmup + 1e-3)
+            group["lr"] = group["rate"] * rise * max(1 - done, 0.0)
+        loss, parts = self._loss(self.lessons.batch(), min(1.0, done / 0.4) ** 2)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
+        self.optimizer.step()
+        self.at += 1
+        with torch.no_grad():
+            near = min(recipe.average, self.at / (self.at + 10))
+            torch._foreach_lerp_(self.average, [one.detach() for one in self.weights], 1 - near)
+        return parts
+
+    def _loss(self, batch: Batch, ramp: float) -> tuple[Tensor, dict[str, Tensor]]:
+        recipe, model, shared = self.recipe, self.model, self.shared
+        words = model.query_terms(batch.queries)
+        with fast(shared.device):
+            asked = shared.run(batch.queries, exits=model.exits)
+            texts = shared.run(batch.passages, exits=model.exits)
+        total = torch.zeros((), device=shared.device)
+        parts: dict[str, Tensor] = {}
+        for at, depth in enumerate(model.exits):
+            head, share = model.heads[at], 1.0 if depth == 12 else recipe.inner
+            if not share:
+                continue
+            with fast(shared.device):
+                query, passage = model.dense(asked[at], head), model.dense(texts[at], head)
+                terms = model.terms(texts[at], batch.passages, head)
+            dense = dense_loss(recipe, batch, query, passage, shared.pool)
+            sparse = sparse_loss(recipe, batch, words, terms)
+            few = recipe.sparsity * ramp * (terms.mean(0) ** 2).sum()
+            total = total + share * (dense + sparse + few)
+            parts |= {
+                f"dense{depth}": dense.detach(),
+                f"sparse{depth}": sparse.detach(),
+                f"terms{depth}": (terms > 0).float().sum(1).mean().detach(),
+            }
+        return total, parts
+
+    def take_average(self) -> None:
+        """Use the mean of the weights over the last steps."""
+        with torch.no_grad():
+            for value, mean in zip(self.weights, self.average, strict=True):
+                value.copy_(mean)
+
+    def _save(self) -> None:
+        state = {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "average": self.average,
+            "used": self.used,
+            "at": self.at,
+        }
+        part = self.checkpoint.with_suffix(".part")
+        torch.save(state, part)
+        part.replace(self.checkpoint)
+
+    def _resume(self) -> None:
+        saved = torch.load(self.checkpoint, map_location=self.shared.device)
+        self.model.load_state_dict(saved["model"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+        self.average, self.used, self.at = saved["average"], saved["used"], saved["at"]
+        print("goes on from step", self.at, flush=True)
+
+
+def pieces(state: dict[str, Tensor], out: Path, name: str, limit: int = 15 << 20) -> None:
+    """Write weights in files small enough to travel: half precision, embeddings as int8 rows."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    for key, value in state.items():
+        array = value.detach().float().cpu().numpy()
+        if key == "body.words.weight":
+            scale = np.abs(array).max(1, keepdims=True) / 127
+            arrays[key] = np.rint(array / np.maximum(scale, 1e-9)).astype(np.int8)
+            arrays[f"{key}#scale"] = scale.astype(np.float32)
+        else:
+            arrays[key] = array.astype(np.int32 if key == "expansions" else np.float16)
+    parts: list[dict[str, Any]] = [{}]
+    size = 0
+    for key, array in arrays.items():
+        if size + array.nbytes > limit:
+            parts.append({})
+            size = 0
+        parts[-1][key] = array
+        size += array.nbytes
+    for at, part in enumerate(parts):
+        np.savez(out / f"{name}-{at}.npz", **part)
+
+
+def main(arguments: list[str]) -> None:
+    """Run every recipe, and send the weights of the last one if they are asked for."""
+    folder, keep, out = (Path(each) for each in arguments[:3])
+    recipes: list[list[str]] = [[]]
+    for word in arguments[3:]:
+        if word == "--":
+            recipes.append([])
+        elif word != "send":
+            recipes[-1].append(word)
+    shared = Training(folder, keep, compiled=torch.cuda.is_available())
+    for recipe in map(parse, recipes):
+        run = Run(shared, recipe)
+        run.train()
+        run.take_average()
+        figures = shared.figures(recipe)
+        print(f"== {recipe.name} seed {recipe.seed}, {run.at} steps\n{show(figures)}", flush=True)
+        result = {"recipe": asdict(recipe), "steps": run.at, "figures": figures}
+        (out / f"{recipe.name}-{recipe.seed}.json").write_text(json.dumps(result))
+    if "send" in arguments:
+        pieces(shared.model.state_dict(), out, f"{recipe.name}-{recipe.seed}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
