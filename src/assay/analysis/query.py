@@ -141,12 +141,13 @@ def _codes(plain: str) -> Iterator[Clause]:
     """The codes and exact numbers of a query: I21.4, L858R, 0.82, 50000 IU.
 
     In a sentence, numbers and names such as IL-18 are words among others: to insist on them cost
-    .005 on SciFact. There, only codes that are nothing else count.
+    .005 on SciFact. There, only codes that are nothing else count; names count by themselves.
     """
     every = [*names(plain)]
     others = len(analyse(plain).terms) - sum(len(terms) for _, _, terms in every)
     for text, forms, terms in every:
-        if others <= FEW_OTHERS or _STRICT.search(text):
+        most = FEW_OTHERS if text[0].isdigit() else 0
+        if others <= most or _STRICT.search(text):
             yield Clause(terms, forms, text)
 
 

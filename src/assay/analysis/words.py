@@ -62,8 +62,10 @@ _NAMES = "|".join(
 )
 _MEASURE = re.compile(rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])")
 _NUMBERED = re.compile(rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|{_NAMES})(?![^\W_]|[.,]\d)")
-_NAME_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_]{2,6}$")
-LONGEST_NAME = 6
+_NAME_BEFORE = re.compile(r"(?<![^\W_])(?:[^\W\d_]{2,6}|interleukin|interferon)$", re.IGNORECASE)
+LONGEST_NAME = 11
+_FAMILIES = {"interleukin": "il", "interferon": "ifn"}  # interleukin-6 is IL-6
+_FAMILY = re.compile(rf"({'|'.join(_FAMILIES)})(?=\d|{'|'.join(SHORT_GREEK)})")
 
 
 class Part(NamedTuple):
@@ -243,6 +245,8 @@ def _forms(parts: list[str] | tuple[str, ...]) -> Iterator[str]:
 
 def _code(word: str) -> Iterator[str]:
     yield stem(american(word))
+    if family := _FAMILY.match(word):
+        yield _FAMILIES[family[0]] + word[family.end() :]
     if variant := _VARIANT.search(word):
         first, place, second = variant.groups()
         yield f"{_AMINO_ACIDS[first]}{place}{_AMINO_ACIDS[second]}"

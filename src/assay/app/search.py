@@ -39,7 +39,8 @@ def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping
     """The options, if somebody who asks a service may choose them.
 
     A model is named as the catalog or the shelf of the service has it. A name that stands for a
-    folder of this machine is refused, whatever lies there.
+    folder of this machine is refused, whatever lies there. Nobody may wait for reranking beyond the
+    deadline of a request.
     """
     from assay.encode.catalog import CARDS
 
@@ -50,6 +51,12 @@ def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping
         raise UsageError(
             f"reranker: {name!r:.80} is not a model of this service",
             hint=f"known: {rerankers}, and what was pulled with assay models pull",
+        )
+    patience, most = changes.get("rerank_timeout_ms"), 1000 * settings.request_seconds
+    if patience is not None and patience > most:
+        raise UsageError(
+            f"rerank_timeout_ms: {patience:g} is more than the {most:g} of a whole request",
+            hint="request_seconds of the service says how long a request may take",
         )
     return changes
 

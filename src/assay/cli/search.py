@@ -44,7 +44,7 @@ def command(
             absence = assay.why(query, why, **changes)
             _show_absence(absence, as_json=json_output)
             return 0
-        response = assay.search(query, **changes)
+        response = assay.search(query, **({"terms": True} if explain else {}) | changes)
         for line in hints(assay, response, changes):
             note(f"note: {line}")
     if json_output:
@@ -83,8 +83,9 @@ def _table(response: "SearchResponse", *, explain: bool) -> "Table":
     from rich.table import Table
 
     from assay.render import search as words
+    from assay.search.snippet import wanted_stems
 
-    wanted = words.wanted_stems(response)
+    wanted = wanted_stems(response.query, response.synonyms)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column("#", justify="right", style="bold")
     table.add_column("score", justify="right")
@@ -107,7 +108,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
 
     from assay.cli.streams import printable
     from assay.render.search import account, folded
-    from assay.render.snippet import snippet
+    from assay.search.snippet import snippet
 
     chunk = hit.chunk
     marks = [chunk.chunk_id, chunk.section_label, "table" if chunk.is_table else ""]

@@ -163,6 +163,20 @@ class Bm25:
         hits = (Hit(key, ids[key], score) for (score, _), key in zip(found, keys, strict=True))
         return best_hits(hits, k)
 
+    def terms(self, query: str, keys: Sequence[int]) -> dict[int, dict[str, float]]:
+        """What each term of the query adds to the score of each chunk; they sum to the score."""
+        from tantivy import Occur, Query
+
+        found: dict[int, dict[str, float]] = {key: {} for key in keys}
+        among = Query.const_score_query(Query.term_set_query(schema(), "key", [*keys]), 0.0)
+        for (field, term), weight in self._asked(query).weights.items():
+            one = _weighted(Query.term_query(schema(), field, term, "freq"), weight)
+            wanted = Query.boolean_query([(Occur.Must, one), (Occur.Must, among)])
+            hits = self._searcher.search(wanted, max(1, len(keys)), count=False).hits
+            for (score, _), key in zip(hits, self._keys(hits), strict=True):
+                found[key][term] = found[key].get(term, 0.0) + score
+        return found
+
     def nowhere(self, query: str) -> tuple[str, ...]:
         """What the query says must be there and no chunk has; it is not insisted on."""
         return tuple(

@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -218,6 +219,34 @@ class SparseSearch:
             return rows, scores[rows]
 
         return _merge(self._generation, k, filters, find)
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """The vocabulary; empty where the model cannot name it."""
+        name = getattr(self._encoder, "terms", None)
+        return () if name is None else name()
+
+    def terms(self, query: str, keys: Sequence[int]) -> dict[int, dict[str, float]]:
+        """What each term adds to the score of each chunk; also terms that the model added."""
+        encoder, names = self._encoder, self._names
+        found: dict[int, dict[str, float]] = {key: {} for key in keys}
+        if not names or not query.strip():
+            return found
+        (vector,) = checked_sparse(
+            encoder.encode([query], "query"), 1, encoder.vocabulary, encoder.model_id
+        )
+        asked = list(zip(vector.terms.tolist(), vector.weights.tolist(), strict=True))
+        for segment in self._generation.segments:
+            if segment.postings is None:
+                continue
+            for row in np.flatnonzero(np.isin(segment.columns.keys, list(keys))).tolist():
+                shares = (
+                    (names[term], weight * segment.postings.weight(term, row))
+                    for term, weight in asked
+                )
+                key = int(segment.columns.keys[row])
+                found[key] = {name: share for name, share in shares if share}
+        return found
 
 
 class DenseSearch:

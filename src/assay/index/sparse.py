@@ -82,6 +82,12 @@ class Postings:
                 scores[self._rows[part]] += self._weights[part] * factor
         return scores
 
+    def weight(self, term: int, row: int) -> float:
+        """The weight of a term in a row; 0 where the row does not have it."""
+        start, end = self._starts[term : term + 2]
+        at = start + int(np.searchsorted(self._rows[start:end], row))
+        return float(self._weights[at]) if at < end and self._rows[at] == row else 0.0
+
 
 @cache
 def _column_adder() -> Any:

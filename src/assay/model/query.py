@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from assay import limits
 from assay.errors import EngineError
@@ -168,6 +168,14 @@ class WordIndex(Protocol):
 
     def similar(self, term: str) -> tuple[str, int] | None:
         """The term that is most like one that no chunk has, and a chunk that has it."""
+
+
+@runtime_checkable
+class ExplainsTerms(Protocol):
+    """A component that can say which terms gave a score."""
+
+    def terms(self, query: str, keys: Sequence[int]) -> Mapping[int, Mapping[str, float]]:
+        """What each term of the query adds to the score of each chunk."""
 
 
 class Component(Protocol):

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.plural import counted, share_of
-from assay.render.snippet import stems
 from assay.search.boost.detect import TABULAR
 from assay.search.response import SearchHit, SearchResponse
 from assay.search.subject import By
@@ -78,11 +77,6 @@ def subject(response: SearchResponse) -> str:
     return f"{about}: no document is named so, and {shown} of it"
 
 
-def wanted_stems(response: SearchResponse) -> set[str]:
-    """What is highlighted in results: the words of the query and those that synonyms added."""
-    return stems(" ".join((response.query, *response.synonyms)))
-
-
 def _lifted(intent: Mapping[str, Any], response: SearchResponse) -> str:
     """By how much it lifted what is shown; it does nothing beside a larger factor."""
     applied = (one for hit in response.results for one in hit.boosts if one.applied)
@@ -152,6 +146,11 @@ def account(hit: SearchHit) -> list[str]:
         if share is not None
     ]
     lines = [f"fused {hit.fused:.4f} = {' + '.join(parts)}: rank {hit.rank_fused}"]
+    lines += [
+        f"{name} {hit.component_scores[name]:.4g} = "
+        + " + ".join(f"{term} {share:.3g}" for term, share in terms.items())
+        for name, terms in hit.terms.items()
+    ]
     missed = [name for name, rank in hit.ranks.items() if rank is None]
     if missed:
         lines.append(f"not found by {', '.join(missed)}")
@@ -169,6 +168,7 @@ def account(hit: SearchHit) -> list[str]:
 def absence(why: Why) -> list[str]:
     """Why a document is not there, step by step."""
     lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
+    lines += [f"  above it: {one.chunk_id} at {one.rank}, {one.reason}" for one in why.overtaken_by]
     for one in why.boosts:
         effect = f": {one.reason}" if one.reason else ""
         lines.append(f"  boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}){effect}")

@@ -7,14 +7,16 @@ pool and accounts for every score on it.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import SearchUnavailableError, UsageError
 from assay.evidence.confidence import LOOKED_AT
 from assay.evidence.floor import Judged, judge
+from assay.model.query import ExplainsTerms
 from assay.plural import counted
 from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
@@ -22,13 +24,15 @@ from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
 from assay.search.fusion import effective_weights
 from assay.search.question import Question
-from assay.search.ranking import Ranking, explained, rank
+from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import FoldedHit, SearchResponse
+from assay.search.response import FoldedHit, SearchHit, SearchResponse
 from assay.search.snapshot import Snapshot
+from assay.search.snippet import snippet, wanted_stems
 
+log = logging.getLogger("assay.search")
 UNJUDGED = Judged(None)
 
 
@@ -130,6 +134,10 @@ def respond(
         if candidate.key in chunks and chunks[candidate.key].text
     )
     gone = len(page) - len(hits)
+    if options.terms:
+        hits = _with_terms(hits, prepared, page)
+    if options.highlights:
+        hits = _highlighted(hits, prepared.question)
     judged = _judged(prepared, options, ranking)
     withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
@@ -168,6 +176,39 @@ def respond(
         confidence=None if judged.confidence is None else round(judged.confidence, 4),
         nothing_about=judged.nothing,
         withheld=withheld,
+    )
+
+
+def _highlighted(hits: tuple[SearchHit, ...], question: Question) -> tuple[SearchHit, ...]:
+    """The hits, each with the part of its text that has most of the query's words."""
+    wanted = wanted_stems(question.written, question.synonyms)
+    return tuple(replace(hit, highlight=snippet(hit.chunk.text, wanted)) for hit in hits)
+
+
+def _with_terms(
+    hits: tuple[SearchHit, ...], prepared: Prepared, page: Sequence[Candidate]
+) -> tuple[SearchHit, ...]:
+    """The hits, each with the terms that gave components their scores."""
+    keys = {one.boosted.fused.chunk_id: one.key for one in page}
+    found: dict[str, Mapping[int, Mapping[str, float]]] = {}
+    for name in prepared.answers.lists:
+        component: object = prepared.index.components.get(name)
+        if isinstance(component, ExplainsTerms):
+            query = prepared.question.for_component(name)
+            try:
+                found[name] = component.terms(query, [*keys.values()])
+            except Exception as problem:  # may be somebody's own; the results are there
+                log.warning("%s cannot name the terms of its scores: %s", name, problem)
+    return tuple(
+        replace(
+            hit,
+            terms={
+                name: dict(sorted(terms.items(), key=lambda one: (-one[1], one[0])))
+                for name, by_key in found.items()
+                if hit.ranks.get(name) and (terms := by_key.get(keys[hit.chunk.chunk_id]))
+            },
+        )
+        for hit in hits
     )
 
 

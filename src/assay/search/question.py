@@ -9,19 +9,24 @@ word.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from assay import limits
 from assay.analysis.query import GENTLE, read
 from assay.errors import InputError, LimitError
+from assay.search.subject import no_others
 from assay.search.synonyms import Synonyms
+
+BRIEF = 3  # words of a query
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query that may be asked. ``synonyms`` are what was added, for BM25 only.
+    """A query that may be asked. ``synonyms`` are what was added.
 
-    ``plain`` is the query without its syntax, ``text`` the same in lower case.
+    ``plain`` is the query without its syntax, ``text`` the same in lower case. ``others`` tells
+    what synonyms add to any text.
     """
 
     written: str
@@ -29,12 +34,16 @@ class Question:
     text: str
     synonyms: tuple[str, ...] = ()
     gentle: bool = False
+    others: Callable[[str], Sequence[str]] = field(default=no_others, compare=False, repr=False)
 
     def for_component(self, name: str) -> str:
         """What this component is asked."""
-        if name == "bm25":  # models know synonyms by themselves
+        if name == "bm25":
             sign = GENTLE if self.gentle else ""
             return "\n".join((self.written, *(f"{sign}{word}" for word in self.synonyms)))
+        # models know most synonyms, but what an abbreviation alone means they must be told
+        if self.synonyms and len(self.text.split()) <= BRIEF:
+            return " ".join((self.text, *self.synonyms))
         return self.text
 
 
@@ -61,7 +70,9 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     text = plain.lower()
     if synonyms is None:
         return Question(written, plain, text)
-    return Question(written, plain, text, synonyms.expansions(plain), synonyms.gentle)
+    return Question(
+        written, plain, text, synonyms.expansions(plain), synonyms.gentle, synonyms.expansions
+    )
 
 
 def _normalized(query: str) -> str:

@@ -31,7 +31,6 @@ from assay.search.subject import (
     GIVEN,
     Pool,
     Scope,
-    Subject,
     pool_rarity,
     scope_of,
     stands_in,
@@ -133,7 +132,7 @@ def rank(
     if filters.doc_id or filters.interview_id:
         scope = GIVEN
     else:
-        scope = _scope(subject_of(question.plain, lexicon), fused, traits, index)
+        scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     if len(lists) > 1:
         boosted = lift_exact(boosted, reading.lifted)
@@ -142,7 +141,11 @@ def rank(
 
 
 def _scope(
-    subject: Subject, fused: FusedPool, traits: Mapping[int, ChunkLabels], index: Snapshot
+    question: Question,
+    lexicon: Lexicon,
+    fused: FusedPool,
+    traits: Mapping[int, ChunkLabels],
+    index: Snapshot,
 ) -> Scope:
     """What the candidates are held against so that boosts keep to the subject."""
     keys = fused.keys
@@ -158,7 +161,8 @@ def _scope(
         return kept
 
     rarity = pool_rarity(names) if index.words is None else index.rarity
-    return scope_of(subject, Pool(names, having, rarity))
+    pool = Pool(names, having, rarity, question.others)
+    return scope_of(subject_of(question.plain, lexicon), pool)
 
 
 def _no_traits(key: int) -> ChunkLabels:

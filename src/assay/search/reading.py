@@ -91,14 +91,19 @@ class _Found:
         certain = bool(mention.kind) or (whole and any(map(str.isdigit, mention.text)))
         few = len(ids) <= 3
         self.documents = ids if certain and few else []
-        self.lifted = dict.fromkeys(own or ([] if self.documents else chunks), mention.text)
+        # of a study that is named in passing, articles and labels speak as well as its record
+        named = whole or any(code_of(doc_id) == mention.code for doc_id in ids)
+        first = chunks if named and not self.documents else ()
+        self.lifted = dict.fromkeys(own or first, mention.text)
         self.note = self._note(mention.text, ids, [one.chunk_id for one in own.values()])
 
     def _note(self, text: str, ids: Sequence[str], own: Sequence[str]) -> str:
         if not ids:
             return ""
         what = f"passage {own[0]}" if own else f"document {', '.join(ids[:3])}"
-        effect = "only this was searched" if self.documents else "it comes first"
+        effect = "it comes first" if self.lifted else "the query is about it"
+        if self.documents:
+            effect = "only this was searched"
         return f"{text} is {what}: {effect}"
 
 
@@ -172,7 +177,9 @@ def with_unknown_words(
         notes.append("no document has any of these words")
     else:
         notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
-    better = {} if strange else _better(missing[:MOST_UNKNOWN], words, chunks)
+    # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
+    plainly = [word for word in missing if word[1:].islower() and not question.synonyms]
+    better = {} if strange else _better(plainly[:MOST_UNKNOWN], words, chunks)
     meant = plain if better else ""
     for word, other in better.items():
         meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)

@@ -34,7 +34,10 @@ KEPT = 100
 # An evaluation asks how good answers are: one that comes late on a busy machine still counts.
 COMPONENT_TIMEOUT_MS = 30_000.0
 RERANK_TIMEOUT_MS = 60_000.0
-_NOT_KEPT = ("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets")
+_NOT_KEPT = (
+    *("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets"),
+    *("highlights", "terms"),
+)
 _SELDOM = ("query_type", "group_by", "collapse")
 
 

@@ -148,6 +148,18 @@ class SearchOptions:
         "",
         "Synonyms instead of those in the settings: none, built-in, or rules with ; between them.",
     )
+    terms: bool = option(
+        Switch(),
+        False,
+        "Say which terms gave bm25 and splade their scores.",
+        changes_results=False,
+    )
+    highlights: bool = option(
+        Switch(),
+        False,
+        "Give the part of each text that shows best why it was found, with places of words.",
+        changes_results=False,
+    )
     rerank: bool = option(
         Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
     )
@@ -161,7 +173,6 @@ class SearchOptions:
         Maybe(Whole(1, limits.MAX_DEPTH), none=("auto",)),
         None,
         "Candidates that the cross-encoder reorders; auto is what suits its model.",
-        per_request=False,
     )
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
@@ -176,7 +187,6 @@ class SearchOptions:
         None,
         "Milliseconds that reranking may take; auto is 200 on a GPU and 2000 without.",
         setting=True,
-        per_request=False,
         changes_results=False,
     )
     filters: Filters = field(default_factory=Filters)
@@ -214,8 +224,12 @@ SEARCH_NAMES = tuple(name for name, one in SEARCH_OPTIONS.items() if one.per_req
 """What one search may name."""
 ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name not in ("offset", "facets"))
 """What a question to be answered may name."""
-EVALUATION_NAMES = tuple(name for name in SEARCH_NAMES if SEARCH_OPTIONS[name].setting)
-"""What a run of a test set may name: its queries say the rest themselves."""
+EVALUATION_NAMES = tuple(
+    name
+    for name in SEARCH_NAMES
+    if SEARCH_OPTIONS[name].setting and SEARCH_OPTIONS[name].changes_results
+)
+"""What a run of a test set may name: its queries say the rest themselves, and it is patient."""
 CONFIGURATION_NAMES = tuple(
     name
     for name, one in RETRIEVAL_OPTIONS.items()

@@ -14,6 +14,7 @@ from assay.model.answers import Passage
 from assay.model.codec import encode, flat
 from assay.model.document import Chunk
 from assay.search.facets import Facet
+from assay.search.snippet import Snippet
 
 RERANKER = "reranker"
 
@@ -54,6 +55,8 @@ class SearchHit:
     there is one. ``contributions`` sum to ``fused``; ``fused`` times the applied boost is
     ``boosted``; ``score`` is what the list is ordered by. ``about_subject`` is whether the result
     is about what the query names (``search/subject.py``); true where it names nothing.
+    ``highlight`` is the part of the text that shows best why it was found, ``terms`` what each
+    term added to a component's score, largest first; both where they were asked for.
     ``folded`` are the first of the ``folded_count`` results that it stands for
     (``search/folding.py``).
     """
@@ -71,6 +74,8 @@ class SearchHit:
     rank_fused: int = 0
     rank_boosted: int = 0
     about_subject: bool = True
+    highlight: Snippet | None = None
+    terms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     folded: tuple[FoldedHit, ...] = ()
     folded_count: int = 0
 

@@ -6,7 +6,7 @@ within that subject, or the dose of another drug comes first. The rule:
 1. The **terms** of a query are its words without the phrases that state an intent, and without
    general words (``general`` in ``data/intents.yaml``: of, what, patients, daily ...). Words that
    are written together (IL-6), or stand together in the name of a candidate's document (heart
-   failure), are one term.
+   failure), are one term. Its synonyms, where search adds them, stand for a term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
    keywords that it is filed under. The **key** is the rarest term, in the whole index, among those
    that the name of any candidate's document contains; a chunk is about the subject only if its own
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -108,17 +108,44 @@ class By(StrEnum):
     TEXT = "text"
 
 
+def no_others(text: str) -> Sequence[str]:
+    """No synonyms."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """The candidates that a subject is held against.
 
     ``names`` are those of each candidate's document. ``having`` says which of some places of the
-    pool have a term in their text, ``rarity`` how rare a folded word is in the index.
+    pool have a term in their text, ``rarity`` how rare a folded word is in the index, ``others``
+    what else means the same as the words of a text.
     """
 
     names: Sequence[str]
     having: Callable[[str, Sequence[int]], Collection[int]]
     rarity: Callable[[str], float]
+    others: Callable[[str], Sequence[str]] = no_others
+
+    def forms(self, term: str) -> tuple[str, ...]:
+        """A term and its synonyms, folded."""
+        return (term, *(" ".join(words(other)) for other in self.others(term)))
+
+    def named(self, forms: Sequence[str], places: Iterable[int]) -> list[int]:
+        """The places whose document is named with one of the forms."""
+        padded = [f" {form} " for form in forms]
+        if len(padded) == 1:
+            return [at for at in places if padded[0] in self.names[at]]
+        return [at for at in places if any(one in self.names[at] for one in padded)]
+
+    def meeting(self, forms: Sequence[str], places: Sequence[int]) -> set[int]:
+        """The places that have one of the forms in a name or in their text."""
+        met = {*self.named(forms, places)}
+        for form in forms:
+            lacking = [at for at in places if at not in met]
+            if lacking:
+                met.update(self.having(form, lacking))
+        return met
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +169,8 @@ class Scope:
 
     @property
     def is_name(self) -> bool:
-        """Whether the query names one thing, which is the name of a document."""
-        return self.by is By.NAMES and (len(self.weights) < DESCRIBING or _is_code(self.key))
+        """Whether the query names one thing, rather than describing it."""
+        return self.pool is not None and (len(self.weights) < DESCRIBING or _is_code(self.key))
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
@@ -160,10 +187,10 @@ class Scope:
     def _with_key(self, places: Sequence[int]) -> Sequence[int]:
         """Those whose document is named with the key, or that have it in their text."""
         assert self.pool is not None
-        if self.by is By.TEXT:
-            return [*self.pool.having(self.key, places)]
-        padded = f" {self.key} "
-        return [at for at in places if padded in self.pool.names[at]]
+        forms = self.pool.forms(self.key)
+        if self.by is By.NAMES:
+            return self.pool.named(forms, places)
+        return [*self.pool.meeting(forms, places)]
 
     def _with_enough(self, places: Sequence[int]) -> Sequence[int]:
         """Those of the places with the key that have enough of the other terms as well."""
@@ -172,12 +199,8 @@ class Scope:
         share = dict.fromkeys(places, self.weights[self.key])
         for term, weight in self.weights.items():
             lacking = [at for at in places if share[at] < enough] if term != self.key else []
-            if lacking:
-                padded = f" {term} "
-                named = {at for at in lacking if padded in self.pool.names[at]}
-                unnamed = [at for at in lacking if at not in named]
-                for at in (*named, *(self.pool.having(term, unnamed) if unnamed else ())):
-                    share[at] += weight
+            for at in self.pool.meeting(self.pool.forms(term), lacking) if lacking else ():
+                share[at] += weight
         return [at for at in places if share[at] >= enough]
 
 
@@ -189,12 +212,13 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     every = "".join(dict.fromkeys(pool.names))
     if subject.whole.count(" ") + 1 >= TITLE_WORDS and f" {subject.whole} " in every:
         return Scope(By.TITLE, dict.fromkeys(subject.terms, 1.0))
-    terms = tuple(dict.fromkeys(term for run in subject.runs for term in _joined(run, every)))
-    weights = {term: max(map(pool.rarity, term.split())) for term in terms if _is_name(term)}
+    joined = (term for run in subject.runs for term in _joined(run, every, pool.others))
+    terms = [term for term in dict.fromkeys(joined) if _is_name(term)]
+    weights = {term: max(map(pool.rarity, term.split())) for term in terms}
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)
-    named = [term for term in weights if f" {term} " in every]
+    named = [t for t in weights if any(f" {form} " in every for form in pool.forms(t))]
     codes = [term for term in named if _is_code(term)]
     key = max(codes or named or weights, key=lambda term: (weights[term], term))
     return Scope(By.NAMES if named else By.TEXT, weights, key, pool)
@@ -211,18 +235,22 @@ def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
     return rarity
 
 
-def _joined(run: tuple[str, ...], names: str) -> list[str]:
-    """The terms of a run; those that stand together in a name are one."""
-    joined: list[str] = []
+def _joined(
+    run: tuple[str, ...], names: str, others: Callable[[str], Sequence[str]]
+) -> Iterator[str]:
+    """The terms of a run; those that stand together in a name, or have synonyms, are one."""
     at = 0
     while at < len(run):
         term = run[at]
         at += 1
-        while at < len(run) and f" {term} {run[at]} " in names:
-            term = f"{term} {run[at]}"
+        while at < len(run):
+            longer = f"{term} {run[at]}"
+            added = {*others(longer)} - {*others(term)} - {*others(run[at])}
+            if not added and f" {longer} " not in names:
+                break
+            term = longer
             at += 1
-        joined.append(term)
-    return joined
+        yield term
 
 
 def stands_in(term: str, text: str) -> bool:

@@ -22,6 +22,9 @@ from assay.search.ranking import Candidate, Ranking
 from assay.search.response import Boost
 from assay.search.snapshot import Snapshot
 
+NAMED = 5
+"""Results that are named as having overtaken a document."""
+
 
 class Verdict(StrEnum):
     """The step at which a document dropped out."""
@@ -46,6 +49,16 @@ class ComponentFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Overtaker:
+    """A result that stands above the document although an earlier step had it below."""
+
+    chunk_id: str
+    rank: int
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """The answer; figures are for the document's best chunk, and None if it never got that far."""
 
@@ -60,6 +73,7 @@ class Why:
     score: float | None = None
     needed: float | None = None
     boosts: tuple[Boost, ...] = ()
+    overtaken_by: tuple[Overtaker, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -184,7 +198,8 @@ def _hits(component: Component, query: str, filters: Filters) -> Sequence[Hit]:
 
 def _placed(way: _Way, found: Candidate, rank: int) -> Why:
     k = way.prepared.options.k + way.prepared.options.offset
-    needed = way.after.page(0, k)[-1].score
+    results = way.after.page(0, k)
+    needed = results[-1].score
     fused = found.boosted.fused
     findings = {
         name: ComponentFinding(rank_there, fused.raw[name], within_depth=rank_there is not None)
@@ -207,7 +222,44 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
         score=found.score,
         needed=needed,
         boosts=found.boosted.boosts,
+        overtaken_by=() if verdict is Verdict.IN_RESULTS else _overtakers(results, found),
     )
+
+
+def _overtakers(results: Sequence[Candidate], found: Candidate) -> tuple[Overtaker, ...]:
+    """The first results that a step lifted over the document; else the last result."""
+    reasons = [(rank, one, _overtook(one, found)) for rank, one in enumerate(results, start=1)]
+    named = [row for row in reasons if row[2]][:NAMED]
+    if not named:
+        named = [(len(results), results[-1], f"found by {_found_by(results[-1])}")]
+    return tuple(
+        Overtaker(one.boosted.fused.chunk_id, rank, one.score, reason)
+        for rank, one, reason in named
+    )
+
+
+def _overtook(one: Candidate, found: Candidate) -> str:
+    """The step that put a result above the document; empty where it was there before."""
+    if one.reranker_score is not None and one.rank_boosted > found.rank_boosted:
+        own = "none" if found.reranker_score is None else f"{found.reranker_score:.3g}"
+        return f"the reranker gave it {one.reranker_score:.3g}, and {own} to this document"
+    if one.boosted.rank_fused > found.boosted.rank_fused:
+        applied = [boost for boost in one.boosted.boosts if boost.applied]
+        return "; ".join(
+            f"lifted ×{boost.factor:.3g} ({boost.matched or boost.intent})" for boost in applied
+        )
+    if _best(one) > _best(found):
+        return f"found by {_found_by(one)}"
+    return ""
+
+
+def _best(one: Candidate) -> int:
+    return min(rank for rank in one.boosted.fused.ranks.values() if rank is not None)
+
+
+def _found_by(one: Candidate) -> str:
+    ranks = one.boosted.fused.ranks
+    return ", ".join(f"{name} at {rank}" for name, rank in ranks.items() if rank is not None)
 
 
 def _verdict(rank: int, k: int, before: int | None, component_ranks: list[int]) -> Verdict:

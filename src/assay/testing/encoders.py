@@ -46,6 +46,10 @@ class HashingSparse:
     model_id = "hashing-sparse-4096"
     vocabulary = 4096
 
+    def terms(self) -> list[str]:
+        """The vocabulary: the number of each hash."""
+        return [f"#{number}" for number in range(self.vocabulary)]
+
     def encode(self, texts: list[str], kind: Kind) -> list[SparseVector]:
         """Logarithmic counts of hashed words."""
         vectors = []

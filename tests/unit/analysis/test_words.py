@@ -12,10 +12,10 @@ from assay.analysis.spelling import base
 from assay.analysis.words import analyse, tokens
 
 SAME_NAME = [
-    ["IL-6", "IL6", "IL 6", "il‑6", "Il-6"],
+    ["IL-6", "IL6", "IL 6", "il‑6", "Il-6", "interleukin-6", "Interleukin 6"],
     ["IL-17A", "IL17A", "IL 17A"],
     ["PD-L1", "PDL1", "PD L1", "anti-PD-L1", "PD-L1-positive"],
-    ["IFN-γ", "IFNγ", "IFN gamma", "IFN-gamma", "IFNgamma"],
+    ["IFN-γ", "IFNγ", "IFN gamma", "IFN-gamma", "IFNgamma", "interferon-γ", "interferon gamma"],
     ["TNF-α", "TNFα", "TNF alpha", "TNF-alpha", "TNFa"],
     ["NF-κB", "NFκB", "NF-kB", "NFkB"],
     ["TGF-β1", "TGFβ1", "TGF-beta1"],

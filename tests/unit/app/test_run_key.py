@@ -167,6 +167,8 @@ def test_every_option_of_a_search_is_accounted_for() -> None:
         "facets",  # counts beside the results
         "component_timeout_ms",
         "rerank_timeout_ms",
+        "highlights",  # what is shown of a text
+        "terms",  # what is shown of a score
     }
     assert OPTIONS.keys() | same == {item.name for item in fields(SearchOptions)}
     usual = evaluation_options(SearchOptions())

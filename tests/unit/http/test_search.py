@@ -159,6 +159,32 @@ def test_a_bad_index_is_named_and_the_rest_serves(make_service: MakeService, hom
         assert client.get("/healthz").status_code == 200
 
 
+def test_highlights_are_given_where_they_are_asked_for(small: TestClient) -> None:
+    assert search(small, q="headaches")["results"][0]["highlight"] is None
+    for hit in search(small, q="headaches", highlights="true")["results"]:
+        shown = hit["highlight"]
+        assert shown["text"] in hit["text"]
+        assert [shown["text"][start:end] for start, end in shown["marks"]] == ["headache"]
+
+
+def test_the_terms_of_a_score_are_given_where_they_are_asked_for(small: TestClient) -> None:
+    assert search(small, q="aspirin headaches")["results"][0]["terms"] == {}
+    first = search(small, q="aspirin headaches", terms="true")["results"][0]
+    assert set(first["terms"]["bm25"]) == {"aspirin", "headach"}
+    total = sum(first["terms"]["bm25"].values())
+    assert total == pytest.approx(first["component_scores"]["bm25"], rel=1e-4)
+
+
+@pytest.mark.parametrize("depth", ["1", "100"])
+def test_a_request_says_how_deep_and_how_long_it_is_reranked(small: TestClient, depth: str) -> None:
+    wanted = {"rerank_depth": depth, "rerank_timeout_ms": "15000"}
+    body = search(small, q="headache", rerank="true", reranker="BAAI/bge-reranker-base", **wanted)
+    assert body["reranker_model"] == "bge-reranker-base"
+    late = small.get("/v1/search", params={"q": "headache", "rerank_timeout_ms": "31000"})
+    assert_problem(late, 400)
+    assert "more than the 30000 of a whole request" in late.json()["detail"]
+
+
 @pytest.mark.req("R10")
 def test_reranking_without_a_gpu_falls_back(small: TestClient) -> None:
     body = search(small, q="headache", rerank="true", reranker="bge-reranker-base")

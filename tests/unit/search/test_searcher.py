@@ -11,6 +11,7 @@ import pytest
 from assay.app.workspace import Workspace, open_workspace
 from assay.errors import UsageError
 from assay.model.query import Filters
+from assay.render.search import account
 from assay.testing.component import sample
 from tests.unit.search.corpus import documents, filled
 
@@ -122,3 +123,22 @@ def test_a_workspace_opens_by_its_folder(tmp_path: Path) -> None:
         answer = opened.search(QUERY)
     assert answer.components_used == ("bm25",)
     assert not answer.degraded
+
+
+@pytest.mark.parametrize("query", ["renal impairment dose", "heart failure", "asthma dose"])
+def test_the_terms_of_a_score_sum_to_it(here: Workspace, query: str) -> None:
+    answer = here.search(query, k=30, terms=True)
+    assert answer.results
+    for hit in answer.results:
+        scored = {name for name in ("bm25", "splade") if hit.ranks[name]}
+        assert hit.terms.keys() == scored
+        for name, terms in hit.terms.items():
+            assert sum(terms.values()) == pytest.approx(hit.component_scores[name], rel=1e-4)
+            assert [*terms.values()] == sorted(terms.values(), reverse=True)
+    assert not here.search(query, k=30).results[0].terms
+
+
+def test_the_account_of_a_score_names_its_terms(here: Workspace) -> None:
+    first = here.search("renal impairment dose", components="bm25", terms=True).results[0]
+    (line,) = (line for line in account(first) if line.startswith("bm25 "))
+    assert all(f"{stem} " in line for stem in ("renal", "impair", "dose"))

@@ -121,3 +121,18 @@ def test_names_come_from_title_id_and_metadata() -> None:
     assert names == " a trial | nct1 | zelomab | heart failure "
     older = names_of("d", "", {"products": "Zelora; Zelora XR"})
     assert older == " d | zelora | zelora xr "
+
+
+def test_a_synonym_stands_for_a_term() -> None:
+    texts = (("Acetaminophen tablets", "a"), ("Myocardial infarction", "b"), ("Sleep", "c"))
+    names = [names_of(f"doc{at}", title, {}) for at, (title, _) in enumerate(texts)]
+    rules = {"paracetamol": ("acetaminophen",), "heart attack": ("myocardial infarction",)}
+
+    def others(text: str) -> list[str]:
+        return [other for said, added in rules.items() if said in text for other in added]
+
+    pool = Pool(names, lambda term, places: [], pool_rarity(names), others)
+    for query, place in (("paracetamol dose", 0), ("heart attack results", 1)):
+        found = scope_of(subject_of(query, default_lexicon()), pool)
+        assert found.by is By.NAMES
+        assert [at for at, is_about in found.about(range(3)).items() if is_about] == [place]

@@ -9,6 +9,7 @@ import pytest
 import assay
 from assay.errors import FormatError, LimitError, MissingFileError, UsageError
 from assay.model.document import Chunk
+from assay.search.question import ask
 from assay.search.synonyms import Synonyms, built_in, read_synonyms
 from tests.unit.search.corpus import filled
 
@@ -130,6 +131,14 @@ def test_a_request_may_bring_its_own(tmp_path: Path) -> None:
         assert opened.search("coumadin", synonym_rules="built-in").synonyms == ("warfarin",)
         with pytest.raises(UsageError, match="a rule is"):
             opened.search("coumadin", synonym_rules="alone")
+
+
+def test_models_are_told_what_an_abbreviation_alone_means() -> None:
+    brief = ask("HFrEF", built_in())
+    assert brief.for_component("dense") == "hfref heart failure with reduced ejection fraction"
+    long = ask("does HFrEF get worse in cold weather", built_in())
+    assert long.for_component("dense") == long.text
+    assert "reduced ejection" in long.for_component("bm25")
 
 
 def test_a_synonym_counts_less_than_the_word_itself(tmp_path: Path) -> None:

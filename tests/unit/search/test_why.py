@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from assay.app.workspace import Workspace
 from assay.model.document import Chunk
+from assay.render.search import absence
 from assay.search.rerank import Rerankers
 from assay.search.searcher import Searcher, Source
 from assay.search.why import Verdict
@@ -82,6 +83,8 @@ def test_a_document_below_the_page(here: Workspace) -> None:
     hit = next(hit for hit in results if hit.chunk.doc_id == "d20")
     assert (why.rank, why.score) == (hit.rank, hit.score)
     assert why.needed == results[1].score
+    assert {one.chunk_id for one in why.overtaken_by} <= {hit.chunk.chunk_id for hit in results[:2]}
+    assert why.overtaken_by
 
 
 def test_a_document_that_one_component_had_high(here: Workspace) -> None:
@@ -90,6 +93,20 @@ def test_a_document_that_one_component_had_high(here: Workspace) -> None:
     why = here.searcher.why(query, best.chunk_id, k=1, query_intent="tabular")
     assert why.verdict is Verdict.LOST_IN_FUSION
     assert why.components["dense"].rank == 1
+    (above,) = why.overtaken_by
+    first = here.search(query, k=1, query_intent="tabular").results[0]
+    assert (above.chunk_id, above.rank) == (first.chunk.chunk_id, 1)
+    assert above.reason.startswith(("lifted ×3", "found by"))
+    assert f"  above it: {first.chunk.chunk_id} at 1, {above.reason}" in absence(why)
+
+
+def test_a_table_that_was_lifted_over_a_document_is_named(here: Workspace) -> None:
+    """Only one chunk is a table, and fusion alone has others first."""
+    plain = [hit.chunk.chunk_id for hit in here.search("dose", k=40).results]
+    assert plain[0] != "d25:chunk_0"
+    why = here.searcher.why("dose", plain[0], k=1, query_intent="tabular")
+    assert [(one.chunk_id, one.rank) for one in why.overtaken_by] == [("d25:chunk_0", 1)]
+    assert why.overtaken_by[0].reason.startswith("lifted ×3")
 
 
 def test_a_document_that_is_there(here: Workspace) -> None:
@@ -117,6 +134,8 @@ def test_a_document_that_the_reranker_moved_down(here: Workspace) -> None:
     searcher.close()
     assert why.verdict is Verdict.RERANKED_AWAY
     assert (why.rank_boosted, why.rank) == (1, 20)
+    assert [one.rank for one in why.overtaken_by] == [1, 2, 3]
+    assert "the reranker gave it" in why.overtaken_by[0].reason
 
 
 def test_a_component_that_did_not_answer_is_named(here: Workspace) -> None:

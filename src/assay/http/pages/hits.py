@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from assay.render.markup import safe_table
-from assay.render.search import account, folded, wanted_stems
-from assay.render.snippet import Snippet, snippet
+from assay.render.search import account, folded
 from assay.search.response import SearchHit, SearchResponse
+from assay.search.snippet import Snippet, snippet, wanted_stems
 
 WHOLE = 20_000
 BAR = 1_000
@@ -44,7 +44,7 @@ class HitView:
 
 def hit_views(response: SearchResponse, other: SearchResponse | None = None) -> list[HitView]:
     """The results of a response; beside another one, with how far each has moved."""
-    wanted = wanted_stems(response)
+    wanted = wanted_stems(response.query, response.synonyms)
     most = max((hit.fused for hit in response.results), default=0.0)
     ranks = {hit.chunk.chunk_id: hit.rank for hit in other.results} if other else {}
     return [_view(hit, wanted, most, ranks) for hit in response.results]

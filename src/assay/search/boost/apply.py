@@ -211,7 +211,7 @@ def _place_subject(
     places.remove(best)
     places.insert(0, best)
     by = Detected(SUBJECT_RULE, SUBJECT_RULE, 1.0, scores[best] / fused[best], scope.key)
-    matches = [(by, f"names={scope.key}"), *lifts.get(best, _NO_LIFT).matches]
+    matches = [(by, f"{scope.by}={scope.key}"), *lifts.get(best, _NO_LIFT).matches]
     lifts[best] = _Lift(matches, by.factor, f"the first place is for what is about {scope.key}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.render.snippet import snippet, stems
+from assay.search.snippet import snippet, stems
 
 LONG = " ".join(["filler words that say nothing"] * 40)
 

@@ -6,6 +6,7 @@ first. ``Snippet.marks`` are the places of those words within it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.analysis.words import analyse, tokens
@@ -26,6 +27,11 @@ def stems(text: str) -> set[str]:
     """The words of a text as BM25 compares them, names also as one word; stop words are none."""
     words = analyse(text)
     return {*words.terms, *words.forms}
+
+
+def wanted_stems(query: str, synonyms: Iterable[str]) -> set[str]:
+    """What is marked in results: the words of the query and those that synonyms added."""
+    return stems(" ".join((query, *synonyms)))
 
 
 def snippet(text: str, wanted: set[str], width: int = WIDTH) -> Snippet:
