@@ -1,11 +1,13 @@
 """Which weights tell questions that the passages answer from those that they do not?
 
-Every golden query of the demo is asked twice: with what search found, and with every relevant chunk
-taken away, which is what a question without an answer looks like from inside. The model is fitted
-on the evaluation part of the set and on half of the off-topic questions; the held-out part, the
-other half and the questions of ``test_set_v1_extras`` are only looked at.
+Two models are fitted. The **gate** of answers: every golden query of the demo is asked twice, with
+what search found, and with every relevant chunk taken away, which is what a question without an
+answer looks like from inside. The **floor** of search: queries that a collection can serve, its
+own, against queries on other subjects. Both are fitted on the evaluation part of the demo's set and
+on every other query of the rest; the held-out part, the other half and ``test_set_v1_extras`` are
+only looked at. Areas under the ROC curve are printed for what was seen and what was not.
 
-    python -m bench.answer_gate --home FOLDER [--off-topic queries.jsonl.gz ...]
+    python -m bench.answer_gate --home FOLDER [--off-topic queries.jsonl.gz ...] [--served BEIR ...]
 """
 
 from __future__ import annotations
@@ -18,19 +20,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from assay.answers.gate import Signals, signals
 
 import assay
 from assay.answers.extractive import ExtractiveAnswerer
 from assay.app.workspace import Workspace, open_workspace
-from assay.evidence.confidence import LOOKED_AT
+from assay.evidence.confidence import LOOKED_AT, Signals, signals
+from assay.evidence.floor import judge
+from assay.ingest import read_corpus
 from assay.model.answers import Answer, Expect, Passage
 from assay.model.document import SpeakerRole
 from assay.model.query import Filters
 from assay.model.testset import GoldenQuery, SpeakerFilter
+from assay.settings import configure
 
 DEEP = 100
-OFF_TOPIC = 25  # questions of each file
+WORK = Path(__file__).parent / "work" / "answer_gate"
+OFF_TOPIC = 40  # queries of each file
+SERVED = 80  # queries of a collection that are asked there
+PATIENCE = 60_000.0  # milliseconds
+ON, OFF = "on the subject", "off the subject"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +48,15 @@ class Example:
     kind: str
     fit: bool
     read: Signals
+    said_nothing: bool = False
 
 
 def found(workspace: Workspace, query: str, speaker: SpeakerFilter) -> list[Passage]:
     roles = () if speaker is SpeakerFilter.ALL else (SpeakerRole(speaker.value),)
-    hits = workspace.search(query, k=DEEP, filters=Filters(speaker_role=roles)).results
-    return [Passage(hit.chunk, hit.score, hit.component_scores) for hit in hits]
+    filters = Filters(speaker_role=roles)
+    return workspace.search(
+        query, k=DEEP, filters=filters, floor=False, component_timeout_ms=PATIENCE
+    ).passages()
 
 
 def examples(workspace: Workspace, off_topic: Sequence[Path]) -> Iterator[Example]:
@@ -61,20 +72,51 @@ def examples(workspace: Workspace, off_topic: Sequence[Path]) -> Iterator[Exampl
             rest = [one for one in passages if one.chunk.chunk_id not in relevant]
             yield Example("taken away", fit, signals(query.query_text, rest[:LOOKED_AT]))
     for path in off_topic:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            texts = [
-                json.loads(line)["text"] for line, _ in zip(lines, range(OFF_TOPIC), strict=False)
-            ]
-        for number, text in enumerate(texts):
+        for number, text in enumerate(queries(path)[:OFF_TOPIC]):
             passages = found(workspace, text, SpeakerFilter.ALL)
             yield Example("off topic", number % 2 == 0, signals(text, passages[:LOOKED_AT]))
 
 
-def report(rows: list[Example], names: tuple[str, ...]) -> None:
+def queries(path: Path) -> list[str]:
+    data = path.read_bytes()
+    lines = (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
+def topics(
+    workspace: Workspace, own: Sequence[str], off_topic: Sequence[Path]
+) -> Iterator[Example]:
+    """Queries that a collection can serve, and queries on other subjects."""
+    dense = workspace.settings.dense_model or ""
+    others = [text for path in off_topic for text in queries(path)[:OFF_TOPIC]]
+    for kind, texts in ((ON, own), (OFF, others)):
+        for number, text in enumerate(texts):
+            passages = found(workspace, text, SpeakerFilter.ALL)[:LOOKED_AT]
+            nothing = bool(judge(text, passages, dense).nothing)
+            yield Example(kind, number % 2 == 0, signals(text, passages), nothing)
+
+
+def every_topic(
+    workspace: Workspace, off_topic: Sequence[Path], served: Sequence[Path]
+) -> Iterator[Example]:
+    golden = assay.load_test_set("test_set_v1")
+    own = [one.query_text for one in golden.queries if one.query_id not in golden.held_out_ids]
+    yield from topics(workspace, own, off_topic)
+    for folder in served:
+        file = next(folder.glob("queries.jsonl*"))
+        others = [path for path in off_topic if path.parent != folder]
+        with Workspace(configure({"home": WORK / folder.name})) as other:
+            other.store_documents(read_corpus(folder, "beir", "whole", skip_empty=True))
+            other.update_index(lambda *_: None)
+            yield from topics(other, queries(file)[:SERVED], others)
+
+
+def report(rows: list[Example], names: tuple[str, ...], good: str = "answerable") -> None:
     from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
 
     table = np.array([[getattr(row.read, name) or 0.0 for name in names] for row in rows])
-    wanted = np.array([row.kind == "answerable" for row in rows])
+    wanted = np.array([row.kind == good for row in rows])
     seen = np.array([row.fit for row in rows])
     mean, spread = table[seen].mean(0), table[seen].std(0)
     model = LogisticRegression(class_weight="balanced").fit(
@@ -86,6 +128,7 @@ def report(rows: list[Example], names: tuple[str, ...]) -> None:
     print({name: round(float(weight), 2) for name, weight in zip(names, weights, strict=True)})
     print(f"bias {bias:.2f}")
     for label, part in (("fitted", seen), ("not seen", ~seen)):
+        print(f"  {label:9} AUROC {roc_auc_score(wanted[part], sure[part]):.3f} of {part.sum()}")
         for kind in dict.fromkeys(row.kind for row in rows):
             chosen = part & np.array([row.kind == kind for row in rows])
             if chosen.any():
@@ -132,12 +175,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="workspace with the demo corpus")
     parser.add_argument("--off-topic", type=Path, nargs="*", default=[])
+    parser.add_argument("--served", type=Path, nargs="*", default=[], help="folders, BEIR's form")
     given = parser.parse_args()
     with open_workspace(given.home) as workspace:
+        rows = list(every_topic(workspace, given.off_topic, given.served))
+        print("the floor, words and meaning:")
+        report(rows, ("closeness", "covered"), ON)
+        print("the floor, words alone:")
+        report(rows, ("covered", "known"), ON)
+        for kind in (ON, OFF):
+            said = [row.said_nothing for row in rows if row.kind == kind]
+            print(f"  {kind}: nothing said to {sum(said)} of {len(said)}")
         rows = list(examples(workspace, given.off_topic))
-        print("words and meaning:")
+        print("the gate, words and meaning:")
         report(rows, ("closeness", "covered", "known"))
-        print("words alone:")
+        print("the gate, words alone:")
         report(rows, ("covered", "known"))
         print("the embedded answerer:")
         answers(workspace)

@@ -29,11 +29,11 @@ _GROWN_UP = 18
 _TITLE_CASE = 0.5  # share of capitalised words from which capitals mark no names
 _PEOPLE = {
     "children": (
-        r"\b(?:child(?:ren|hood)?|kids?|pa?ediatrics?|infants?|toddlers?|bab(?:y|ies)|newborns?"
-        r"|neonat\w+|adolescents?|teenagers?)\b",
-        r"\b(?:child|kids?\b|pa?ediatric|infant|toddler|bab(?:y|ies)\b|newborn|neonat|adolescent"
-        r"|teenage|juvenile|(?:younger|under|less|below)\s+(?:than\s+)?(?:the age of\s+)?\d+\s*"
-        r"(?:years|months))",
+        r"\b(?:child(?:ren|hood)?(?!s?-pugh)|kids?|pa?ediatrics?|infants?|toddlers?|bab(?:y|ies)"
+        r"|newborns?|neonat\w+|adolescents?|teenagers?)\b",
+        r"\b(?:child(?!s?['’]?[- ]pugh)|kids?\b|pa?ediatric|infant|toddler|bab(?:y|ies)\b|newborn"
+        r"|neonat|adolescent|teenage|juvenile"
+        r"|(?:younger|under|less|below)\s+(?:than\s+)?(?:the age of\s+)?\d+\s*(?:years|months))",
     ),
     "pregnancy": (
         r"\b(?:pregnan\w+|trimesters?|expecting a (?:baby|child))\b",
@@ -108,6 +108,11 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
     for people, pattern in _ASKS_FOR.items():
         if pattern.search(question) or (people == "children" and _is_young(question)):
             yield Name(Kind.PEOPLE, people, (people,))
+
+
+def people_in(text: str) -> frozenset[str]:
+    """The groups of people of whom a text speaks."""
+    return frozenset(people for people, said in _SPEAKS_OF.items() if said.search(text))
 
 
 def names_people(word: str) -> bool:

@@ -14,17 +14,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import Name, words_in
+from assay.analysis.asked import Kind, Name, people_in, words_in
 from assay.answers.sentences import Sentence, sentences
 from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
 from assay.evidence.gather import Support, gather, unsaid
 from assay.model.answers import Answer, Passage
 
+MOST_PASSAGES = 20  # that are looked at for their subject; the best of them are quoted
 SENTENCES = 3
 _CONTEXT = 0.25  # the value of a word in the heading, relative to one in the sentence
 _RANK = 0.1
 _REPEATED = 0.3  # what a word loses that the answer already has
 _NAMED = 0.5  # the value of the question's own subject, which its documents repeat
+_OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
 _AMOUNT = re.compile(
     r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
@@ -63,14 +65,16 @@ class ExtractiveAnswerer:
         """The best sentences with their sources, or a refusal."""
         if not passages:
             return _refused("nothing was found")
-        evidence = gather(question, passages)
+        evidence = gather(question, passages[:MOST_PASSAGES])
         if evidence.reason:
             return _refused(evidence.reason)
         if lacking := unsaid(question, evidence):
             about = " and ".join(name.text for name in evidence.names)
             return _refused(f"what was found about {about} says nothing of {lacking}")
         best = evidence.about[:LOOKED_AT]
-        sure = confidence(signals(question, [one.passage for one in best]), self.dense_model)
+        met = frozenset(form for name in evidence.names for form in name.forms)
+        read = signals(question, [one.passage for one in best], met)
+        sure = confidence(read, self.dense_model)
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
@@ -91,6 +95,7 @@ def _chosen(
 ) -> list[_Candidate]:
     wanted = frozenset(key_words(question))
     named = {form for name in names for form in name.forms}
+    people = frozenset(name.text for name in names if name.kind is Kind.PEOPLE)
     asks_how_much = _AMOUNT.search(question) is not None
     numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
     rows = [
@@ -98,6 +103,7 @@ def _chosen(
         for rank, support in enumerate(supports)
         for one in sentences(support.passage.chunk)
         if _may_be_quoted(one, support, wanted)
+        and people <= people_in(f"{one.text} {one.context} {one.columns}")
     ]
     rarity = {
         word: _rarity(sum(word in held for *_, held, _ in rows), len(rows))
@@ -112,6 +118,8 @@ def _chosen(
         base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
         if asks_how_much and _DIGIT.search(one.text):
             base += _SAYS_HOW_MUCH
+        if people_in(f"{one.text} {one.context} {one.columns}") - people:
+            base -= _OF_OTHERS
         candidates.setdefault(one.text, _Candidate(one, rank, held, base))
     return _greedy(list(candidates.values()), rarity, whole, most)
 

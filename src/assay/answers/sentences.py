@@ -26,6 +26,7 @@ _HEADING_CHARS = 60
 _WRAPPED = 40  # characters that a line has at least which goes on in the next
 _CUT = 80  # characters of a last line that was cut off
 _SAYS_SOMETHING = 5  # words of a line that stands alone
+_CUT_OFF = "(),;:%"  # no sentence begins so
 _TITLE_CASE = 0.6
 _ENDED = (".", "!", "?", ";", "%", ")")
 
@@ -129,7 +130,7 @@ def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
     """The sentences of a line, without what an edge of the chunk cut off."""
     parts = [*_split(line)]
     inside = chunk.spans and chunk.spans[0][0] > 0
-    if len(parts) > 1 and at == 0 and inside and parts[0][0].islower():
+    if len(parts) > 1 and at == 0 and inside and (parts[0][0].islower() or parts[0][0] in _CUT_OFF):
         parts = parts[1:]
     last = not any(lines[at + 1 :])
     if len(parts) > 1 and last and len(line) >= _CUT and parts[-1][-1].isalnum():

@@ -296,6 +296,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         content=current.content,
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,
+        dense_model=workspace.settings.dense_model or "",
     )
 
 

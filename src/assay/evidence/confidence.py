@@ -33,9 +33,9 @@ adult adults case cases come comes common day days difference drug drugs effect 
 general good group groups high hour hours kind level levels low main maximum medication medications
 medicine medicines men minimum minute minutes month months new normal number old overall part
 participant participants percent percentage plus proportion rate rates receive received recommended
-reported result results same share start started starting studies study subject subjects take takes
-taking therapy time times total treat treated treatment treatments trial trials use used uses using
-usual week weeks women year years
+reported result results safe safely same share start started starting studies study subject
+subjects take takes taking therapy time times total treat treated treatment treatments trial
+trials use used uses using usual week weeks women year years
 """
 LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""
@@ -76,14 +76,16 @@ def _meaningful(question: str) -> str:
     return " ".join(word for word in words if word.casefold().strip("?.,;:!()") not in STOP_WORDS)
 
 
-def signals(question: str, passages: Sequence[Passage]) -> Signals:
-    """Compute the signals of one question."""
+def signals(
+    question: str, passages: Sequence[Passage], met: frozenset[str] = frozenset()
+) -> Signals:
+    """Compute the signals of one question; words in ``met`` are known in another form."""
     wanted, codes = key_words(question), tuple(analyse(_meaningful(question)).forms)
     texts = [words_in(f"{one.chunk.title}\n{one.chunk.text}") for one in passages]
 
     def share(there: frozenset[str]) -> float:
         """The share of the words, or of the codes however they are spelled."""
-        return max(_share(wanted, there), _share(codes, there))
+        return max(_share(wanted, there | met), _share(codes, there | met))
 
     near = [passage.component_scores.get("dense") for passage in passages]
     found = [score for score in near if score is not None]

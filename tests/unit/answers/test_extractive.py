@@ -172,3 +172,12 @@ def test_a_row_comes_with_the_names_of_its_columns() -> None:
     table = label("Clearance | Dose\n\n50 or above | 80 mg\n15 to 29 | 20 mg", name="t")
     said = ask("dose of ZORVEX at a clearance of 20", table)
     assert said.startswith("Clearance | Dose [1] 15 to 29 | 20 mg [1]")
+
+
+def test_the_dose_of_an_adult_is_not_quoted_for_a_child_nor_the_other_way_round() -> None:
+    both = label(
+        "For adults the maximum dose is 80 mg daily.\nFor children the maximum dose is 20 mg daily."
+    )
+    assert "80 mg" not in ask("maximum dose of ZORVEX for a child", both)
+    assert "20 mg" in ask("maximum dose of ZORVEX for a child", both)
+    assert ask("maximum dose of ZORVEX", both).startswith("For adults the maximum dose is 80 mg")

@@ -241,3 +241,22 @@ def test_failures_are_counted_also_where_no_component_answers(
     assert (
         'medicalkg_retrieval_component_errors_total{component="bm25",reason="error"} 1.0' in figures
     )
+
+
+def test_nothing_about_a_query_is_said_and_results_come_on_request(small: TestClient) -> None:
+    hidden = search(small, q="headache from rosuvastatin")
+    assert hidden["results"] == []
+    assert hidden["nothing_about"] == "nothing here is about rosuvastatin"
+    assert hidden["withheld"] > 0
+    shown = search(small, q="headache from rosuvastatin", floor="false")
+    assert shown["results"]
+    assert shown["nothing_about"] == "nothing here is about rosuvastatin"
+
+
+def test_the_page_says_it_and_links_to_the_nearest_results(small: TestClient) -> None:
+    page = small.get("/search", params={"q": "headache from rosuvastatin"}).text
+    assert "Nothing here is about rosuvastatin." in page
+    assert "&amp;floor=off" in page
+    shown = small.get("/search", params={"q": "headache from rosuvastatin", "floor": "off"}).text
+    assert "Show the nearest results" not in shown
+    assert "d1:chunk_0" in shown

@@ -27,7 +27,7 @@ from assay.search.request import (
 )
 
 OWN, BY_TYPE, DEFAULT = "own", "type", "default"
-OF_BOTH = ("k", "offset", "facets", *FILTER_OPTIONS)
+OF_BOTH = ("k", "offset", "floor", "facets", *FILTER_OPTIONS)
 """What both panes share."""
 CONTROLS = frozenset({
     "k", "is_table", "speaker", "section", "filter", "components", "fusion_method", "rrf_k",
@@ -73,7 +73,7 @@ class Pane:
     def hidden_pairs(self) -> Pairs:
         """What the form has no control for and passes on."""
         pairs = self.own_pairs() + ([] if self.prefix else self.shared_pairs())
-        known = CONTROLS | {"offset"}  # another question begins on the first page
+        known = CONTROLS | {"offset", "floor"}  # another question begins anew
         return [pair for pair in pairs if pair[0].removeprefix(self.prefix) not in known]
 
 

@@ -1,0 +1,76 @@
+"""A search says that nothing is about a query, and shows the nearest results on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.app.workspace import Workspace
+from assay.cli.main import run
+from assay.model.document import Chunk
+from tests.unit.search.corpus import filled
+
+ROWS = [
+    Chunk("lipitor:chunk_0", "lipitor", "The starting dose is 10 mg once daily.", "Lipitor"),
+    Chunk("humira:chunk_0", "humira", "The starting dose is 40 mg every other week.", "Humira"),
+]
+ABSENT = "starting dose of apixaban"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return filled(tmp_path / "home", ROWS)
+
+
+def test_results_about_something_else_are_withheld_and_counted(workspace: Workspace) -> None:
+    with workspace:
+        response = workspace.search(ABSENT, components="bm25")
+        assert response.results == ()
+        assert response.nothing_about == "nothing here is about apixaban"
+        assert response.withheld == 2
+        assert any("2 results withheld" in line for line in response.warnings)
+        assert workspace.answer(ABSENT, components="bm25").answer.refusal_reason == (
+            "nothing here is about apixaban"
+        )
+
+
+def test_they_are_shown_on_request_and_the_response_still_says_so(workspace: Workspace) -> None:
+    with workspace:
+        response = workspace.search(ABSENT, components="bm25", floor=False)
+        assert {hit.chunk.doc_id for hit in response.results} == {"lipitor", "humira"}
+        assert response.nothing_about == "nothing here is about apixaban"
+        assert response.withheld == 0
+
+
+def test_what_is_there_is_shown(workspace: Workspace) -> None:
+    with workspace:
+        response = workspace.search("Humira starting dose", components="bm25")
+        assert response.results[0].chunk.doc_id == "humira"
+        assert (response.nothing_about, response.withheld) == ("", 0)
+
+
+def test_one_result_is_judged_by_what_else_was_found(workspace: Workspace) -> None:
+    with workspace:
+        one = workspace.search("lipitor starting dose", components="bm25", k=1)
+        assert [hit.chunk.doc_id for hit in one.results] == ["lipitor"]
+
+
+def test_who_names_documents_or_turns_the_page_is_not_asked(workspace: Workspace) -> None:
+    with workspace:
+        within = workspace.search(ABSENT, components="bm25", doc_id=["humira"])
+        assert [hit.chunk.doc_id for hit in within.results] == ["humira"]
+        assert workspace.search(ABSENT, components="bm25", k=1, offset=1).results
+
+
+def test_the_command_says_it_and_how_to_see_more(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with workspace:
+        home = str(workspace.home)
+    search = ["--home", home, "search", ABSENT, "--components", "bm25"]
+    assert run(search) == 0
+    shown = capsys.readouterr().out
+    assert "nothing here is about apixaban (--no-floor shows the nearest results)" in shown
+    assert run([*search, "--no-floor"]) == 0
+    assert "Lipitor" in capsys.readouterr().out
