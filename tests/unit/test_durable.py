@@ -22,6 +22,7 @@ SOURCES = Path(assay.__file__).parent
 # Who else writes a file, and why that is no promise to anybody.
 ELSEWHERE = {
     "index/columns.py": "a part of a generation: index/writer.py makes it durable",
+    "index/facts.py": "a part of a generation: index/writer.py makes it durable",
     "index/lock.py": "a lock; its content is for a message",
     "store/backup.py": "a folder that durable.move_folder gives its name",
     "encode/wheel.py": "the same, and a file for pip, gone a moment later",

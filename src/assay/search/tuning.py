@@ -84,7 +84,11 @@ def reading(searcher: Searcher, query: GoldenQuery, options: SearchOptions) -> R
     lifted = (one for one in ranking.boosted if one.boosts) if ranking.detected else ()
     return Reading(
         ranking.query_type,
-        {one.fused.chunk_id: max(b.factor for b in one.boosts if b.applied) for one in lifted},
+        {
+            one.fused.chunk_id: max(boost.factor for boost in applied)
+            for one in lifted
+            if (applied := [boost for boost in one.boosts if boost.applied])
+        },
     )
 
 

@@ -198,7 +198,7 @@ def test_files_that_overlap_are_found_out(home: Path, capsys: pytest.CaptureFixt
     (home / "r.trec").write_text("q0 Q0 d0 1 1.0 r\n")
     sets = [part for name in ("dev", "test") for part in ("-t", str(home / f"{name}.yaml"))]
     assert run(["eval", "run", *sets, "--run", str(home / "r.trec")]) == 0
-    assert "t and u: 5 groups are in both" in capsys.readouterr().err
+    assert "t and u: 20 query texts are in both" in capsys.readouterr().err
 
 
 def test_the_part_of_a_set_is_a_name(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

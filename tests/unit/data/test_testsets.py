@@ -117,7 +117,7 @@ def test_extras_stand_beside_the_fifty() -> None:
 def test_every_judged_id_is_a_chunk_of_the_corpus() -> None:
     for query, judgment in judgments():
         assert judgment.id in chunks(), (query.query_id, judgment)
-        assert judgment.doc_id in (None, chunks()[judgment.id].doc_id), (query.query_id, judgment)
+        assert judgment.owner in (None, chunks()[judgment.id].doc_id), (query.query_id, judgment)
 
 
 def test_every_span_lies_in_its_chunk_and_is_made_of_whole_sentences() -> None:
