@@ -58,7 +58,7 @@ class CallableAnswerer:
             )
         except AssayError:
             raise
-        except Exception as problem:  # user code
+        except (Exception, SystemExit) as problem:  # user code
             raise AnswererError(
                 f"{self._called} failed: {type(problem).__name__}: {problem!s:.200}",
                 hint="it gets the question and the passages; ASSAY_DEBUG=1 shows where it failed",

@@ -783,6 +783,12 @@ def bundle(
     """
     assay.require()
     runs = [assay.stored_run(ref) for ref in dict.fromkeys(refs)]
+    for run in runs:
+        if run.info.status is not RunStatus.COMPLETE:
+            raise UsageError(
+                f"the run {run.name} is {run.info.status}, and a bundle holds whole runs only",
+                hint="assay eval run --resume goes on with it",
+            )
     sampling = None
     if statistics != USUAL:
         sampling = statistics.drawn_as(runs[0].info.scoring.sampling)

@@ -68,7 +68,7 @@ def ask(
 
     try:
         outcome = call(work)
-    except Exception as problem:  # whatever a foreign retriever raises belongs to its query
+    except (Exception, SystemExit) as problem:  # whatever a retriever raises belongs to its query
         elapsed = 1000 * (time.perf_counter() - started)
         return QueryOutcome(query.query_id, latency_ms=elapsed, error=describe(problem))
     # a retriever that measured its own time knows better
@@ -77,7 +77,7 @@ def ask(
     )
 
 
-def describe(problem: Exception) -> str:
+def describe(problem: BaseException) -> str:
     """An exception in one line."""
     text = " ".join(str(problem).split())
     return f"{type(problem).__name__}: {text}"[:500] if text else type(problem).__name__

@@ -132,6 +132,8 @@ def _is_table(listed: Mapping[Any, Any]) -> bool:
 
 def _rows(query_id: str, columns: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
     """The rows of a table of results; a table that names no ids is refused."""
+    if not any(columns.values()):
+        return  # no row: nothing was found
     if not any(name in columns for name in ID_NAMES):
         names = ", ".join(columns) or "none"
         _refuse(

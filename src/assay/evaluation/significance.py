@@ -235,6 +235,13 @@ def _refuse_different_rules(*compared: Scores | EvaluationResult) -> None:
                 f"{scored[0][0]} and {name} were scored by different rules",
                 hint="evaluate both with the same match and protocol",
             )
+    judged = [(one.name, found) for one in compared if (found := getattr(one, "test_set", None))]
+    for name, test_set in judged[1:]:
+        if judged[0][1].checksum != test_set.checksum:
+            raise UsageError(
+                f"{judged[0][0]} and {name} were scored by different test sets",
+                hint="evaluate both with the same queries and judgments",
+            )
 
 
 def _scores_of(compared: Scores | EvaluationResult) -> Scores:

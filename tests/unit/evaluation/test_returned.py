@@ -259,3 +259,27 @@ def test_lists_from_python_keep_their_order(caplog: pytest.LogCaptureFixture) ->
 def test_a_table_of_arrow_is_scored_like_any_frame() -> None:
     rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["b", "x"], "score": [1.0, 2.0]})
     assert assay.score({"q": {"b": 1}}, ArrowTable(rows), "MRR")["MRR"] == 0.5
+
+
+def test_a_retriever_that_leaves_fails_its_query_and_ends_nothing() -> None:
+    def leaving(text: str) -> list[str]:
+        raise SystemExit(0)
+
+    queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 1),)),)
+    result = assay.evaluate(leaving, TestSet("tiny", "v1", queries), "MRR")
+    assert result.failed == ("q1",)
+
+
+def test_a_table_without_rows_is_nothing_found() -> None:
+    queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 1),)),)
+    result = assay.evaluate(lambda text: {"id": []}, TestSet("tiny", "v1", queries), "MRR")
+    assert (result.failed, result["MRR"]) == ((), 0.0)
+
+
+def test_results_by_other_judgments_are_not_compared() -> None:
+    def made(relevant: str) -> assay.EvaluationResult:
+        queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment(relevant, 1),)),)
+        return assay.evaluate(lambda text: ["d1"], TestSet("tiny", "v1", queries), "MRR")
+
+    with pytest.raises(UsageError, match="different test sets"):
+        assay.compare(made("d1"), made("d2"))
