@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -41,6 +41,7 @@ from assay.stats.interval import Interval
 
 ROUNDING = 1e-9  # 0.80 to 0.76 is a drop of exactly 5 %, whatever floating point says
 FILE_ROUNDING = 6e-5  # half of the last of four decimals, and what a margin makes of it
+NOT_COMPARED = "not compared: see the reasons below"
 LOWER_IS_BETTER = frozenset({"EmptyResultRate"})
 
 
@@ -212,6 +213,11 @@ def gate(
         else _by_means(limit, baseline, current)
         for limit in limits
     )
+    if blockers:  # no row says "passed" of what was not compared
+        checks = tuple(
+            replace(check, outcome=GateOutcome.INCONCLUSIVE, sentence=NOT_COMPARED)
+            for check in checks
+        )
     keys = list(dict.fromkeys([*baseline.means, *current.means]))
     types = [kind for kind in current.by_type if kind in baseline.by_type]
     first = str(limits[0].measure)

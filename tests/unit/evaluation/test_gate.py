@@ -292,3 +292,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         side_of_file(tmp_path / "nowhere.json", MEASURES)
     with pytest.raises(AssayError):
         side_of_file(tmp_path, MEASURES)
+
+
+def test_no_row_says_passed_of_what_was_not_compared() -> None:
+    degraded = replace(side(0.9), degraded=2)
+    report = gate(side(0.8), degraded, parse_limits(()))
+    assert report.blockers
+    assert {check.outcome for check in report.checks} == {GateOutcome.INCONCLUSIVE}
