@@ -130,7 +130,21 @@ def ab(
         timings=_timings(assay, (a, b), sides, latency_repeats, settings.seed),
     )
     hidden = viewer.figures_only(a.test_set, b.test_set)
-    return AbTest(a, b, replace(result, compared=masked_comparison(result.compared, hidden)))
+    compared = masked_comparison(result.compared, hidden)
+    said = (*compared.warnings, *_drawn_otherwise(a, b, request))
+    return AbTest(a, b, replace(result, compared=replace(compared, warnings=said)))
+
+
+def _drawn_otherwise(a: StoredRun, b: StoredRun, request: AbRequest) -> list[str]:
+    """What to know where the runs were made with different statistics."""
+    one, other = a.info.scoring, b.info.scoring
+    said = []
+    if one.sampling != other.sampling and request.statistics == USUAL:
+        said.append(f"the runs draw intervals differently: here as {b.name} does")
+    if one.by_group != other.by_group and not request.by_group:
+        clustered = a if one.by_group else b
+        said.append(f"queries of one group are drawn together, since {clustered.name} was made so")
+    return said
 
 
 def _timings(

@@ -178,3 +178,17 @@ def test_runs_of_different_protocols_are_not_gated(workspace: Workspace, made: A
     ruling = gate(workspace, GateRequest(baseline=a, current=b))
     assert ruling.outcome.exit_code == 4
     assert "the protocols differ" in ruling.blockers[0]
+
+
+def test_runs_that_were_drawn_differently_are_tested_with_a_word(
+    workspace: Workspace, made: Any
+) -> None:
+    a = made(by_group=True, resamples=500).info.run_id
+    b = made(name="b").info.run_id
+    said = comparison.ab(workspace, comparison.AbRequest(a, b)).result.compared.warnings
+    assert f"the runs draw intervals differently: here as {b} does" in said
+    assert f"queries of one group are drawn together, since {a} was made so" in said
+    own = comparison.AbRequest(a, a)
+    assert not [
+        one for one in comparison.ab(workspace, own).result.compared.warnings if "draw" in one
+    ]
