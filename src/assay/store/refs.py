@@ -12,7 +12,8 @@ from assay.model.run_store import BASELINE
 from assay.model.runs import WITHOUT_RANKINGS
 from assay.store.schema import eval_runs, eval_tags
 
-_LATEST = re.compile(r"latest(?:~([0-9]{1,6}))?")
+LATEST = "latest"
+_LATEST = re.compile(rf"{LATEST}(?:~([0-9]{{1,6}}))?")
 SHORTEST_BEGINNING = 6
 
 

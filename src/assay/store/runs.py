@@ -28,7 +28,7 @@ from assay.model.testset_json import from_plain, to_plain
 from assay.store import run_rows
 from assay.store.database import open_database, writing
 from assay.store.owner import alive
-from assay.store.refs import check_tag, find
+from assay.store.refs import LATEST, check_tag, find
 from assay.store.run_rows import UNFINISHED, run_info, run_row
 from assay.store.schema import (
     eval_held_out_uses,
@@ -55,6 +55,10 @@ class SqlRunStore:
 
     def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
         """Create a run with its test set; an error if the id is taken."""
+        if info.run_id == LATEST:
+            raise ConflictError(
+                f"{LATEST!r} always means the newest run", hint="choose another id for this one"
+            )
         with writing(self._engine) as connection:
             taken = select(eval_runs.c.run_id).where(eval_runs.c.run_id == info.run_id)
             if connection.execute(taken).first():

@@ -49,7 +49,9 @@ def _query(node: MappingNode, draft: DraftSet, number: int) -> DraftQuery:
     query_id = row.text("id", required=True)
     row = FieldReader(node, draft, query_id or f"query {number}")
     row.refuse_unknown(KEYS)
-    docs, chunks = row.texts("expected_doc_ids"), row.texts("expected_chunk_ids")
+    docs, chunks = (  # an id that a list repeats is expected once: no grades can contradict
+        tuple(dict.fromkeys(row.texts(name))) for name in ("expected_doc_ids", "expected_chunk_ids")
+    )
     said = node.get("expected_doc_ids") is not None or node.get("expected_chunk_ids") is not None
     judgments = _judgments(docs, chunks)
     query = GoldenQuery(

@@ -192,3 +192,10 @@ def test_runs_that_were_drawn_differently_are_tested_with_a_word(
     assert not [
         one for one in comparison.ab(workspace, own).result.compared.warnings if "draw" in one
     ]
+
+
+def test_no_run_may_be_called_what_the_newest_one_is_called(
+    workspace: Workspace, made: Any
+) -> None:
+    with pytest.raises(ConflictError, match="always means the newest run"):
+        made(run_id="latest")

@@ -239,3 +239,9 @@ def test_a_file_that_is_not_there_or_no_file(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text(HEAD)
     with pytest.raises(ProblemsError, match="holds no query"):
         read_test_set(tmp_path / "t.yaml").sound()
+
+
+def test_an_id_that_a_golden_list_repeats_is_expected_once() -> None:
+    text = "- {id: q1, query: x, expected_doc_ids: [D3, D3], expected_chunk_ids: [c1, c1, c2]}\n"
+    (query,) = sound(text).queries
+    assert [judgment.id for judgment in query.relevant_docs] == ["c1", "c2"]
