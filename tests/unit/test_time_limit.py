@@ -129,3 +129,4 @@ def test_threads_may_share_a_limit() -> None:
         other.start()
         limit.call(lambda _: both.wait())  # would never end if calls waited for one another
         other.join()
+    assert not both.broken

@@ -45,7 +45,7 @@ def here(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.fixture
-def test_set(tmp_path: Path) -> str:
+def drugs(tmp_path: Path) -> str:
     lines = ["name: drugs", "version: v1", "queries:"]
     for drug in DRUGS:
         lines += [
@@ -60,9 +60,9 @@ def test_set(tmp_path: Path) -> str:
     return str(path)
 
 
-def measured(here: Workspace, test_set: str, **options: object) -> float:
+def measured(here: Workspace, drugs: str, **options: object) -> float:
     """What a run scores."""
-    request = EvaluationRequest(test_set=load_test_set(test_set), options=options)
+    request = EvaluationRequest(test_set=load_test_set(drugs), options=options)
     value = evaluate(here, request).runs[0].result.scores["nDCG@10"]
     assert value is not None
     return value
@@ -78,17 +78,17 @@ def measured(here: Workspace, test_set: str, **options: object) -> float:
     ],
 )
 def test_the_present_settings_score_what_a_run_scores(
-    here: Workspace, test_set: str, options: dict[str, object]
+    here: Workspace, drugs: str, options: dict[str, object]
 ) -> None:
-    tuned = tune(here, test_set, step=0.25, options=options, holdout=False)
+    tuned = tune(here, drugs, step=0.25, options=options, holdout=False)
     assert tuned.tuning.evaluation.baseline == pytest.approx(
-        measured(here, test_set, **options), abs=1e-12
+        measured(here, drugs, **options), abs=1e-12
     )
 
 
-def test_boosts_change_the_figures(here: Workspace, test_set: str) -> None:
+def test_boosts_change_the_figures(here: Workspace, drugs: str) -> None:
     with_boosts, without = (
-        tune(here, test_set, step=0.25, options={"boosts": on}, holdout=False).tuning.evaluation
+        tune(here, drugs, step=0.25, options={"boosts": on}, holdout=False).tuning.evaluation
         for on in (True, False)
     )
     assert with_boosts.baseline is not None
@@ -96,14 +96,12 @@ def test_boosts_change_the_figures(here: Workspace, test_set: str) -> None:
     assert with_boosts.baseline > without.baseline + 0.05
 
 
-def test_the_best_settings_score_what_a_run_with_them_scores(
-    here: Workspace, test_set: str
-) -> None:
-    found = tune(here, test_set, step=0.25, holdout=False).tuning
+def test_the_best_settings_score_what_a_run_with_them_scores(here: Workspace, drugs: str) -> None:
+    found = tune(here, drugs, step=0.25, holdout=False).tuning
     best = found.best
     run = measured(
         here,
-        test_set,
+        drugs,
         fusion_method=best.fusion_method.value,
         rrf_k=best.rrf_k,
         normalization=best.normalization.value,
@@ -112,8 +110,8 @@ def test_the_best_settings_score_what_a_run_with_them_scores(
     assert found.evaluation.value == pytest.approx(run, abs=1e-12)
 
 
-def test_it_is_said_what_was_measured(here: Workspace, test_set: str) -> None:
-    tuned = tune(here, test_set, step=0.25, holdout=False)
+def test_it_is_said_what_was_measured(here: Workspace, drugs: str) -> None:
+    tuned = tune(here, drugs, step=0.25, holdout=False)
     plain = tuning_json(tuned.tuning, tuned.present, 3)
     assert (plain["boosts"], plain["reranked"], plain["basis"]) == (
         True,

@@ -179,7 +179,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(UsageError, match="one and by doc were scored by different rules"):
         assay.compare(evaluated(0, "one"), by_doc)
     part = assay.evaluate(lambda text: [], replace(TESTS, queries=TESTS.queries[:5]), "MRR")
-    with pytest.raises(UsageError, match="different test sets|over different queries"):
+    with pytest.raises(UsageError, match="different test sets"):
         assay.compare(evaluated(0, "one"), part)
 
 

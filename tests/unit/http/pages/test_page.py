@@ -218,6 +218,7 @@ def test_the_gate_suggests_only_what_can_be_held_against(
         "suite": "another",
         "test_set_checksum": other.checksum,
         "run_id": "elsewhere",
+        "created_at": "2100-01-01T00:00:00Z",  # the latest, whenever the others were made
     }
     push(runs, replace(run, info=replace(run.info, **told), test_set=other))
     begun = replace(run.info, run_id="begun", status=RunStatus.RUNNING, aggregate={}, tags=())
