@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +58,26 @@ def ranked_ids(
     chosen = {name: lists[name] for name in options.components}
     ranking = rank(ask(query), chosen, options, default_lexicon(), index)
     return [row.fused.chunk_id for row in ranking.boosted]
+
+
+def rankings(
+    home: Workspace, texts: Mapping[str, str], every: Iterable[SearchOptions]
+) -> Iterator[tuple[dict[str, list[str]], float]]:
+    """What each of the options makes of the same lists, and the milliseconds that a query takes."""
+    snapshot = home.snapshot()
+    lists = {
+        name: {
+            component: one.search(text.lower(), 100)
+            for component, one in snapshot.components.items()
+        }
+        for name, text in texts.items()
+    }
+    for options in every:
+        began = time.perf_counter()
+        ranked = {
+            name: ranked_ids(text, lists[name], options, snapshot) for name, text in texts.items()
+        }
+        yield ranked, (time.perf_counter() - began) / len(ranked) * 1000
 
 
 def existing(path: Path) -> Path:

@@ -10,7 +10,6 @@ others are nDCG@10.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ import assay
 from assay.ingest import read_corpus
 from assay.model.document import Chunk
 from assay.model.judgments import Qrels
-from reproduce.data import indexed, ranked_ids
+from reproduce.data import indexed, rankings
 from reproduce.experiment import Experiment
 from reproduce.outcome import Outcome
 
@@ -53,21 +52,9 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
     queries = {f"q{at}": query for at, query in enumerate(_queries([c for _, c in labels]))}
     grades = {name: dict.fromkeys(query.answers, 1) for name, query in queries.items()}
     with indexed(experiment.corpus, [*labels, *articles]) as home:
-        snapshot = home.snapshot()
-        lists = {
-            name: {
-                component: one.search(query.text.lower(), 100)
-                for component, one in snapshot.components.items()
-            }
-            for name, query in queries.items()
-        }
-        for one in experiment.runs:
-            began = time.perf_counter()
-            ranked = {
-                name: ranked_ids(query.text, lists[name], one.options, snapshot)
-                for name, query in queries.items()
-            }
-            took = (time.perf_counter() - began) / len(ranked) * 1000
+        texts = {name: query.text for name, query in queries.items()}
+        found = rankings(home, texts, (one.options for one in experiment.runs))
+        for one, (ranked, took) in zip(experiment.runs, found, strict=True):
             scores = assay.score(Qrels.from_mapping(grades), ranked, [MEASURE])
             yield Outcome(one, _figures(scores.per_query(MEASURE), queries, ranked), took)
 

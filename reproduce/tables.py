@@ -12,7 +12,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from assay.ingest import read_corpus
 from assay.model.document import Chunk
 from assay.model.judgments import Qrels
 from assay.search.boost import default_lexicon, detect
-from reproduce.data import indexed, ranked_ids
+from reproduce.data import indexed, rankings
 from reproduce.experiment import Experiment
 from reproduce.outcome import Outcome
 
@@ -59,21 +58,9 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
     }
     grades = {name: dict.fromkeys(query.answers, 1) for name, query in queries.items()}
     with indexed(experiment.corpus, articles) as home:
-        snapshot = home.snapshot()
-        lists = {
-            name: {
-                c: component.search(query.text.lower(), 100)
-                for c, component in snapshot.components.items()
-            }
-            for name, query in queries.items()
-        }
-        for one in experiment.runs:
-            began = time.perf_counter()
-            ranked = {
-                name: ranked_ids(query.text, lists[name], one.options, snapshot)
-                for name, query in queries.items()
-            }
-            took = (time.perf_counter() - began) / len(ranked) * 1000
+        texts = {name: query.text for name, query in queries.items()}
+        found = rankings(home, texts, (one.options for one in experiment.runs))
+        for one, (ranked, took) in zip(experiment.runs, found, strict=True):
             scores = assay.score(Qrels.from_mapping(grades), ranked, [MEASURE])
             yield Outcome(one, _by_group(scores.per_query(MEASURE), queries), took)
 
