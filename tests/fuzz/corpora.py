@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay.ingest import read_corpus
 from tests.fuzz.harness import Harness, Target
-from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, STUDY, VTT
 
 ROWS = [
     {"doc_id": "d1", "title": "T", "text": "One. Two.\n\nThree.", "metadata": {"year": 2020}},
@@ -52,6 +52,8 @@ HARNESSES = (
             reading("jats"), (ARTICLE.encode(),), "input.xml"),
     Harness("spl", "ingest.spl", "drug labels: XML with nested sections", reading("spl"),
             (LABEL.encode(),), "input.xml"),
+    Harness("medline", "ingest.medline, xml_input", "citations: XML, record by record",
+            reading("medline"), (CITATIONS.encode(),), "input.xml"),
     Harness("ctgov", "ingest.ctgov", "studies: deep JSON with optional parts", reading("ctgov"),
             (json.dumps(STUDY).encode(),), "input.json"),
     Harness("transcript", "ingest.transcript", "interviews in JSON", reading("transcript"),

@@ -105,17 +105,20 @@ def ingest(
 ) -> DocumentsWritten:
     """Read a file or folder into the workspace and, with ``index``, make it searchable.
 
-    With ``keep_going``, a file or document that cannot be read is passed over and counted.
-    ``note`` is called with what was left out or read differently; ``stopped``, where it ends
-    half-way, with the number of documents that are stored and not indexed.
+    With ``keep_going``, a file or document that cannot be read is passed over and counted. What the
+    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``note`` is called with what was
+    left out or read differently; ``stopped``, where it ends half-way, with the number of documents
+    that are stored and not indexed.
     """
     from assay.ingest import read_corpus
 
     if index:  # a missing model should be known before anything is read
         workspace.open_encoders()
     problems: list[str] = []
+    withdrawn: list[str] = []
 
     def told(step: Step) -> None:
+        withdrawn.extend(step.withdrawn)
         if step.problem:
             problems.append(step.problem)
         elif step.note:
@@ -128,6 +131,7 @@ def ingest(
     try:
         refused = problems.append if keep_going else None
         written = store_documents(workspace, documents, progress, refused)
+        written = replace(written, deleted=workspace.store.delete(withdrawn).deleted)
         made = (
             _indexed(workspace, written, progress)
             if index

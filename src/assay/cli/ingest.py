@@ -61,6 +61,7 @@ def command(
     emit_text(
         f"{written.added} added, {written.replaced} replaced, {written.unchanged} unchanged; "
         f"{counted(written.chunks, 'chunk')} written"
+        + (f"; {counted(written.deleted, 'document')} deleted" if written.deleted else "")
         + (f"; {written.failed:,} failed" if written.failed else "")
     )
     if written.generation is None:

@@ -5,7 +5,7 @@ The modules, in the order of the data flow::
     folders     which files belong to the corpus
     files       their bytes, unpacked and bounded
     detect      which format a file has, unless the caller names it; plan: the same for a folder
-    readers     READERS: jsonl, beir, jats, ctgov, spl, transcript, text; a module each, built on
+    readers     READERS: jsonl, beir, jats, medline, ctgov, spl, transcript, text; a module each, on
                 json_rows, fields, records, documents, ready_made (JSON), xml_input, xml_tables
                 (XML), vtt and speakers (interviews)
     compose     one text per document, with sections that point into it; sections has their

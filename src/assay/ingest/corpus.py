@@ -79,8 +79,9 @@ def read_documents(
                 entry = _bounded(entry, watch)
                 if not _again(entry, seen, watch):
                     _check_chunk_ids(entry, segments)
-                    watch.document()
+                    watch.document(entry.document.doc_id)
                     yield entry
+    watch.ended()
 
 
 def _with_text(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
@@ -117,11 +118,17 @@ def _bounded(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
 def _again(
     entry: ParsedDocument, seen: dict[str, tuple[bytes, FileLocation]], watch: Watch
 ) -> bool:
-    """Was this document read before? A repetition is noted; other content is an error."""
+    """Was this document read before? A repetition is noted; other content is an error.
+
+    It is none where a later document revises an earlier one.
+    """
     document = entry.document
     digest = blake2b(f"{document.title}\0{document.text}".encode(), digest_size=16).digest()
     earlier, location = seen.setdefault(document.doc_id, (digest, entry.location))
     if location is entry.location:
+        return False
+    if entry.revises:
+        seen[document.doc_id] = (digest, entry.location)
         return False
     if earlier != digest:
         raise entry.location.duplicate_error(

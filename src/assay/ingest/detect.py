@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from assay.errors import FormatError
-from assay.ingest import beir, text
+from assay.ingest import beir, medline, text
 from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
@@ -63,6 +63,8 @@ def format_of(path: Path) -> str | None:
 def _of_xml(start: bytes) -> str | None:
     found = _ROOT.search(start)
     root = found[1] if found else b""
+    if root.decode(errors="replace") in medline.ROOTS:
+        return "medline"
     if root in {b"article", b"pmc-articleset"} or b"<article " in start:
         return "jats"
     return "spl" if root == b"document" and b"urn:hl7-org:v3" in start else None

@@ -52,9 +52,11 @@ class ParsedDocument:
     """One document as its reader parsed it.
 
     ``chunks`` came ready-made, with ids of their own, and are kept as they are; if there are none,
-    the chunker splits the document.
+    the chunker splits the document. One that ``revises`` takes the place of an earlier one with its
+    id, which is otherwise an error.
     """
 
     document: Document
     location: FileLocation
     chunks: tuple[Chunk, ...] = ()
+    revises: bool = False

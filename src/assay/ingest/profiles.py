@@ -60,6 +60,9 @@ PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile("imrad", 1, 450, 50, join=True, help="articles: sections, 450 tokens, overlap 50"),
+        Profile(
+            "citation", 1, 450, 50, "document", help="abstracts: whole, or in parts of 450 tokens"
+        ),
         Profile("registry", 1, 300, 0, join=True, help="trials: modules, 300 tokens"),
         Profile("label", 1, 400, 30, join=True, help="drug labels: sections, 400, overlap 30"),
         Profile("transcript", 1, 450, 0, "turn", help="interviews: one chunk per turn"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay.errors import UsageError
-from assay.ingest import beir, ctgov, jats, jsonl, spl, text, transcript
+from assay.ingest import beir, ctgov, jats, jsonl, medline, spl, text, transcript
 from assay.ingest.parsed import ParsedDocument
 from assay.ingest.watch import Watch
 
@@ -41,6 +41,9 @@ READERS: Mapping[str, Reader] = {
         Reader("jats", jats.read_jats, jats.SUFFIXES,
                "XML with an <article>",
                "articles of PubMed Central"),
+        Reader("medline", medline.read_medline, medline.SUFFIXES,
+               "XML with a <PubmedArticleSet>",
+               "PubMed citations: MEDLINE baseline, updates, downloads"),
         Reader("ctgov", ctgov.read_ctgov, ctgov.SUFFIXES,
                "JSON with protocolSection",
                "ClinicalTrials.gov studies, API version 2"),

@@ -13,7 +13,10 @@ from assay.ingest.parsed import FileLocation
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The state of reading; ``note`` and ``problem`` are empty unless there is one to report."""
+    """The state of reading; ``note`` and ``problem`` are empty unless there is one to report.
+
+    ``withdrawn`` are documents that the corpus asks to delete; they are named once, at the end.
+    """
 
     source: str
     documents: int
@@ -21,6 +24,7 @@ class Progress:
     total_bytes: int
     note: str = ""
     problem: str = ""
+    withdrawn: tuple[str, ...] = ()
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -51,6 +55,7 @@ class Watch:
         self._read = 0
         self._total = 0
         self._told: set[str] = set()
+        self._withdrawn: dict[str, None] = {}
 
     def expect(self, size: int) -> None:
         """Announce how many stored bytes will be read."""
@@ -64,10 +69,20 @@ class Watch:
         """Note that this many more stored bytes were read."""
         self._read += size
 
-    def document(self) -> None:
-        """Count a document."""
+    def document(self, doc_id: str) -> None:
+        """Count a document; one that was withdrawn before is back."""
         self._documents += 1
+        self._withdrawn.pop(doc_id, None)
         self._tell("")
+
+    def withdraw(self, doc_id: str) -> None:
+        """Note that the corpus asks to delete a document, whether it was read here or earlier."""
+        self._withdrawn[doc_id] = None
+
+    def ended(self) -> None:
+        """Report what is withdrawn."""
+        if self._withdrawn:
+            self._tell("", withdrawn=tuple(self._withdrawn))
 
     def passing(self) -> _Passing:
         """For a ``with`` around what is read at once, a file or a row.
@@ -102,11 +117,10 @@ class Watch:
             self._told.add(text)
             self._tell(text)
 
-    def _tell(self, note: str, problem: str = "") -> None:
+    def _tell(self, note: str, problem: str = "", withdrawn: tuple[str, ...] = ()) -> None:
         if self._report is not None:
-            self._report(
-                Progress(self._source, self._documents, self._read, self._total, note, problem)
-            )
+            read = (self._source, self._documents, self._read, self._total)
+            self._report(Progress(*read, note, problem, withdrawn))
 
 
 class _Passing:

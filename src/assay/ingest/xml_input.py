@@ -8,7 +8,7 @@ are harmless. Named characters that a DTD would define (``&mdash;``) are those o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape, unescape
 from pathlib import Path
@@ -18,7 +18,7 @@ from lxml import etree
 
 from assay import limits
 from assay.ingest import raised
-from assay.ingest.files import whole
+from assay.ingest.files import blocks, whole
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
 
@@ -31,7 +31,19 @@ _SPACE = re.compile(r"\s+")
 _GLUED = re.compile(rf"{GLUE}[ {BREAK}{GLUE}]*")
 _PARTS = re.compile(rf"([.,;:?!]?)[ {BREAK}]*{PART}[ {BREAK}]*")
 _BREAKS = re.compile(rf"[ {BREAK}]*{BREAK}[ {BREAK}]*")
+SAFELY: Mapping[str, Any] = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "attribute_defaults": False,
+    "no_network": True,
+    "huge_tree": False,
+    "recover": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
 _BETWEEN = re.compile(r"[\s,;–-]*")  # citations in a row
+LAST_LINE = 65_535  # libxml2 says this for every line from here on
 LOOK_BACK = 80  # characters before raised text that tell what it is
 
 
@@ -60,33 +72,61 @@ def parse_xml(data: bytes, location: FileLocation) -> Element:
     """The root of an XML document; see ``read_xml``."""
     if b"<!ENTITY" in data:
         raise _declares_entities(location)
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        dtd_validation=False,
-        attribute_defaults=False,
-        no_network=True,
-        huge_tree=False,
-        recover=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
     try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as problem:
-        line = problem.lineno or None
-        raise FileLocation(location.source, line).format_error(
-            f"not XML: {problem.msg or problem}"
-        ) from None
-    except ValueError as problem:
-        raise location.format_error(f"not XML: {problem}") from None
-    dtd: Any = root.getroottree().docinfo.internalDTD
-    # In UTF-16 and the like the check of the bytes finds nothing, but the declarations end up here.
-    if dtd is not None and next(iter(dtd.iterentities()), None) is not None:
-        raise _declares_entities(location)
+        root = etree.fromstring(data, etree.XMLParser(**SAFELY))
+    except (etree.XMLSyntaxError, ValueError) as problem:
+        raise _not_xml(problem, location) from None
+    _refuse_entities(root, location)
     check_depth(root, location)
     _drop_namespaces(root)
     return root
+
+
+def stream_xml(path: Path, watch: Watch, tags: Sequence[str]) -> Iterator[Element]:
+    """The elements with these names in a file of any size, one after the other.
+
+    An element is emptied when the next one is asked for, so memory holds a record and not a file.
+    The parser itself bounds depth here (256 levels).
+    """
+    location = FileLocation(str(path))
+    parser: Any = etree.XMLPullParser(events=("end",), tag=[f"{{*}}{tag}" for tag in tags], **SAFELY)
+    pieces = blocks(path, watch)
+    checked = False
+    try:
+        for piece in pieces:
+            parser.feed(piece)
+            for _, element in parser.read_events():
+                if not checked:
+                    _refuse_entities(element, location)
+                    checked = True
+                if element.tag[0] == "{":
+                    _drop_namespaces(element)
+                yield element
+                _forget(element)
+        parser.close()
+    except (etree.XMLSyntaxError, ValueError) as problem:
+        raise _not_xml(problem, location) from None
+
+
+def _forget(element: Element) -> None:
+    """Free an element that was read, and everything before it."""
+    above = element.getparent()
+    element.clear()
+    while above is not None and element.getprevious() is not None:
+        del above[0]
+
+
+def _not_xml(problem: etree.XMLSyntaxError | ValueError, location: FileLocation) -> Exception:
+    line = getattr(problem, "lineno", None) or None
+    reason = getattr(problem, "msg", None) or problem
+    return FileLocation(location.source, line).format_error(f"not XML: {reason}")
+
+
+def _refuse_entities(element: Element, location: FileLocation) -> None:
+    """In UTF-16 and the like a look at the bytes finds nothing, but declarations end up here."""
+    dtd: Any = element.getroottree().docinfo.internalDTD
+    if dtd is not None and next(iter(dtd.iterentities()), None) is not None:
+        raise _declares_entities(location)
 
 
 def check_depth(root: Element, location: FileLocation) -> None:
@@ -108,9 +148,9 @@ def _drop_namespaces(root: Element) -> None:
 
 
 def local_line(element: Element) -> int | None:
-    """The line that an element begins on."""
+    """The line that an element begins on; None where the parser has lost count."""
     line: Any = element.sourceline
-    return int(line) if line else None
+    return int(line) if line and line < LAST_LINE else None
 
 
 def plain(element: Element | None, reading: ElementRules) -> str:

@@ -125,3 +125,23 @@ def test_a_document_that_the_store_refuses_does_not_stop_the_others(
     code, shown, problem = said(capsys, "ingest", "--keep-going", path)
     assert (code, shown) == (4, "1 added, 0 replaced, 0 unchanged; 1 chunk written; 1 failed\n")
     assert "failed: the document b: the chunk c1 belongs to the document a" in problem
+
+
+def test_an_update_of_medline_replaces_and_deletes(capsys: pytest.CaptureFixture[str]) -> None:
+    one = (
+        "<PubmedArticle><MedlineCitation><PMID>{}</PMID><Article><ArticleTitle>{}</ArticleTitle>"
+        "</Article></MedlineCitation></PubmedArticle>"
+    )
+    whole = "<PubmedArticleSet>{}</PubmedArticleSet>"
+    first = one.format(1, "Itch in adults") + one.format(2, "Itch in children")
+    Path("n1.xml").write_text(whole.format(first))
+    deleted = "<DeleteCitation><PMID>2</PMID><PMID>7</PMID></DeleteCitation>"
+    Path("n2.xml").write_text(whole.format(one.format(1, "Itch in grown-ups") + deleted))
+    assert said(capsys, "ingest", "n1.xml")[:2] == (
+        0, "2 added, 0 replaced, 0 unchanged; 2 chunks written\n",
+    )  # fmt: skip
+    assert said(capsys, "ingest", "n2.xml")[:2] == (
+        0, "0 added, 1 replaced, 0 unchanged; 1 chunk written; 1 document deleted\n",
+    )  # fmt: skip
+    found = json.loads(said(capsys, "search", "itch", "--json")[1])
+    assert [hit["doc_id"] for hit in found["results"]] == ["1"]

@@ -175,3 +175,39 @@ NOTE nothing said here
 <v.loud Patient>My <i>head</i> hurts.
 <v Mother>He slept badly.
 """
+
+CITATIONS = (
+    HEADED
+    + """<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "pubmed.dtd">
+<PubmedArticleSet>
+<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">501</PMID>
+<Article PubModel="Print"><Journal><JournalIssue CitedMedium="Print">
+<PubDate><Year>2019</Year><Month>Feb</Month><Day>3</Day></PubDate></JournalIssue>
+<Title>Made-up Letters</Title></Journal>
+<ArticleTitle>Drug A for <i>itch</i>: a trial.</ArticleTitle>
+<ELocationID EIdType="doi" ValidYN="Y">10.1/itch</ELocationID>
+<Abstract><AbstractText Label="AIM" NlmCategory="OBJECTIVE">To learn.</AbstractText>
+<AbstractText Label="WHO TOOK PART" NlmCategory="METHODS">Adults, 10<sup>6</sup> cells.
+</AbstractText>
+<AbstractText Label="RESULTS" NlmCategory="RESULTS">Fewer itched.</AbstractText>
+<CopyrightInformation>All rights.</CopyrightInformation></Abstract>
+<AuthorList><Author><LastName>Roe</LastName><Initials>AB</Initials></Author>
+<Author><CollectiveName>The Itch Group</CollectiveName></Author></AuthorList>
+<Language>eng</Language>
+<PublicationTypeList><PublicationType UI="D016449">Randomized Controlled Trial</PublicationType>
+</PublicationTypeList></Article>
+<ChemicalList><Chemical><NameOfSubstance UI="D1">Drug A</NameOfSubstance></Chemical></ChemicalList>
+<MeshHeadingList><MeshHeading><DescriptorName UI="D2">Pruritus</DescriptorName>
+<QualifierName UI="Q1">drug therapy</QualifierName></MeshHeading></MeshHeadingList>
+<KeywordList><Keyword MajorTopicYN="N">itching</Keyword></KeywordList></MedlineCitation>
+<PubmedData><ArticleIdList><ArticleId IdType="pubmed">501</ArticleId>
+<ArticleId IdType="pmc">PMC77</ArticleId></ArticleIdList>
+<ReferenceList><Reference><ArticleIdList><ArticleId IdType="doi">10.9/other</ArticleId>
+</ArticleIdList></Reference></ReferenceList></PubmedData></PubmedArticle>
+<PubmedArticle><MedlineCitation><PMID Version="1">502</PMID><Article><Journal><JournalIssue>
+<PubDate><MedlineDate>1998 Nov-Dec</MedlineDate></PubDate></JournalIssue></Journal>
+<ArticleTitle>[A title only].</ArticleTitle></Article></MedlineCitation></PubmedArticle>
+<DeleteCitation><PMID Version="1">400</PMID><PMID Version="1">401</PMID></DeleteCitation>
+</PubmedArticleSet>
+"""
+)

@@ -10,11 +10,12 @@ import pytest
 
 from assay.errors import FormatError, MissingFileError, UsageError
 from assay.ingest import READERS, detect, reader_named
-from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, STUDY, VTT
 
 CONTENTS = {
     "jats": ARTICLE,
     "spl": LABEL,
+    "medline": CITATIONS,
     "ctgov": json.dumps(STUDY),
     "transcript": VTT,
     "jsonl": '{"id": "a", "text": "x"}\n',
@@ -78,5 +79,7 @@ def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
 
 
 def test_every_reader_says_what_it_is() -> None:
-    assert list(READERS) == ["jsonl", "beir", "jats", "ctgov", "spl", "transcript", "text"]
+    assert list(READERS) == [
+        "jsonl", "beir", "jats", "medline", "ctgov", "spl", "transcript", "text",
+    ]  # fmt: skip
     assert all(reader.help and reader.recognised for reader in READERS.values())

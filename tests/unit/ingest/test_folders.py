@@ -34,7 +34,7 @@ def test_files_come_sorted_and_hidden_ones_do_not(tmp_path: Path) -> None:
     watch = Watch(seen.append)
     found = walking.corpus_files(tmp_path, frozenset({".xml"}), watch)
     assert [str(file.relative_to(tmp_path)) for file in found] == ["a.xml.gz", "b.xml", "sub/c.xml"]
-    watch.document()
+    watch.document("d1")
     assert seen[-1].total_bytes == 3
 
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError
 from assay.ingest import PROFILES, READERS, detect, read_corpus
-from tests.unit.ingest.samples import ARTICLE, LABEL, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, STUDY, VTT
 
 CHUNK = {"chunk_id": "c", "doc_id": "d", "text": "x y", "spans": [[0, 3]], "table_html": "<table>"}
 SEEDS = {
     "jats": ARTICLE.encode(),
     "spl": LABEL.encode(),
+    "medline": CITATIONS.encode(),
     "ctgov": json.dumps(STUDY).encode(),
     "transcript": VTT.encode(),
     "jsonl": json.dumps(CHUNK).encode() + b"\n",

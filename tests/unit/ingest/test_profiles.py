@@ -25,6 +25,7 @@ def test_versions_are_fixed() -> None:
     """A change here means that stored chunks no longer match: raise the profile's version."""
     assert {profile.chunker_version for profile in PROFILES.values()} == {
         "imrad-1-92a5bfc9",
+        "citation-1-10d436f0",
         "registry-1-a93a3408",
         "label-1-9195b80c",
         "transcript-1-ce96d59c",
@@ -57,5 +58,5 @@ def test_what_cannot_work_is_refused(size: int, overlap: int) -> None:
 
 
 def test_unknown_names_are_answered_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no profile 'x' .*auto, imrad, registry"):
+    with pytest.raises(UsageError, match=r"no profile 'x' .*auto, imrad, citation"):
         profile_named("x")

@@ -1,0 +1,162 @@
+"""What do PubMed's citations say: title, abstract and what indexers add?
+
+One file of the yearly baseline holds 30,000 records, so they are read one by one. A structured
+abstract is a section per label. The id of a document is its PMID, as judgments have it. Files of
+updates hold records anew, which take the place of earlier ones, and lists of deleted PMIDs, which
+are withdrawn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.ingest.compose import Composer
+from assay.ingest.facts import distinct, facts, iso_date, year_of
+from assay.ingest.folders import corpus_files
+from assay.ingest.parsed import FileLocation, ParsedDocument
+from assay.ingest.sections import label_of
+from assay.ingest.watch import Watch
+from assay.ingest.xml_input import Element, ElementRules, children, local_line, one_line, stream_xml
+from assay.model.document import Document, MetadataValue
+
+SUFFIXES = frozenset({".xml"})
+RECORDS = ("PubmedArticle", "PubmedBookArticle")
+DELETED = "DeleteCitation"
+ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", *RECORDS})
+READING = ElementRules()
+_SEASON = re.compile(r"([12]\d{3})(?:[ -]([A-Za-z]{3}))?")  # "2000 Nov-Dec", "1998-1999"
+
+
+def read_medline(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
+    """The citations of an XML file, or of every XML file in a folder, in the order of names."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        with watch.passing():
+            for element in stream_xml(file, watch, (*RECORDS, DELETED)):
+                if element.tag == DELETED:
+                    for pmid in children(element, "PMID"):
+                        watch.withdraw(one_line(pmid, READING))
+                    continue
+                with watch.passing():
+                    location = FileLocation(str(file), local_line(element))
+                    document = _citation(element, location)
+                    if document.title or document.text:
+                        yield ParsedDocument(document, location, revises=True)
+                    else:
+                        watch.note(f"{location}: {document.doc_id} has no title: left out")
+
+
+def _citation(record: Element, location: FileLocation) -> Document:
+    """One record: of an article, or of a book or its chapter."""
+    citation = record.find("MedlineCitation")
+    citation = record.find("BookDocument") if citation is None else citation
+    if citation is None:
+        raise location.format_error(f"<{record.tag!s:.40}> without a citation")
+    article = citation.find("Article")
+    article = citation if article is None else article
+    pmid = one_line(citation.find("PMID"), READING)
+    if not pmid:
+        raise location.format_error("a citation without a PMID")
+    composer = Composer(location)
+    _abstract(citation, article, composer)
+    return Document(
+        doc_id=location.checked_id(pmid),
+        text=composer.text,
+        title=_title(article),
+        sections=composer.sections,
+        source="medline",
+        profile="citation",
+        metadata=_metadata(record, citation, article, pmid),
+    )
+
+
+def _title(article: Element) -> str:
+    """The title in English, else as it was written; books and their chapters have other names."""
+    for path in ("ArticleTitle", "VernacularTitle", "Book/BookTitle"):
+        if title := one_line(article.find(path), READING):
+            return title
+    return ""
+
+
+def _abstract(citation: Element, article: Element, composer: Composer) -> None:
+    """The authors' abstract; without one, another in English (a publisher's, a plain one)."""
+    chosen = article.find("Abstract")
+    if chosen is None:
+        others = children(citation, "OtherAbstract")
+        chosen = next((one for one in others if one.get("Language", "eng") == "eng"), None)
+    for part in children(chosen, "AbstractText") if chosen is not None else ():
+        heading = " ".join((part.get("Label") or "").split())
+        heading = "" if heading.upper() == "UNLABELLED" else heading
+        category = label_of((part.get("NlmCategory") or "").replace("UNASSIGNED", ""))
+        label = label_of(heading, "" if category == "other" else category)
+        with composer.under(heading):
+            composer.add(one_line(part, READING), "abstract" if label == "other" else label)
+
+
+def _metadata(
+    record: Element, citation: Element, article: Element, pmid: str
+) -> dict[str, MetadataValue]:
+    ids = {"pmid": pmid, **_other_ids(record, article)}
+    mesh = _texts(citation, "MeshHeadingList/MeshHeading/DescriptorName")
+    chemicals = _texts(citation, "ChemicalList/Chemical/NameOfSubstance")
+    keywords = _texts(citation, "KeywordList/Keyword")
+    published = _published(article)
+    found: dict[str, MetadataValue] = {
+        **ids,
+        "journal": one_line(article.find("Journal/Title"), READING),
+        "year": year_of(published),
+        "published_date": published,
+        "authors": distinct(filter(None, map(_author, article.iterfind("AuthorList/Author")))),
+        "publication_types": _texts(article, "PublicationTypeList/PublicationType")
+        or _texts(article, "PublicationType"),
+        "language": one_line(article.find("Language"), READING),
+        "mesh": mesh,
+        "chemicals": chemicals,
+        "keywords": keywords,
+    }
+    return facts(found, names=(*mesh, *chemicals, *keywords), identifiers=ids.values())
+
+
+def _other_ids(record: Element, article: Element) -> dict[str, str]:
+    """DOI and PMC id; those of cited works stand in another list."""
+    found: dict[str, str] = {}
+    listed = (*record.iterfind("PubmedData/ArticleIdList/ArticleId"),
+              *record.iterfind("PubmedBookData/ArticleIdList/ArticleId"),
+              *article.iterfind("ArticleIdList/ArticleId"))  # fmt: skip
+    for one in listed:
+        kind, text = one.get("IdType"), one_line(one, READING)
+        if kind == "doi" and text:
+            found.setdefault("doi", text)
+        elif kind == "pmc" and text:
+            found.setdefault("pmcid", text)
+    for one in article.iterfind("ELocationID"):
+        if one.get("EIdType") == "doi" and one.get("ValidYN", "Y") == "Y":
+            found.setdefault("doi", one_line(one, READING))
+    return found
+
+
+def _published(article: Element) -> str:
+    """The date of the issue; of a work that appeared online only, that date."""
+    for path in ("Journal/JournalIssue/PubDate", "ArticleDate", "Book/PubDate"):
+        if (date := article.find(path)) is not None:
+            parts = [one_line(date.find(part), READING) for part in ("Year", "Month", "Day")]
+            if known := iso_date(*parts) or _season(one_line(date.find("MedlineDate"), READING)):
+                return known
+    return ""
+
+
+def _season(text: str) -> str:
+    """The beginning of a time like ``2000 Nov-Dec``."""
+    found = _SEASON.search(text)
+    return iso_date(found[1], found[2] or "") if found else ""
+
+
+def _author(author: Element) -> str:
+    """``Bainton RJ``, or the name of a group."""
+    person = (one_line(author.find(part), READING) for part in ("LastName", "Initials"))
+    return " ".join(filter(None, person)) or one_line(author.find("CollectiveName"), READING)
+
+
+def _texts(element: Element, path: str) -> tuple[str, ...]:
+    return distinct(one_line(one, READING) for one in element.iterfind(path))
