@@ -54,6 +54,8 @@ HARNESSES = (
             (LABEL.encode(),), "input.xml"),
     Harness("medline", "ingest.medline, xml_input", "citations: XML, record by record",
             reading("medline"), (CITATIONS.encode(),), "input.xml"),
+    Harness("table", "ingest.tabular, columns", "tables: CSV of other people", reading("table"),
+            (b"pmid,abstract,year\n1,\"a, b\nc\",2019\n2,words,\n",), "input.csv"),
     Harness("ctgov", "ingest.ctgov", "studies: deep JSON with optional parts", reading("ctgov"),
             (json.dumps(STUDY).encode(),), "input.json"),
     Harness("transcript", "ingest.transcript", "interviews in JSON", reading("transcript"),

@@ -17,6 +17,7 @@ from assay.model.document import DocumentRow, StoredDocument
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
+    from assay.ingest.watch import Columns
     from assay.ingest.watch import Progress as Step
     from assay.model.document import Chunk, Document
     from assay.store.corpus import Written
@@ -98,6 +99,7 @@ def ingest(
     profile: str = "auto",
     skip_empty: bool = False,
     keep_going: bool = False,
+    columns: Columns | None = None,
     index: bool = True,
     progress: Progress = silent,
     note: Callable[[str], None] = lambda text: None,
@@ -106,7 +108,8 @@ def ingest(
     """Read a file or folder into the workspace and, with ``index``, make it searchable.
 
     With ``keep_going``, a file or document that cannot be read is passed over and counted. What the
-    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``note`` is called with what was
+    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``columns`` names the fields of
+    rows that hold id, text and title. ``note`` is called with what was
     left out or read differently; ``stopped``, where it ends half-way, with the number of documents
     that are stored and not indexed.
     """
@@ -125,7 +128,13 @@ def ingest(
             note(step.note)
 
     documents = read_corpus(
-        path, format, profile, told, skip_empty=skip_empty, keep_going=keep_going
+        path,
+        format,
+        profile,
+        told,
+        skip_empty=skip_empty,
+        keep_going=keep_going,
+        columns=columns,
     )
     before = workspace.store.last_change()
     try:

@@ -31,11 +31,22 @@ def command(
             help="Pass over what cannot be read: it is named and counted, and the exit code is 4.",
         ),
     ] = False,
+    id_field: Annotated[
+        str, typer.Option("--id-field", help="The field of rows (JSON, CSV) that holds the id.")
+    ] = "",
+    text_field: Annotated[
+        list[str] | None,
+        typer.Option("--text-field", help="The field that holds the text; several are joined."),
+    ] = None,
+    title_field: Annotated[
+        str, typer.Option("--title-field", help="The field that holds the title.")
+    ] = "",
     json_output: JsonFlag = False,
 ) -> int:
     """Read documents into the workspace and make them searchable."""
     from assay.app.workspace import Workspace
     from assay.cli.progress import limited_notes, staged_progress
+    from assay.ingest.watch import Columns
     from assay.model.codec import encode
 
     settings = configuration(ctx)
@@ -46,6 +57,7 @@ def command(
             profile=profile,
             skip_empty=skip_empty,
             keep_going=keep_going,
+            columns=Columns(id_field, tuple(text_field or ()), title_field),
             index=index,
             progress=progress,
             note=limited_notes(),

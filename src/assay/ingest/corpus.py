@@ -16,7 +16,7 @@ from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.plan import CorpusPart, plan
 from assay.ingest.profiles import Profile, profile_named
 from assay.ingest.readers import reader_named
-from assay.ingest.watch import Report, Watch
+from assay.ingest.watch import Columns, Report, Watch
 from assay.model.document import Chunk, Document
 
 Pair: TypeAlias = tuple[Document, tuple[Chunk, ...]]
@@ -30,6 +30,7 @@ def read_corpus(
     *,
     skip_empty: bool = False,
     keep_going: bool = False,
+    columns: Columns | None = None,
 ) -> Iterator[Pair]:
     """Each document of the corpus with its chunks, one after the other.
 
@@ -38,10 +39,13 @@ def read_corpus(
     re-chunks documents whose chunks came ready-made. ``progress`` is called after every document
     and with every note. A document or ready-made chunk without text is an error or, with
     ``skip_empty``, skipped with a note. With ``keep_going``, a file or row that cannot be read is
-    reported as a problem, and the others are read.
+    reported as a problem, and the others are read. ``columns`` names the fields of rows that hold
+    id, text and title.
     """
     chosen = profile_named(profile) if isinstance(profile, str) and profile != "auto" else profile
-    entries = read_documents(path, format, progress, skip_empty=skip_empty, keep_going=keep_going)
+    entries = read_documents(
+        path, format, progress, skip_empty=skip_empty, keep_going=keep_going, columns=columns
+    )
     for entry in entries:
         document = entry.document
         if isinstance(chosen, Profile):
@@ -59,12 +63,15 @@ def read_documents(
     *,
     skip_empty: bool = False,
     keep_going: bool = False,
+    columns: Columns | None = None,
 ) -> Iterator[ParsedDocument]:
     """Each document of the corpus as parsed, checked and without duplicates.
 
     A title stands in for a missing text.
     """
-    watch = Watch(progress, Path(path), skip_empty=skip_empty, keep_going=keep_going)
+    watch = Watch(
+        progress, Path(path), skip_empty=skip_empty, keep_going=keep_going, columns=columns
+    )
     parts = plan(Path(path), watch) if format == "auto" else [CorpusPart(format, Path(path))]
     seen: dict[str, tuple[bytes, FileLocation]] = {}
     segments: dict[str, FileLocation] = {}

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from assay.errors import FormatError
-from assay.ingest import beir, medline, text
+from assay.ingest import beir, columns, medline, tabular, text
 from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
@@ -23,41 +23,50 @@ _FORMATS = {
     "segment_id": "transcript",
     "chunk_id": "jsonl",
     "text": "jsonl",
+    "page_content": "jsonl",
     "sections": "jsonl",
     "table_html": "jsonl",
 }
 _KEY = re.compile(rb'"(%s)"\s*:' % "|".join(_FORMATS).encode())
 
 
-def detect(path: str | os.PathLike[str]) -> str:
-    """The name of the reader in ``READERS`` for this file."""
+def detect(path: str | os.PathLike[str], *, rows: bool = False) -> str:
+    """The name of the reader in ``READERS`` for this file.
+
+    With ``rows``, objects of any fields are documents: the caller has named the fields.
+    """
     file = Path(path)
     if not file.is_file():
         raise absent(file)
-    name = format_of(file)
+    name = format_of(file, rows=rows)
     if name is None:
-        raise FormatError(
-            "not a known corpus format",
-            source=str(file),
-            hint=f"name it: {', '.join(READERS)}",
-        )
+        hint = f"name it: {', '.join(READERS)}"
+        if _OBJECTS.match(_start(file)):
+            hint = "if these are documents, --id-field and --text-field name their fields"
+        raise FormatError("not a known corpus format", source=str(file), hint=hint)
     return name
 
 
-def format_of(path: Path) -> str | None:
+def format_of(path: Path, *, rows: bool = False) -> str | None:
     """The name of the reader for this file; None if no format fits."""
     if path.name in beir.NAMES:
         return "beir"
-    start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = _start(path)
     if start.startswith(b"WEBVTT"):
         return "transcript"
+    if suffix(path) in tabular.TEXTUAL or start.startswith(tabular.PARQUET_MAGIC):
+        return "table"
     found = None
     if start.startswith(b"<"):
         found = _of_xml(start)
     elif _OBJECTS.match(start):
-        found = _of_json(start)
+        found = _of_json(start) or ("jsonl" if rows else None)
     # plain text may begin with a bracket, too: "[00:01] Doctor: ..."
     return found or ("text" if suffix(path) in text.SUFFIXES else None)
+
+
+def _start(path: Path) -> bytes:
+    return head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
 def _of_xml(start: bytes) -> str | None:
@@ -77,7 +86,8 @@ def _of_json(start: bytes) -> str | None:
         keys = set(row) if isinstance(row, dict) else set()
     except (ValueError, RecursionError):
         keys = {key.decode() for key in _KEY.findall(start)}
-    if "title" in keys and keys & {*DOC_ID_NAMES}:  # a document may have a title only
+    # a document may have a title only, and other names for its fields
+    if ("title" in keys and keys & {*DOC_ID_NAMES}) or columns.reads(keys):
         return next((name for key, name in _FORMATS.items() if key in keys), "jsonl")
     return next((name for key, name in _FORMATS.items() if key in keys), _of_wrapped(start))
 

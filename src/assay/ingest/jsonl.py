@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from assay.ingest.columns import arranged
 from assay.ingest.documents import document_entry
 from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import file_rows, line_rows
@@ -37,4 +38,5 @@ def _entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
     else:
         for location, row in chain([first], rows):
             with watch.passing():
-                yield document_entry(row, location, watch, "jsonl")
+                ours = arranged(row, watch.columns, location, watch)
+                yield document_entry(ours, location, watch, "jsonl")

@@ -44,7 +44,7 @@ class CorpusPart:
 def plan(path: Path, watch: Watch) -> list[CorpusPart]:
     """The parts, ordered by name."""
     if not path.is_dir():
-        return [CorpusPart(detect(path), path)]
+        return [CorpusPart(detect(path, rows=bool(watch.columns)), path)]
     parts, _ = _of_folder(path, walk(path, watch), watch)
     if not parts:
         raise InputError(
@@ -102,7 +102,7 @@ def _format(file: Path, watch: Watch) -> str | None:
     if suffix(file) in OFFICE:
         return None
     with watch.passing():
-        return format_of(file)
+        return format_of(file, rows=bool(watch.columns))
     return UNREADABLE
 
 

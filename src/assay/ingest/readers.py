@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay.errors import UsageError
-from assay.ingest import beir, ctgov, jats, jsonl, medline, spl, text, transcript
+from assay.ingest import beir, ctgov, jats, jsonl, medline, spl, tabular, text, transcript
 from assay.ingest.parsed import ParsedDocument
 from assay.ingest.watch import Watch
 
@@ -34,7 +34,7 @@ READERS: Mapping[str, Reader] = {
     for reader in (
         Reader("jsonl", jsonl.read_jsonl, jsonl.SUFFIXES,
                "JSON lines with an id and text, or with chunk_id",
-               "whole documents or ready-made chunks, one per line"),
+               "documents with any fields, or ready-made chunks, one per line"),
         Reader("beir", beir.read_beir, frozenset(),
                "a folder with corpus.jsonl, or that file",
                "a BEIR collection"),
@@ -53,6 +53,9 @@ READERS: Mapping[str, Reader] = {
         Reader("transcript", transcript.read_transcript, transcript.SUFFIXES,
                "JSON with turns or segments, or WEBVTT",
                "interviews: dialogues, segments, WebVTT"),
+        Reader("table", tabular.read_tabular, tabular.SUFFIXES,
+               "names that end in .csv, .tsv or .parquet",
+               "tables with a document per row"),
         Reader("text", text.read_text, text.SUFFIXES,
                "names that end in .txt or .md",
                "plain text and Markdown"),

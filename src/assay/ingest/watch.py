@@ -30,12 +30,25 @@ class Progress:
 Report: TypeAlias = Callable[[Progress], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The fields of a row that hold its id, its text (several are joined) and its title."""
+
+    id: str = ""
+    text: tuple[str, ...] = ()
+    title: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.id or self.text or self.title)
+
+
 class Watch:
     """Counts what one pass over a corpus reads, and reports it after every document.
 
     ``root`` is the root of the corpus: a file without an id is named by its path from there. With
     ``skip_empty``, documents without text are skipped instead of being errors. With ``keep_going``,
-    what cannot be read is reported as a problem and left out, and the rest is read.
+    what cannot be read is reported as a problem and left out, and the rest is read. ``columns`` are
+    the fields that the caller named.
     """
 
     def __init__(
@@ -45,8 +58,10 @@ class Watch:
         *,
         skip_empty: bool = False,
         keep_going: bool = False,
+        columns: Columns | None = None,
     ) -> None:
         self.root = root
+        self.columns = columns or Columns()
         self._skip_empty = skip_empty
         self.keep_going = keep_going
         self._report = report

@@ -89,7 +89,8 @@ def stream_xml(path: Path, watch: Watch, tags: Sequence[str]) -> Iterator[Elemen
     The parser itself bounds depth here (256 levels).
     """
     location = FileLocation(str(path))
-    parser: Any = etree.XMLPullParser(events=("end",), tag=[f"{{*}}{tag}" for tag in tags], **SAFELY)
+    wanted = [f"{{*}}{tag}" for tag in tags]
+    parser: Any = etree.XMLPullParser(events=("end",), tag=wanted, **SAFELY)
     pieces = blocks(path, watch)
     checked = False
     try:

@@ -18,6 +18,7 @@ CHUNK = {"chunk_id": "c", "doc_id": "d", "text": "x y", "spans": [[0, 3]], "tabl
 SEEDS = {
     "jats": ARTICLE.encode(),
     "spl": LABEL.encode(),
+    "table": b'pmid,abstract,year\n1,"a, b\nc",2019\n2,words,\n',
     "medline": CITATIONS.encode(),
     "ctgov": json.dumps(STUDY).encode(),
     "transcript": VTT.encode(),

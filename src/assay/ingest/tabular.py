@@ -1,0 +1,131 @@
+"""What documents does a table hold: CSV, TSV or parquet, a document per row?
+
+The first row of CSV names the columns. The separator is the one of comma, semicolon, tab and bar
+that it has most of. Parquet is read in pieces of ``ROWS``.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from assay import limits
+from assay.ingest.columns import arranged
+from assay.ingest.documents import document_entry
+from assay.ingest.files import lines
+from assay.ingest.folders import corpus_files, suffix
+from assay.ingest.json_rows import Row
+from assay.ingest.parsed import FileLocation, ParsedDocument
+from assay.ingest.watch import Watch
+
+PARQUET = ".parquet"
+PARQUET_MAGIC = b"PAR1"
+TEXTUAL = frozenset({".csv", ".tsv", ".tab"})
+SUFFIXES = TEXTUAL | {PARQUET}
+SEPARATORS = ",;\t|"
+ROWS = 2_000
+_WHOLE = re.compile(r"-?[1-9]\d{0,14}|0")
+
+
+def read_tabular(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
+    """The rows of a table, or of every table in a folder."""
+    for file in corpus_files(path, SUFFIXES, watch):
+        with watch.passing():
+            rows = _parquet(file, watch) if suffix(file) == PARQUET else _separated(file, watch)
+            for location, row in rows:
+                with watch.passing():
+                    ours = arranged(row, watch.columns, location, watch)
+                    yield document_entry(ours, location, watch, "table")
+
+
+def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
+    """The rows of CSV; cells that hold a whole number are numbers."""
+    texts = _texts(file, watch)
+    head = next(texts, None)
+    if head is None:
+        watch.note(f"{file}: empty")
+        return
+    separator = max(SEPARATORS, key=head.count)
+    csv.field_size_limit(limits.MAX_CORPUS_LINE_BYTES)
+    cells = csv.reader(_with(head, texts), delimiter=separator, strict=True)
+    names = _names(next(_rows(cells, file)), FileLocation(str(file), 1))
+    start = cells.line_num + 1
+    for row in _rows(cells, file):
+        location = FileLocation(str(file), start)
+        start = cells.line_num + 1
+        if not any(row):
+            continue
+        if len(row) != len(names):
+            raise location.format_error(
+                f"{len(row)} cells, but {len(names)} columns", hint="quote cells that hold commas"
+            )
+        yield location, {name: _value(cell) for name, cell in zip(names, row, strict=True)}
+
+
+def _with(head: str, texts: Iterator[str]) -> Iterator[str]:
+    yield head
+    yield from texts
+
+
+def _texts(file: Path, watch: Watch) -> Iterator[str]:
+    for line in lines(file, watch):
+        location = FileLocation(str(file), line.number)
+        data = line.data.removeprefix(b"\xef\xbb\xbf") if line.number == 1 else line.data
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise location.format_error("not UTF-8", hint="save it as UTF-8") from None
+        if "\0" in text:
+            raise location.format_error("a NUL character", hint="is this a text file?")
+        yield text.replace("\r", "") + "\n"
+
+
+def _rows(cells: Any, file: Path) -> Iterator[list[str]]:
+    try:
+        yield from cells
+    except csv.Error as problem:
+        at = FileLocation(str(file), cells.line_num or None)
+        raise at.format_error(f"not CSV: {problem}") from None
+
+
+def _names(cells: list[str], location: FileLocation) -> list[str]:
+    names = [" ".join(cell.split()) for cell in cells]
+    if "" in names or len(set(names)) < len(names):
+        raise location.format_error(
+            "the first row names the columns, each once", hint="add a row with their names"
+        )
+    return names
+
+
+def _value(cell: str) -> str | int | None:
+    """A number where the cell holds a whole one, None where it is empty."""
+    text = cell.strip()
+    return int(text) if _WHOLE.fullmatch(text) else text or None
+
+
+def _parquet(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
+    import polars
+
+    watch.opened(str(file))
+    try:
+        table = polars.scan_parquet(file, glob=False)
+        start = 0
+        while len(piece := table.slice(start, ROWS).collect()):
+            for number, row in enumerate(piece.iter_rows(named=True), start):
+                yield FileLocation(f"{file}[{number}]"), {k: _plain(v) for k, v in row.items()}
+            start += ROWS
+    except (polars.exceptions.PolarsError, OSError) as problem:
+        first = str(problem).partition("\n")[0]
+        raise FileLocation(str(file)).format_error(f"not parquet: {first:.200}") from None
+    watch.consumed(file.stat().st_size)
+
+
+def _plain(value: object) -> Any:
+    """A value as JSON would have it: dates as ISO 8601."""
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return value

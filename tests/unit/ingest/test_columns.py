@@ -1,0 +1,96 @@
+"""Are rows with other people's names read as documents, with nothing lost?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import FormatError
+from assay.ingest import detect, read_documents
+from assay.ingest.watch import Columns, Progress
+from assay.model.document import Document
+
+
+def read(
+    folder: Path, *rows: dict[str, Any], columns: Columns | None = None, notes: Any = None
+) -> list[Document]:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    def told(step: Progress) -> None:
+        if step.note and notes is not None:
+            notes.append(step.note.removeprefix(f"{path}: "))
+
+    return [one.document for one in read_documents(path, progress=told, columns=columns)]
+
+
+@pytest.mark.parametrize(
+    ("row", "known"),
+    [
+        ({"pmid": 5, "abstract": "Itch."}, {"pmid": 5}),
+        ({"id": "a", "page_content": "Itch.", "metadata": {"page": 3}}, {"page": 3}),
+        ({"page_content": "Itch.", "metadata": {"id": "a", "page": 3}}, {"page": 3}),
+        ({"lc": 1, "kwargs": {"id": "a", "page_content": "Itch.", "metadata": {"page": 3}}},
+         {"page": 3}),
+        ({"id_": "n", "text": "Itch.", "metadata": {"year": 2020}}, {"year": 2020}),
+        ({"id": "h", "content": "Itch.", "meta": {"name": "x"}}, {"name": "x"}),
+        ({"doc_id": "d", "text": "Itch.", "journal": "Letters"}, {"journal": "Letters"}),
+    ],
+    ids=["pubmed", "langchain", "id in metadata", "class", "llamaindex", "haystack", "ours"],
+)  # fmt: skip
+def test_usual_names_are_known(tmp_path: Path, row: dict[str, Any], known: dict[str, Any]) -> None:
+    (document,) = read(tmp_path, row)
+    assert document.text == "Itch."
+    assert known.items() <= document.metadata.items()
+
+
+def test_an_id_that_says_what_it_is_is_found_by_it(tmp_path: Path) -> None:
+    (document,) = read(tmp_path, {"pmid": 5, "abstract": "Itch."})
+    assert document.doc_id == "5"
+    assert document.metadata["identifiers"] == ("5",)
+
+
+def test_the_choice_is_noted_once(tmp_path: Path) -> None:
+    notes: list[str] = []
+    read(tmp_path, {"pmid": 5, "abstract": "a"}, {"pmid": 6, "abstract": "b"}, notes=notes)
+    assert notes == ["the id is pmid, the text abstract; other fields are metadata"]
+
+
+def test_our_own_names_need_no_note(tmp_path: Path) -> None:
+    notes: list[str] = []
+    read(tmp_path, {"id": 5, "text": "a", "title": "t"}, notes=notes)
+    assert notes == []
+
+
+def test_named_fields_win_and_are_joined(tmp_path: Path) -> None:
+    row = {"id": 1, "text": "not this", "ident": 7.0, "q": "What?", "a": "That.", "head": "Itch"}
+    columns = Columns("ident", ("q", "a"), "head")
+    (document,) = read(tmp_path, row, columns=columns)
+    assert (document.doc_id, document.title, document.text) == ("7", "Itch", "What?\n\nThat.")
+
+
+def test_a_row_of_any_fields_is_recognised_where_they_are_named(tmp_path: Path) -> None:
+    (document,) = read(tmp_path, {"ident": "x", "q": "What?"}, columns=Columns("ident", ("q",)))
+    assert document.text == "What?"
+    with pytest.raises(FormatError, match="--id-field and --text-field"):
+        detect(tmp_path / "rows.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("row", "columns", "message"),
+    [
+        ({"id": 1, "text": "x"}, Columns("pmid"), "no field 'pmid' .*its fields: id, text"),
+        ({"id": 1, "text": "x"}, Columns(text=("body",)), "no field 'body'"),
+        ({"text": "x", "a": 1}, Columns(), "no doc_id .*its fields: text, a"),
+        ({"id": 1, "abstract": 5}, Columns(), "the text is int"),
+        ({"id": 1, "text": "x", "meta": "y"}, Columns(), "metadata is str"),
+    ],
+)
+def test_what_is_missing_is_named_with_what_there_is(
+    tmp_path: Path, row: dict[str, Any], columns: Columns, message: str
+) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(tmp_path, row, columns=columns)
