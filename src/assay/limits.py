@@ -166,6 +166,7 @@ MAX_CORPUS_JSON_BYTES = _limit(
     "MAX_CORPUS_JSON_BYTES", 512 * _MIB, "one JSON file of a corpus that is not line by line"
 )
 MAX_XML_BYTES = _limit("MAX_XML_BYTES", 64 * _MIB, "one XML file")
+MAX_PDF_BYTES = _limit("MAX_PDF_BYTES", 256 * _MIB, "one PDF")
 MAX_XML_DEPTH = _limit("MAX_XML_DEPTH", 200, "levels of nesting in XML")
 MAX_TEXT_FILE_BYTES = _limit(
     "MAX_TEXT_FILE_BYTES", 32 * _MIB, "one plain text, Markdown or WebVTT file"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay.ingest import read_corpus
 from tests.fuzz.harness import Harness, Target
-from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, PAGE, STUDY, VTT
 
 ROWS = [
     {"doc_id": "d1", "title": "T", "text": "One. Two.\n\nThree.", "metadata": {"year": 2020}},
@@ -56,6 +56,8 @@ HARNESSES = (
             reading("medline"), (CITATIONS.encode(),), "input.xml"),
     Harness("table", "ingest.tabular, columns", "tables: CSV of other people", reading("table"),
             (b"pmid,abstract,year\n1,\"a, b\nc\",2019\n2,words,\n",), "input.csv"),
+    Harness("html", "ingest.pages", "pages: HTML however written", reading("html"),
+            (PAGE.encode(),), "input.html"),
     Harness("ctgov", "ingest.ctgov", "studies: deep JSON with optional parts", reading("ctgov"),
             (json.dumps(STUDY).encode(),), "input.json"),
     Harness("transcript", "ingest.transcript", "interviews in JSON", reading("transcript"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -49,12 +49,18 @@ class Composer:
         self._open.pop()
         self._written = min(self._written, len(self._open))
 
-    def add(self, text: str, label: str, *, name: str = "") -> None:
-        """Append running text below the open headings; ``name`` is a heading left out of it."""
+    def add(
+        self, text: str, label: str, *, name: str = "", details: Mapping[str, str] | None = None
+    ) -> None:
+        """Append running text below the open headings; ``name`` is a heading left out of it.
+
+        ``details`` goes into the metadata of its chunks.
+        """
         if text:
             text = "\n".join([*self._open[self._written :], text])
             self._written = len(self._open)
-            self.append(text, Section(0, 0, label=label, heading=self._path(name)))
+            section = Section(0, 0, label, self._path(name), metadata=details or {})
+            self.append(text, section)
 
     def add_table(
         self, table: Table, label: str, location: FileLocation, *, name: str = ""

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from assay.errors import FormatError
-from assay.ingest import beir, columns, medline, tabular, text
+from assay.ingest import beir, columns, medline, pages, pdf, tabular, text, word
 from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
@@ -51,9 +51,13 @@ def format_of(path: Path, *, rows: bool = False) -> str | None:
     """The name of the reader for this file; None if no format fits."""
     if path.name in beir.NAMES:
         return "beir"
+    if suffix(path) in word.SUFFIXES:
+        return "docx"
     start = _start(path)
     if start.startswith(b"WEBVTT"):
         return "transcript"
+    if start.startswith(pdf.MAGIC):
+        return "pdf"
     if suffix(path) in tabular.TEXTUAL or start.startswith(tabular.PARQUET_MAGIC):
         return "table"
     found = None
@@ -72,6 +76,8 @@ def _start(path: Path) -> bytes:
 def _of_xml(start: bytes) -> str | None:
     found = _ROOT.search(start)
     root = found[1] if found else b""
+    if root.lower() == pages.ROOT.encode() or start[:14].lower() == b"<!doctype html":
+        return "html"
     if root.decode(errors="replace") in medline.ROOTS:
         return "medline"
     if root in {b"article", b"pmc-articleset"} or b"<article " in start:

@@ -21,7 +21,7 @@ from assay.ingest.folders import suffix, walk
 from assay.ingest.readers import READERS, Reader
 from assay.ingest.watch import Watch
 
-OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
+OFFICE = frozenset({".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
 ABOUT = re.compile(
     r"(?:readme|licen[cs]e|copying|notice|changelog|changes|source|sources|authors|citation|manifest"
     r"|contributing|security|about)(?![a-z])",
@@ -95,7 +95,7 @@ def _of_folder(
 
 
 def _format(file: Path, watch: Watch) -> str | None:
-    """The format of a file, if known; a .docx is a zip archive, but not one to unpack.
+    """The format of a file, if known; a .xlsx is a zip archive, but not one to unpack.
 
     ``UNREADABLE`` for one that cannot be read and was reported.
     """

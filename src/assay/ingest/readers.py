@@ -11,7 +11,20 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay.errors import UsageError
-from assay.ingest import beir, ctgov, jats, jsonl, medline, spl, tabular, text, transcript
+from assay.ingest import (
+    beir,
+    ctgov,
+    jats,
+    jsonl,
+    medline,
+    pages,
+    pdf,
+    spl,
+    tabular,
+    text,
+    transcript,
+    word,
+)
 from assay.ingest.parsed import ParsedDocument
 from assay.ingest.watch import Watch
 
@@ -56,6 +69,15 @@ READERS: Mapping[str, Reader] = {
         Reader("table", tabular.read_tabular, tabular.SUFFIXES,
                "names that end in .csv, .tsv or .parquet",
                "tables with a document per row"),
+        Reader("html", pages.read_pages, pages.SUFFIXES,
+               "HTML",
+               "web pages: their main part, headings and tables"),
+        Reader("pdf", pdf.read_pdf, pdf.SUFFIXES,
+               "files that begin with %PDF-",
+               "PDF with text: headings and pages"),
+        Reader("docx", word.read_word, word.SUFFIXES,
+               "names that end in .docx",
+               "documents of Word"),
         Reader("text", text.read_text, text.SUFFIXES,
                "names that end in .txt or .md",
                "plain text and Markdown"),

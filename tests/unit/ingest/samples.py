@@ -211,3 +211,17 @@ CITATIONS = (
 </PubmedArticleSet>
 """
 )
+
+PAGE = """<!doctype html><html><head><title>Itch - Made-up Site</title>
+<meta name="citation_pmid" content="55"><meta name="citation_doi" content="doi:10.1/itch">
+<meta name="citation_date" content="2019/03/02"><meta name="citation_author" content="Roe, A">
+<meta name="citation_author" content="Poe, B"><meta name="keywords" content="itch; skin">
+<style>p {color: red}</style></head>
+<body><nav>Menu <a href="/">Home</a></nav><main><h1>Itch</h1>Intro <b>bold</b>.
+<p>A count of 10<sup>6</sup> cells<br>on two lines</p>
+<div>loose <i>text</i><ul><li>one<li>two</ul></div>
+<h2>Adverse reactions</h2><table><caption>Adverse events</caption><tr><th>Event<th>A
+<tr><td>Rash<td>3 (2%)</table><h3>Deaths</h3><p>None.</p>
+<h2>Dosage</h2><p>150 mg.</p><script>alert(1)</script></main>
+<footer>All rights.</footer></body></html>
+"""

@@ -215,7 +215,7 @@ def test_formats_and_profiles_can_be_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no profile"):
         next(read_corpus(path, profile="tiny"))
     with pytest.raises(UsageError, match="no corpus format"):
-        next(read_corpus(path, "pdf"))
+        next(read_corpus(path, "doc"))
 
 
 def test_each_kind_is_cut_by_its_own_profile(tmp_path: Path) -> None:

@@ -74,12 +74,13 @@ def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
         detect(path)
     with pytest.raises(MissingFileError, match="does not exist"):
         detect(tmp_path / "absent")
-    with pytest.raises(UsageError, match=r"there is no corpus format 'pdf' .*known: auto, jsonl"):
-        reader_named("pdf")
+    with pytest.raises(UsageError, match=r"there is no corpus format 'doc' .*known: auto, jsonl"):
+        reader_named("doc")
 
 
 def test_every_reader_says_what_it_is() -> None:
     assert list(READERS) == [
-        "jsonl", "beir", "jats", "medline", "ctgov", "spl", "transcript", "table", "text",
+        "jsonl", "beir", "jats", "medline", "ctgov", "spl", "transcript", "table", "html", "pdf",
+        "docx", "text",
     ]  # fmt: skip
     assert all(reader.help and reader.recognised for reader in READERS.values())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,13 +14,25 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError
 from assay.ingest import PROFILES, READERS, detect, read_corpus
-from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, PAGE, STUDY, VTT
 
 CHUNK = {"chunk_id": "c", "doc_id": "d", "text": "x y", "spans": [[0, 3]], "table_html": "<table>"}
+
+
+def word_document() -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("word/document.xml", "<d><body><p><r><t>Words.</t></r></p></body></d>")
+    return target.getvalue()
+
+
 SEEDS = {
     "jats": ARTICLE.encode(),
     "spl": LABEL.encode(),
     "table": b'pmid,abstract,year\n1,"a, b\nc",2019\n2,words,\n',
+    "html": PAGE.encode(),
+    "pdf": b"%PDF-1.4\n1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj\ntrailer <</Root 1 0 R>>\n",
+    "docx": word_document(),
     "medline": CITATIONS.encode(),
     "ctgov": json.dumps(STUDY).encode(),
     "transcript": VTT.encode(),

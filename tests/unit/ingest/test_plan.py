@@ -94,10 +94,10 @@ def test_ids_do_not_depend_on_what_else_is_there(tmp_path: Path) -> None:
 
 def test_an_office_file_is_left_out_and_an_archive_refused(tmp_path: Path) -> None:
     put(tmp_path / "a.xml", ARTICLE)
-    put(tmp_path / "appendix.docx", "PK\x03\x04 and so on")
+    put(tmp_path / "appendix.xlsx", "PK\x03\x04 and so on")
     parts, notes = planned(tmp_path)
     assert parts == [("jats", ".")]
-    assert "appendix.docx" in notes[0]
+    assert "appendix.xlsx" in notes[0]
     put(tmp_path / "b.zip", "PK\x03\x04 and so on")
     with pytest.raises(FormatError, match=r"b\.zip: this is a zip archive"):
         planned(tmp_path)

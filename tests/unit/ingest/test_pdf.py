@@ -1,0 +1,130 @@
+"""Are PDFs read in order, with headings, pages, tables and raised digits?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table
+
+from assay.errors import AssayError, FormatError
+from assay.ingest import detect, read_corpus
+from assay.ingest.pdf_lines import Char, lines_of
+from tests.unit.ingest.samples import entries, only, parts
+
+STYLES = getSampleStyleSheet()
+
+
+@pytest.fixture(scope="module")
+def article(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def edges(canvas: Canvas, document: SimpleDocTemplate) -> None:
+        canvas.drawString(50, 820, "Letters of itch")
+        canvas.drawString(50, 20, f"page {document.page} of 3")
+
+    def said(text: str, style: str = "BodyText") -> Paragraph:
+        return Paragraph(text, STYLES[style])
+
+    path = tmp_path_factory.mktemp("pdf") / "itch.pdf"
+    flow = [
+        said("Itch in adults", "Title"),
+        said("Abstract", "Heading1"),
+        said("We studied itch in many more adults than fit on one line of this page. " * 2),
+        said("Methods", "Heading1"),
+        said("We counted 10<super>6</super> cells."),
+        said("Participants", "Heading2"),
+        said("Adults."),
+        PageBreak(),
+        said("Results", "Heading1"),
+        Table([["Event", "Drug", "Placebo"], ["Rash", "12", "3"]]),
+        said("Fewer itched."),
+        PageBreak(),
+        said("They itched less."),
+    ]
+    made = SimpleDocTemplate(str(path), title="Itch in adults", pagesize=(595, 842))
+    made.build(flow, onFirstPage=edges, onLaterPages=edges)
+    return path
+
+
+def test_headings_pages_and_figures(article: Path) -> None:
+    assert detect(article) == "pdf"
+    document = only("pdf", article)
+    assert (document.doc_id, document.title) == ("itch", "Itch in adults")
+    sentence = "We studied itch in many more adults than fit on one line of this page."
+    assert parts(document) == [
+        ("abstract", "Abstract", f"Abstract\n{sentence} {sentence}"),
+        ("methods", "Methods", "Methods\nWe counted 10^6 cells."),
+        ("eligibility", "Methods > Participants", "Participants\nAdults."),
+        ("results", "Results", "Results\nEvent | Drug | Placebo\nRash | 12 | 3\nFewer itched."),
+        ("results", "Results", "They itched less."),
+    ]
+
+
+def test_chunks_know_their_page(article: Path) -> None:
+    ((_, chunks),) = read_corpus(article)
+    assert [chunk.metadata["page"] for chunk in chunks] == ["1", "1", "1", "2"]
+
+
+def test_a_scan_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "scan.pdf"
+    canvas = Canvas(str(path))
+    canvas.rect(10, 10, 100, 100)
+    canvas.save()
+    with pytest.raises(FormatError, match=r"holds no text .*scan"):
+        entries("pdf", path)
+
+
+def test_a_password_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "closed.pdf"
+    canvas = Canvas(str(path), encrypt="secret")
+    canvas.drawString(50, 50, "x")
+    canvas.save()
+    with pytest.raises(FormatError, match="password"):
+        entries("pdf", path)
+
+
+@settings(deadline=None, max_examples=30)
+@given(data=st.data())
+def test_damaged_files_are_read_or_refused(article: Path, data: st.DataObject) -> None:
+    content = bytearray(article.read_bytes())
+    for _ in range(data.draw(st.integers(1, 5))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = article.parent / "damaged.pdf"
+    path.write_bytes(content)
+    caught: AssayError | None = None
+    try:
+        list(read_corpus(path, "pdf"))
+    except AssayError as problem:
+        caught = problem
+    assert caught is None or caught.exit_code == 2
+
+
+def chars(text: str, left: float = 0, base: float = 100, size: float = 10) -> Iterator[Char]:
+    for place, char in enumerate(text):
+        yield Char(char, left + place * 5, left + place * 5 + 5, base, size)
+
+
+def test_a_word_that_is_cut_goes_on() -> None:
+    first, second = lines_of(iter([*chars("haemor\x02"), *chars("rhage", base=88)]))
+    assert (first.text, first.cut, second.text) == ("haemor", True, "rhage")
+
+
+def test_a_bullet_is_no_column() -> None:
+    (line,) = lines_of(iter([*chars("•"), *chars("Adults", left=30)]))
+    assert line.text == "- Adults"
+
+
+def test_lowered_digits_stay_in_their_word() -> None:
+    lowered = chars("2", left=5, base=98, size=6)
+    (line,) = lines_of(iter([*chars("H"), *lowered, *chars("O", left=10)]))
+    assert line.text == "H2O"
+
+
+def test_raised_numbers_at_words_are_citations() -> None:
+    raised = chars("12", left=25, base=104, size=6)
+    (line,) = lines_of(iter([*chars("study"), *raised, *chars(".", left=35)]))
+    assert line.text == "study [12]."

@@ -1,0 +1,109 @@
+"""Are documents of Word read with headings, lists, tables and raised digits, without notes?"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import docx
+import pytest
+
+from assay import limits
+from assay.errors import FormatError, LimitError
+from assay.ingest import detect
+from tests.unit.ingest.samples import entries, only, parts
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+@pytest.fixture
+def protocol(tmp_path: Path) -> Path:
+    document = docx.Document()
+    document.add_heading("Protocol", 0)
+    document.add_paragraph("First words.")
+    document.add_heading("Methods", 1)
+    counted = document.add_paragraph("We used 10")
+    counted.add_run("6").font.superscript = True
+    counted.add_run(" draws.")
+    document.add_paragraph("Adults", style="List Bullet")
+    document.add_heading("Dosage", 2)
+    table = document.add_table(rows=3, cols=3)
+    for row, cells in enumerate(("Week Dose Note", "0 150mg x", "4 300mg y")):
+        for column, text in enumerate(cells.split()):
+            table.cell(row, column).text = text
+    table.cell(1, 2).merge(table.cell(2, 2))
+    document.add_heading("Results", 1)
+    document.add_paragraph("Fewer itched.")
+    path = tmp_path / "protocol.docx"
+    document.save(str(path))
+    return path
+
+
+def made(folder: Path, body: str, **others: str) -> Path:
+    path = folder / "made.docx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        content = f"<w:document {W}><w:body>{body}</w:body></w:document>"
+        archive.writestr("word/document.xml", content)
+        for name, text in others.items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_headings_lists_and_tables(protocol: Path) -> None:
+    assert detect(protocol) == "docx"
+    document = only("docx", protocol)
+    assert (document.doc_id, document.title) == ("protocol", "Protocol")
+    assert parts(document) == [
+        ("other", "Protocol", "Protocol\nFirst words."),
+        ("methods", "Methods", "Methods\nWe used 10^6 draws.\n- Adults"),
+        ("dosage", "Methods > Dosage > Table",
+         "Week | Dose | Note\n\n0 | 150mg | x; y\n4 | 300mg | x; y"),
+        ("results", "Results", "Results\nFewer itched."),
+    ]  # fmt: skip
+
+
+def test_what_was_deleted_and_what_points_to_notes_is_left_out(tmp_path: Path) -> None:
+    body = (
+        "<w:p><w:r><w:t>Take </w:t></w:r><w:del><w:r><w:delText>5</w:delText></w:r></w:del>"
+        "<w:ins><w:r><w:t>10 mg</w:t></w:r></w:ins>"
+        '<w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:tab/><w:t>daily</w:t></w:r></w:p>'
+    )
+    assert only("docx", made(tmp_path, body)).text == "Take 10 mg daily"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\x03\x04 and nothing else", "not a Word document"),
+        (b"words", "not a Word document"),
+        (b"", "not a Word document"),
+    ],
+)
+def test_what_is_no_document_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "broken.docx"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        entries("docx", path)
+
+
+def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.docx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme", "x")
+    with pytest.raises(FormatError, match=r"no word/document\.xml"):
+        entries("docx", path)
+
+
+def test_entities_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.docx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", '<!DOCTYPE d [<!ENTITY a "b">]><d>&a;</d>')
+    with pytest.raises(FormatError, match="declares entities"):
+        entries("docx", path)
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made(tmp_path, f"<w:p><w:r><w:t>{'x' * 5_000}</w:t></w:r></w:p>")
+    monkeypatch.setattr(limits, "MAX_XML_BYTES", 1_000)
+    with pytest.raises(LimitError, match="unpacks to more than 1,000 bytes"):
+        entries("docx", path)
