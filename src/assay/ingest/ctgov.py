@@ -1,8 +1,8 @@
 """What do trials registered at ClinicalTrials.gov say, module by module?
 
 Reads the study records of API version 2: one study per file, a folder of them, JSON lines, an
-array, or pages of ``{"studies": [...]}``. Contacts and locations are left out. Results are in
-``ctgov_results.py``.
+array, or pages of ``{"studies": [...]}``; and the XML that the registry gave before. Contacts and
+locations are left out. Results are in ``ctgov_results.py``.
 """
 
 from __future__ import annotations
@@ -13,27 +13,39 @@ from pathlib import Path
 
 from assay.ingest.compose import Composer, tidy
 from assay.ingest.ctgov_results import add_results
+from assay.ingest.ctgov_xml import ROOT, study_row
 from assay.ingest.facts import distinct, facts, whole_number, year_of
-from assay.ingest.folders import corpus_files
+from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.records import Record
 from assay.ingest.sections import CTGOV_MODULES
 from assay.ingest.watch import Watch
+from assay.ingest.xml_input import local_line, read_xml
 from assay.model.document import Document, MetadataValue
 
-SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+XML = ".xml"
+SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", XML})
 OLD_BREAKS = re.compile(r"^~|~~|:~")
 ESCAPED = re.compile(r"\\([\\<>\[\]~^*_#-])")  # the registry escapes Markdown syntax
 
 
 def read_ctgov(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
-    """The studies of a JSON file, or of every JSON file in a folder."""
+    """The studies of a file, or of every JSON and XML file in a folder."""
     for file in corpus_files(path, SUFFIXES, watch):
         with watch.passing():
-            for location, row in file_rows(file, watch, "studies"):
+            older = suffix(file) == XML
+            rows = _older_rows(file, watch) if older else file_rows(file, watch, "studies")
+            for location, row in rows:
                 with watch.passing():
                     yield ParsedDocument(_study(row, location, watch), location)
+
+
+def _older_rows(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
+    """The study of an XML file; its root is that, or holds several."""
+    root = read_xml(file, watch)
+    for study in root.iter(ROOT):
+        yield FileLocation(str(file), local_line(study)), study_row(study)
 
 
 def _study(row: Row, location: FileLocation, watch: Watch) -> Document:

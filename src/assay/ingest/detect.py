@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from assay.errors import FormatError
-from assay.ingest import beir, columns, medline, pages, pdf, tabular, text, word
+from assay.ingest import beir, columns, ctgov_xml, medline, pages, pdf, tabular, text, word
 from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
@@ -80,6 +80,8 @@ def _of_xml(start: bytes) -> str | None:
         return "html"
     if root.decode(errors="replace") in medline.ROOTS:
         return "medline"
+    if root == ctgov_xml.ROOT.encode():
+        return "ctgov"
     if root in {b"article", b"pmc-articleset"} or b"<article " in start:
         return "jats"
     return "spl" if root == b"document" and b"urn:hl7-org:v3" in start else None
