@@ -1,9 +1,10 @@
 """What do plain text and Markdown files say, heading by heading?
 
 The text is unchanged. In Markdown, ``#`` lines and underlined lines are headings; in plain text,
-lines between blank ones that name a section (``METHODS``, ``2. Results``). The first heading of
-level one is the title, else the ``title:`` between ``---`` lines at the top of a Markdown file.
-Plain text whose lines begin with speakers (``Doctor: ...``) is an interview, read turn by turn.
+lines between blank ones that name a section (``METHODS``, ``2. Results``). Tables of Markdown are
+sections of their own (``markdown_tables.py``). The first heading of level one is the title, else
+the ``title:`` between ``---`` lines at the top of a Markdown file. Plain text whose lines begin
+with speakers (``Doctor: ...``) is an interview, read turn by turn.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from assay import limits
 from assay.ingest.fields import decoded
 from assay.ingest.files import whole
 from assay.ingest.folders import corpus_files, id_of, suffix
+from assay.ingest.markdown_tables import placed_lines, with_tables
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.sections import intent_of, label_of
 from assay.ingest.speakers import turns_of
@@ -61,22 +63,16 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
     if len(found) > limits.MAX_SECTIONS:
         raise location.limit_error(f"more than {limits.MAX_SECTIONS:,} headings")
     title = next((heading.words for heading in found if heading.level == 1), _titled(front))
+    sections = _sections(text, found)
     document = Document(
         doc_id=location.checked_id(name),
         text=text,
         title=title[: limits.MAX_TITLE_CHARS],
-        sections=_sections(text, found),
+        sections=with_tables(sections, text, location) if marked else sections,
         source="text",
         profile="text",
     )
     return ParsedDocument(document, location)
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    start = 0
-    for line in text.split("\n"):
-        yield start, line
-        start += len(line) + 1
 
 
 def _front(text: str) -> str:
@@ -97,7 +93,7 @@ def _markdown(text: str, body: int) -> Iterator[Heading]:
     """The headings from position ``body`` on."""
     fence = ""
     before = (0, "")
-    for start, line in _lines(text):
+    for start, line in placed_lines(text):
         if start < body:
             continue
         mark = _FENCE.match(line)
@@ -122,7 +118,7 @@ def _without_closing(words: str) -> str:
 
 def _plain(text: str) -> Iterator[Heading]:
     """Lines between blank ones that name a known section; all of level two."""
-    lines = list(_lines(text))
+    lines = list(placed_lines(text))
     for number, (start, line) in enumerate(lines):
         words = line.strip()
         alone = not number or not lines[number - 1][1].strip()

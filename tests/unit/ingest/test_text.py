@@ -62,6 +62,7 @@ def test_markdown(tmp_path: Path) -> None:
         ("methods", "Drug A > Methods", "## Methods #"),
         ("eligibility", "Drug A > Methods > Patients", "### Patients"),
         ("results", "Drug A > Results", "Results\n----"),
+        ("results", "Drug A > Results", "| a | b |\n| "),
     ]
 
 
