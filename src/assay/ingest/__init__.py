@@ -6,9 +6,9 @@ The modules, in the order of the data flow::
     files       their bytes, unpacked and bounded
     detect      which format a file has, unless the caller names it; plan: the same for a folder
     readers     READERS: jsonl, beir, jats, medline, ctgov, spl, transcript, table, html, pdf, docx,
-                text; a module each, on json_rows, columns, fields, records, documents, ready_made
-                (rows), xml_input, xml_tables (XML), pages (HTML, and what is turned into it),
-                pdf_lines, vtt and speakers (interviews)
+                archive, text; a module each, built on json_rows, columns, fields, records,
+                documents, ready_made (rows), xml_input, xml_tables, ctgov_xml (XML), pages (HTML,
+                and what is turned into it), pdf_lines, markdown_tables, vtt and speakers
     compose     one text per document, with sections that point into it; sections has their
                 labels, tables and table_html turn tables into text and safe markup
     parsed      what a reader returns: a document, its location, its ready-made chunks if any

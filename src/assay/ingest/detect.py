@@ -1,4 +1,4 @@
-"""Which format does this file have, by its first bytes?"""
+"""Which format does this file have, by its first bytes or its name?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ import re
 from pathlib import Path
 
 from assay.errors import FormatError
-from assay.ingest import beir, columns, ctgov_xml, medline, pages, pdf, tabular, text, word
+from assay.ingest import (
+    archives,
+    beir,
+    columns,
+    ctgov_xml,
+    medline,
+    pages,
+    pdf,
+    tabular,
+    text,
+    word,
+)
 from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
@@ -16,6 +27,12 @@ from assay.ingest.readers import READERS
 
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _OBJECTS = re.compile(rb"\{|\[\s*\{")
+_BY_SUFFIX = {  # formats that the first bytes do not tell, or whose name is sure
+    **dict.fromkeys(archives.SUFFIXES, "archive"),
+    **dict.fromkeys(word.SUFFIXES, "docx"),
+    **dict.fromkeys(tabular.TEXTUAL, "table"),
+}
+_MARKS = ((b"WEBVTT", "transcript"), (pdf.MAGIC, "pdf"), (tabular.PARQUET_MAGIC, "table"))
 _FORMATS = {
     "protocolSection": "ctgov",
     "turns": "transcript",
@@ -51,15 +68,11 @@ def format_of(path: Path, *, rows: bool = False) -> str | None:
     """The name of the reader for this file; None if no format fits."""
     if path.name in beir.NAMES:
         return "beir"
-    if suffix(path) in word.SUFFIXES:
-        return "docx"
+    if named := _BY_SUFFIX.get(suffix(path)):
+        return named
     start = _start(path)
-    if start.startswith(b"WEBVTT"):
-        return "transcript"
-    if start.startswith(pdf.MAGIC):
-        return "pdf"
-    if suffix(path) in tabular.TEXTUAL or start.startswith(tabular.PARQUET_MAGIC):
-        return "table"
+    if marked := next((name for mark, name in _MARKS if start.startswith(mark)), None):
+        return marked
     found = None
     if start.startswith(b"<"):
         found = _of_xml(start)

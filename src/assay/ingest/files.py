@@ -1,8 +1,8 @@
 """What bytes does a corpus file hold, unpacked?
 
 Compression (gzip, Zstandard) is detected from the content, not the name, and unpacked block by
-block, so a bomb is noticed before it fills memory. Archives are not read: their entries could point
-anywhere, and unpacking is the user's decision.
+block, so a bomb is noticed before it fills memory. An archive under another name is refused:
+``archives.py`` reads those that say what they are.
 """
 
 from __future__ import annotations

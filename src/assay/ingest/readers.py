@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from assay.errors import UsageError
 from assay.ingest import (
+    archives,
     beir,
     ctgov,
     jats,
@@ -78,6 +79,9 @@ READERS: Mapping[str, Reader] = {
         Reader("docx", word.read_word, word.SUFFIXES,
                "names that end in .docx",
                "documents of Word"),
+        Reader("archive", archives.read_archive, archives.SUFFIXES,
+               "names that end in .zip, .tar, .tgz or .tar.gz",
+               "whatever of this is packed together"),
         Reader("text", text.read_text, text.SUFFIXES,
                "names that end in .txt or .md",
                "plain text and Markdown"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -71,6 +72,7 @@ class Watch:
         self._total = 0
         self._told: set[str] = set()
         self._withdrawn: dict[str, None] = {}
+        self._shown = ("", "")  # a folder of ours, and what users know it by
 
     def expect(self, size: int) -> None:
         """Announce how many stored bytes will be read."""
@@ -98,6 +100,26 @@ class Watch:
         """Report what is withdrawn."""
         if self._withdrawn:
             self._tell("", withdrawn=tuple(self._withdrawn))
+
+    @contextmanager
+    def within(self, folder: Path, shown: str) -> Iterator[None]:
+        """Read a folder that users know by another name; messages and ids go by that."""
+        root, before = self.root, self._shown
+        self.root, self._shown = folder.parent, (f"{folder}/", shown)
+        try:
+            yield
+        except InputError as problem:
+            if str(folder) not in problem.message:
+                raise
+            raise InputError(self._said(problem.message), hint=problem.hint) from None
+        finally:
+            self.root, self._shown = root, before
+
+    def _said(self, text: str) -> str:
+        folder, shown = self._shown
+        if not folder:
+            return text
+        return text.replace(folder, shown).replace(folder.rstrip("/"), shown.rstrip("!"))
 
     def passing(self) -> _Passing:
         """For a ``with`` around what is read at once, a file or a row.
@@ -134,8 +156,8 @@ class Watch:
 
     def _tell(self, note: str, problem: str = "", withdrawn: tuple[str, ...] = ()) -> None:
         if self._report is not None:
-            read = (self._source, self._documents, self._read, self._total)
-            self._report(Progress(*read, note, problem, withdrawn))
+            read = (self._said(self._source), self._documents, self._read, self._total)
+            self._report(Progress(*read, self._said(note), self._said(problem), withdrawn))
 
 
 class _Passing:

@@ -33,6 +33,7 @@ SEEDS = {
     "html": PAGE.encode(),
     "pdf": b"%PDF-1.4\n1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj\ntrailer <</Root 1 0 R>>\n",
     "docx": word_document(),
+    "archive": word_document(),
     "medline": CITATIONS.encode(),
     "ctgov": json.dumps(STUDY).encode(),
     "transcript": VTT.encode(),
@@ -77,7 +78,7 @@ def survives(work: Callable[[], object]) -> None:
 @QUIET
 @given(data=st.data())
 def test_damaged_files(name: str, data: st.DataObject, tmp_path: Path) -> None:
-    path = tmp_path / ("corpus.jsonl" if name == "beir" else "file.txt")
+    path = tmp_path / {"beir": "corpus.jsonl", "archive": "file.zip"}.get(name, "file.txt")
     path.write_bytes(data.draw(damaged(SEEDS[name])))
     survives(lambda: list(read_corpus(path, name)))
     survives(lambda: detect(path))
