@@ -5,8 +5,8 @@ The modules, in the order of the data flow::
     folders     which files belong to the corpus
     files       their bytes, unpacked and bounded
     detect      which format a file has, unless the caller names it; plan: the same for a folder
-    readers     READERS: jsonl, beir, jats, medline, ctgov, spl, transcript, table, html, pdf, docx,
-                archive, text; a module each, built on json_rows, columns, fields, records,
+    readers     READERS: jsonl, beir, jats, medline, ctgov, fhir, spl, transcript, table, html, pdf,
+                docx, archive, text; a module each, built on json_rows, columns, fields, records,
                 documents, ready_made (rows), xml_input, xml_tables, ctgov_xml (XML), pages (HTML,
                 and what is turned into it), pdf_lines, markdown_tables, vtt and speakers
     compose     one text per document, with sections that point into it; sections has their

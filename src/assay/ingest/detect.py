@@ -35,6 +35,7 @@ _BY_SUFFIX = {  # formats that the first bytes do not tell, or whose name is sur
 _MARKS = ((b"WEBVTT", "transcript"), (pdf.MAGIC, "pdf"), (tabular.PARQUET_MAGIC, "table"))
 _FORMATS = {
     "protocolSection": "ctgov",
+    "resourceType": "fhir",
     "turns": "transcript",
     "segments": "transcript",
     "segment_id": "transcript",

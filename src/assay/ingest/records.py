@@ -20,6 +20,10 @@ class Record:
     def __bool__(self) -> bool:
         return bool(self._row)
 
+    def value(self, name: str) -> object:
+        """The value under this name as it is; None if it is missing."""
+        return self._row.get(name)
+
     def record(self, name: str) -> Record:
         """The object under this name; an empty one if it is missing."""
         value = self._row.get(name)

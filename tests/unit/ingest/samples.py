@@ -225,3 +225,33 @@ PAGE = """<!doctype html><html><head><title>Itch - Made-up Site</title>
 <h2>Dosage</h2><p>150 mg.</p><script>alert(1)</script></main>
 <footer>All rights.</footer></body></html>
 """
+
+BUNDLE = {
+    "resourceType": "Bundle",
+    "type": "document",
+    "entry": [
+        {"resource": {
+            "resourceType": "Composition", "id": "c1", "title": "Discharge letter",
+            "date": "2021-03-04T10:00:00Z", "subject": {"reference": "Patient/p1"},
+            "type": {"text": "Discharge summary"},
+            "section": [
+                {"title": "Adverse reactions",
+                 "text": {"div": "<div>Rash after <b>penicillin</b>.</div>"}},
+                {"title": "Plan",
+                 "section": [{"title": "Dosage", "text": {"div": "<div>10 mg</div>"}}]},
+            ]}},
+        {"resource": {"resourceType": "Patient", "id": "p1", "name": [{"family": "Roe"}]}},
+        {"resource": {
+            "resourceType": "Condition", "id": "d1", "recordedDate": "2020-02",
+            "code": {"coding": [{"code": "L29.9", "display": "Pruritus, unspecified"}]},
+            "text": {"div": "<div>Pruritus, unspecified</div>"},
+            "note": [{"text": "Worse at night."}]}},
+        {"resource": {
+            "resourceType": "MedicationRequest", "id": "m1",
+            "medicationCodeableConcept": {"text": "Drug A 10 mg tablet"},
+            "dosageInstruction": [{"text": "one tablet daily"}]}},
+        {"resource": {
+            "resourceType": "DocumentReference", "id": "r1", "description": "Note",
+            "content": [{"attachment": {"contentType": "text/plain", "data": "SXRjaGluZy4="}}]}},
+    ],
+}  # fmt: skip

@@ -80,7 +80,7 @@ def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
 
 def test_every_reader_says_what_it_is() -> None:
     assert list(READERS) == [
-        "jsonl", "beir", "jats", "medline", "ctgov", "spl", "transcript", "table", "html", "pdf",
-        "docx", "archive", "text",
+        "jsonl", "beir", "jats", "medline", "ctgov", "fhir", "spl", "transcript", "table", "html",
+        "pdf", "docx", "archive", "text",
     ]  # fmt: skip
     assert all(reader.help and reader.recognised for reader in READERS.values())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError
 from assay.ingest import PROFILES, READERS, detect, read_corpus
-from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, PAGE, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, BUNDLE, CITATIONS, LABEL, PAGE, STUDY, VTT
 
 CHUNK = {"chunk_id": "c", "doc_id": "d", "text": "x y", "spans": [[0, 3]], "table_html": "<table>"}
 
@@ -33,6 +33,7 @@ SEEDS = {
     "html": PAGE.encode(),
     "pdf": b"%PDF-1.4\n1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj\ntrailer <</Root 1 0 R>>\n",
     "docx": word_document(),
+    "fhir": json.dumps(BUNDLE).encode(),
     "archive": word_document(),
     "medline": CITATIONS.encode(),
     "ctgov": json.dumps(STUDY).encode(),
