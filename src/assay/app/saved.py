@@ -21,10 +21,10 @@ from assay.app.runs import push
 from assay.app.workflow import DEFAULT_CUTOFFS, BySpeaker, Metrics, QueryMetrics
 from assay.errors import ConflictError, InputError, MissingFileError, UnknownRunError, UsageError
 from assay.evaluation.defaults import workflow_measures
-from assay.evaluation.evaluate import answerable
 from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import cache_key, config_hash
 from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.scope import answerable
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun

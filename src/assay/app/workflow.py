@@ -36,7 +36,6 @@ from assay.measures.parse import parse_measure
 from assay.model.answers import Expect
 from assay.model.document import IngestionMode, SpeakerRole
 from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter
-from assay.plural import counted
 from assay.render.report_text import workflow_markdown
 from assay.search.request import COMPONENTS
 from assay.search.response import SearchHit, SearchResponse
@@ -493,6 +492,7 @@ def workflow_report(request: ReportRequest) -> str:
         dataset=request.dataset_id,
         date=request.date or datetime.now(UTC).strftime("%Y-%m-%d"),
         total_queries=request.total_queries,
+        skipped_queries=request.skipped_queries,
         overall=[(_name(key), _value(value)) for key, value in request.overall_metrics.items()],
         speakers={
             str(who): {
@@ -506,13 +506,10 @@ def workflow_report(request: ReportRequest) -> str:
 
 
 def _insights(request: ReportRequest) -> list[Insight]:
-    """Sentences that follow from the numbers: speakers beside each other, targets, what is left."""
+    """Sentences that follow from the numbers: speakers beside each other, targets."""
     rows = {str(name): row for name, row in request.speaker_specific_metrics.items()}
     found = [*_beside(rows["PATIENT"], rows["CLINICIAN"])] if _both(rows) else []
     found += target_insights(_by_measure(request.overall_metrics), parse_targets(request.targets))
-    if request.skipped_queries:
-        skipped = counted(request.skipped_queries, "query")
-        found.append(Insight(f"{skipped} without ground truth: skipped"))
     return found
 
 

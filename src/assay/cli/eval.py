@@ -322,8 +322,7 @@ def show(
         )
     info = view.info
     if info.status is not RunStatus.COMPLETE and view.result is not None:
-        done = share_of(len(view.result.outcomes), info.queries, "query")
-        note(f"note: the run is {info.status}: {done}")
+        note(f"note: the run is {info.status}: {view.result.scope.reach}")
     if json_output:
         emit_json(view.to_dict(per_query=per_query))
     else:
@@ -541,7 +540,7 @@ def compare(
     else:
         show_tables(compare_tables(report), settings.color)
         emit_text(counts_line(report))
-    return DEGRADED if report.degraded else 0
+    return DEGRADED if report.degraded or report.incomplete else 0
 
 
 @app.command("ab")
@@ -614,7 +613,7 @@ def ab_test(
         show_tables(ab_tables(result), settings.color)
         emit_text(counts_line(result.compared))
         emit_text(result.verdict)
-    return DEGRADED if result.compared.degraded else 0
+    return DEGRADED if result.compared.degraded or result.compared.incomplete else 0
 
 
 def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> "Side":

@@ -19,10 +19,10 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
-from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import SetPart
 from assay.evaluation.result import EvaluationResult, result_of_run
+from assay.evaluation.scope import Scope, answerable
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
@@ -202,6 +202,9 @@ def _execute(
         store.append(run_id, batch)
         batch.clear()
 
+    def reached() -> dict[str, int]:
+        return Scope(job.part.test_set, done.union(one.query_id for one in seen)).counts
+
     try:
         for outcome in execute(
             job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=limit
@@ -215,7 +218,7 @@ def _execute(
         commit()
     except TooManyErrorsError as error:
         commit()
-        store.finish(run_id, {}, status=RunStatus.FAILED)
+        store.finish(run_id, reached(), status=RunStatus.FAILED)
         if seen[-1].query_id in job.part.test_set.held_out_ids:  # its error may quote the query
             failed = sum(one.error is not None for one in seen)
             raise TooManyErrorsError(
@@ -224,7 +227,7 @@ def _execute(
         raise
     except BaseException:  # Ctrl-C, too: what was answered is kept
         commit()
-        store.finish(run_id, {}, status=RunStatus.INTERRUPTED)
+        store.finish(run_id, reached(), status=RunStatus.INTERRUPTED)
         raise
     return seen
 
