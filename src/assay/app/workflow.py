@@ -363,20 +363,19 @@ def _unrounded(
     retrieved: Iterable[str], relevant: Iterable[str], names: Sequence[str]
 ) -> dict[str, float | None]:
     """Metrics of one query by name, unrounded; each is None where nothing is relevant."""
-    measures = {name: _measure(name) for name in names}
+    measures = {name: ranking_measure(name) for name in names}
     truth = dict.fromkeys(sorted(set(relevant)), 1)
     if not truth:
         return dict.fromkeys(names)
     asked = [measure for measure in measures.values() if measure is not None]
-    found = dict.fromkeys(retrieved)  # the first occurrence counts
-    scores = score_quietly({"q": truth}, {"q": list(found)}, asked)
+    scores = score_quietly({"q": truth}, {"q": list(retrieved)}, asked)
     return {
         name: None if measure is None else scores.value("q", measure)
         for name, measure in measures.items()
     }
 
 
-def _measure(name: str) -> Measure | None:
+def ranking_measure(name: str) -> Measure | None:
     """The measure of rankings that a metric is; None for a metric of the caller's own."""
     try:
         found = parse_measure("MAP" if name == _AVERAGE_PRECISION else name)
@@ -520,7 +519,7 @@ def _both(rows: Mapping[str, Metrics]) -> bool:
 
 def _beside(patient: Metrics, clinician: Metrics) -> list[Insight]:
     """Who does better by what differs most."""
-    short = {str(_measure(key)): _name(key, short=True) for key in patient}
+    short = {str(ranking_measure(key)): _name(key, short=True) for key in patient}
     sides = [
         GroupMeans(name, _by_measure(row), int(row.get(COUNT) or 0))
         for name, row in (("Patient", patient), ("Clinician", clinician))
@@ -542,7 +541,7 @@ def _by_measure(metrics: Metrics) -> dict[str, float | None]:
     return {
         str(measure): value
         for key, value in metrics.items()
-        if (measure := _measure(key)) is not None
+        if (measure := ranking_measure(key)) is not None
     }
 
 

@@ -151,7 +151,12 @@ def run(
                 hint="set metrics_textfile, or pushgateway, or both",
             )
         with evaluation_progress(assay.settings.color) as progress:
-            made = assay.evaluate(request, progress)
+            try:
+                made = assay.evaluate(request, progress)
+            except KeyboardInterrupt as stop:
+                for line in getattr(stop, "__notes__", ()):
+                    note(f"note: {line}")
+                raise
         _note_runs(made, request)
         if made.modes:
             _show_modes(
@@ -170,17 +175,8 @@ def run(
 def _note_runs(made: "Evaluated", request: "EvaluationRequest") -> None:
     """What to know of the runs, beside their figures."""
     for recorded in made.runs:
-        info = recorded.info
-        if recorded.cached:
-            source = info.reused_from or info.run_id
-            taken = f"{info.run_id} took its results over, " if info.reused_from else ""
-            note(
-                f"note: run {source} has the answer already, {taken}and nothing was searched; "
-                "--no-cache runs it again"
-            )
-        elif recorded.reused:
-            before = counted(recorded.reused, "query", "was")
-            note(f"note: {before} answered before it was cut short")
+        if recorded.note is not None:
+            note(f"note: {recorded.note}")
     for line in (*made.unindexed, *made.unseen):
         note(f"warning: {line}")
     if made.absent is not None:

@@ -20,6 +20,7 @@ from assay.evaluation.outcomes import (
 from assay.evaluation.returned import RANKED_BY_SCORE
 from assay.evaluation.scope import Scope, some
 from assay.evaluation.scores import Scores, no_scores, rounded
+from assay.hits.live import repeats, repeats_kept
 from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
@@ -112,6 +113,15 @@ class EvaluationResult:
     def _put_by_score(self) -> tuple[str, ...]:
         return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
 
+    @property
+    def _repeated(self) -> str | None:
+        """A sentence about results that repeat an earlier one of the same query."""
+        found = [
+            repeats([(result.chunk_id, result.spans) for result in one.results])
+            for one in self.outcomes
+        ]
+        return repeats_kept(found) if any(found) else None
+
     def _first(self, errors: Iterable[tuple[str, str | None]]) -> str:
         """The first error that may be shown; that of a held-out query could quote the query."""
         hidden = self.test_set.held_out_ids
@@ -141,6 +151,7 @@ class EvaluationResult:
         ):
             if ids:
                 said.append(some(ids, len(of), what))
+        said += filter(None, [self._repeated])
         return [*said, *self.scores.summary.alarms(), *self.test_set.overlap]
 
     def _judged_chunkers(self) -> list[str]:

@@ -24,6 +24,7 @@ from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 from assay.render.report_page import run_page
 from assay.render.report_text import run_markdown
 from assay.settings import configure
+from assay.testsets.write import as_plain
 from tests.unit.http.conftest import client_of, service_of
 
 SETTINGS = {"dense_model": "none", "splade_model": "none", "resamples": "200"}
@@ -200,6 +201,28 @@ def test_answers_that_were_not_asked_for_count_as_wrong(workspace: Workspace, ma
     found = score_answers(answer_records(stored.test_set, answered))
     values = {measure.key: outcome.value for measure, outcome in found.items()}
     assert (values["citation_coverage"], values["refusal_correctness"]) == (0.2, 0.0)
+
+
+@pytest.mark.req("E5")
+def test_ctrl_c_tells_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DENSE", "SPLADE"):
+        monkeypatch.setenv(f"ASSAY_{name}_MODEL", "none")
+    (tmp_path / "set.json").write_text(json.dumps(as_plain(QUERIES)))
+    (tmp_path / "stopping_engine.py").write_text(
+        "def find(text):\n"
+        "    if text == 'gamma':\n"
+        "        raise KeyboardInterrupt\n"
+        "    return ['d0']\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked = ("run", "-t", "set.json", "--retriever", "stopping_engine:find")
+    code, text = said(capsys, tmp_path / "home", *asked)
+    assert code == 130
+    assert "2 of 5 queries were asked" in text
+    assert "assay eval run --resume 2" in text  # ids begin with the year
 
 
 @pytest.mark.req("E5")
