@@ -60,7 +60,7 @@ from assay.evaluation.match import (
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, report_measures, run_report
 from assay.evaluation.result import EvaluationResult, result_of_run
-from assay.evaluation.scope import Scope, lacks_truth
+from assay.evaluation.scope import Scope
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun, rankings_of
@@ -416,13 +416,8 @@ def query(
     test_set = assay.runs.test_set(info.run_id)
     golden = test_set.by_id.get(query_id)
     outcomes = assay.runs.outcomes(info.run_id, queries=[query_id])
-    if golden is not None and not outcomes and not lacks_truth(golden):
-        raise MissingFileError(
-            f"{query_id} was not asked: the run {info.run_id} is {info.status}",
-            hint="assay eval run --resume goes on with it",
-        )
     if golden is None or not outcomes:
-        raise _no_such_query(info, query_id, held_out=test_set.held_out_ids)
+        raise _no_such_query(info, query_id, test_set)
     outcome = outcomes[0]
     hidden = bool(viewer.hidden_in(test_set, {query_id}, info.run_id))
     if hidden:
@@ -442,8 +437,19 @@ def query(
     )
 
 
-def _no_such_query(info: RunInfo, query_id: str, held_out: frozenset[str]) -> MissingFileError:
-    if query_id in held_out:
+def _no_such_query(info: RunInfo, query_id: str, test_set: TestSet) -> MissingFileError:
+    scope = Scope(test_set, ())
+    if query_id in scope.skipped:
+        return MissingFileError(
+            f"{query_id} was skipped: it has no ground truth in {info.suite}",
+            hint="judge what it should find, and evaluate again",
+        )
+    if query_id in scope.unasked:
+        return MissingFileError(
+            f"{query_id} was not asked: the run {info.run_id} is {info.status}",
+            hint="assay eval run --resume goes on with it",
+        )
+    if query_id in test_set.held_out_ids:
         return MissingFileError(
             f"{query_id} is held out of {info.suite}, and the run {info.run_id} was made without "
             "the held-out part",

@@ -318,7 +318,7 @@ def show(
         )
     info = view.info
     if info.status is not RunStatus.COMPLETE and view.result is not None:
-        note(f"note: the run is {info.status}: {view.result.scope.reach}")
+        note(f"note: the run is {info.status}: {view.result.scope.progress}")
     if json_output:
         emit_json(view.to_dict(per_query=per_query))
     else:

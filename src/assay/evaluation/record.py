@@ -174,6 +174,7 @@ def _started(system: System, part: SetPart, store: RunStore, options: RecordOpti
         queries=len(answerable(test_set)),
         scoring=options.scoring,
         reused_from=donor,
+        aggregate=Scope(test_set, ()).size,
     )
     begun = store.begin(info, test_set)
     if donor:
@@ -253,7 +254,7 @@ def _execute(
         commit()
         store.finish(run_id, reached().counts, status=RunStatus.INTERRUPTED)
         stop.add_note(
-            f"the run {run_id} is kept, {reached().reach}: assay eval run --resume {run_id} goes on"
+            f"{reached().progress}, and the run is kept: assay eval run --resume {run_id} goes on"
         )
         raise
     return seen

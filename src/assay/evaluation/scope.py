@@ -14,7 +14,7 @@ from functools import cached_property
 
 from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, TestSet
-from assay.plural import share_of
+from assay.plural import counted, share_of
 
 SHOWN_IDS = 5
 NO_TRUTH = "no ground truth"
@@ -49,20 +49,26 @@ class Scope:
         return len(self.queries) + len(self.skipped)
 
     @property
+    def size(self) -> dict[str, int]:
+        """JSON-ready: the total, and those of it that were skipped."""
+        return {"total_queries": self.total, "skipped_queries": len(self.skipped)}
+
+    @property
     def counts(self) -> dict[str, int]:
-        """JSON-ready: the total, and those of it that were skipped or not asked."""
-        return {
-            "total_queries": self.total,
-            "skipped_queries": len(self.skipped),
-            "unasked_queries": len(self.unasked),
-        }
+        """The same, and those that were not asked."""
+        return {**self.size, "unasked_queries": len(self.unasked)}
+
+    @property
+    def progress(self) -> str:
+        """How many queries were asked, of how many."""
+        every = len(self.queries)
+        return f"{share_of(every - len(self.unasked), every, 'query', 'was')} asked"
 
     @property
     def reach(self) -> str:
-        """How far the run got."""
-        every = len(self.queries)
-        asked = f"{share_of(every - len(self.unasked), every, 'query', 'was')} asked"
-        return f"{asked}; what was not asked counts as having no results" if self.unasked else asked
+        """The same, and what became of the others."""
+        rest = "; what was not asked counts as having no results" if self.unasked else ""
+        return f"{self.progress}{rest}"
 
     @property
     def incomplete(self) -> str | None:
@@ -87,9 +93,10 @@ def answerable(test_set: TestSet) -> tuple[GoldenQuery, ...]:
     return tuple(query for query in test_set.queries if not lacks_truth(query))
 
 
-def total_text(total: int, skipped: int) -> str:
+def total_text(total: int, skipped: int, noun: str = "") -> str:
     """How many queries there are, and how many of them were skipped for want of ground truth."""
-    return f"{total}, of which {skipped} skipped ({NO_TRUTH})" if skipped else str(total)
+    every = counted(total, noun) if noun else str(total)
+    return f"{every}, of which {skipped} skipped ({NO_TRUTH})" if skipped else every
 
 
 def some(ids: Sequence[str], total: int, what: str) -> str:

@@ -38,7 +38,7 @@ def run_page(report: RunReport) -> str:
         "run.html",
         report=report,
         about=report_facts(report.content),
-        total=total_text(run.scope.total, len(run.scope.skipped)),
+        total=total_text(run.scope.total, len(run.scope.skipped), "query"),
         protocols=PROTOCOLS,
         fields=FIELDS,
         level=f"{scores.sampling.level:.0%}",

@@ -70,7 +70,7 @@ def figures_table(info: RunInfo) -> Table:
         ),
         title=f"{info.suite}, saved figures {info.run_id}, {info.created_at[:10]}",
         notes=(
-            f"queries: {total_text(info.total, info.skipped)}; the figures are as they were saved, "
+            f"figures of {total_text(info.total, info.skipped, 'query')}, as they were saved, "
             "without rankings: nothing can be computed from them",
         ),
     )

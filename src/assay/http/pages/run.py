@@ -57,7 +57,7 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
         aggregates=aggregates,
         level=info.aggregate.get("sampling", {}).get("level"),
         latency=info.aggregate.get("latency_ms", {}),
-        total=total_text(info.total, info.skipped),
+        total=total_text(info.total, info.skipped, "query"),
         warnings=[
             *info.aggregate.get("warnings", ()),
             *filter(None, [incomplete]),
