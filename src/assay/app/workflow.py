@@ -29,6 +29,7 @@ from assay.evaluation.insights import (
     widest_gaps,
 )
 from assay.evaluation.parts import Mode, part_of
+from assay.evaluation.scope import Scope
 from assay.evaluation.score import score_quietly
 from assay.evaluation.scores import rounded
 from assay.measures.base import Family, Measure
@@ -70,13 +71,17 @@ class DatasetQuery:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Step 1: test queries and what is known about them."""
+    """Step 1: test queries and what is known about them.
+
+    The total includes the queries without ground truth, which are not listed.
+    """
 
     dataset_id: str
     version: str
     interview_ids: tuple[str, ...]
     test_queries: tuple[DatasetQuery, ...]
     total_queries: int
+    skipped_queries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,15 +265,15 @@ def dataset(workspace: Workspace, dataset_id: str, *, held_out: bool = False) ->
     whole = testsets.load(workspace.layout, dataset_id)
     if held_out:
         noted(workspace, whole)
-    queries = whole.queries if held_out else part_of(whole).test_set.queries
+    scope = Scope(whole if held_out else part_of(whole).test_set, ())
     interviews = whole.provenance.get("interview_ids", ())
     groups = sorted({query.group for query in whole.queries if query.group})
     return Dataset(
         dataset_id=dataset_id,
         version=whole.version,
         interview_ids=tuple(map(str, interviews)) or tuple(groups),
-        test_queries=tuple(map(_dataset_query, queries)),
-        total_queries=len(queries),
+        test_queries=tuple(map(_dataset_query, scope.queries)),
+        **scope.size,
     )
 
 

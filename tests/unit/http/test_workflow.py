@@ -529,6 +529,23 @@ def test_a_saved_run_that_contradicts_itself_is_refused(
     assert small.get("/v1/runs").json()["total"] == 0
 
 
+@pytest.mark.req("W2")
+def test_step_1_counts_the_queries_that_it_does_not_list(small: TestClient) -> None:
+    dataset = {
+        "dataset_id": "unjudged",
+        "interview_ids": [],
+        "test_queries": [
+            {"query_id": "a", "query_text": "one", "relevant_segment_ids": ["x"]},
+            {"query_id": "b", "query_text": "two", "relevant_segment_ids": []},
+        ],
+        "total_queries": 2,
+    }
+    assert small.post("/v1/testsets", json=dataset).status_code == 201
+    found = small.get("/api/evaluation/dataset/unjudged").json()
+    assert [one["query_id"] for one in found["test_queries"]] == ["a"]
+    assert (found["total_queries"], found["skipped_queries"]) == (2, 1)
+
+
 @pytest.mark.req("W7")
 def test_the_report_of_step_6_counts_the_skipped_in_the_total(small: TestClient) -> None:
     rows = [*rows_of(precision_at_5=[0.2, 0.4]), SKIPPED]
