@@ -55,7 +55,7 @@ def answers_to_dict(answers: Mapping[Measure, MeasureValue], level: float) -> di
 def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[AnswerRecord]:
     """What the measures of answers look at, for the queries of the test set.
 
-    A query that was not asked counts as one that failed.
+    A query that was not asked counts as one without results, whose answer failed.
     """
     outcomes = tuple(outcomes)
     asked = {outcome.query_id for outcome in outcomes}
@@ -63,7 +63,7 @@ def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[
         AnswerRecord(
             query_id=query.query_id,
             expect=query.expect,
-            failed=True,
+            unasked=True,
             must_contain=query.must_contain,
             forbidden=query.forbidden,
         )
