@@ -19,7 +19,7 @@ from assay.annotation.retire import Retirement, Stratum, quotas
 from assay.errors import InputError, UsageError
 from assay.model.annotation import Item, RoundQuery
 from assay.model.ranking import document_id
-from assay.model.testset import GoldenQuery, HeldOut, Judgment, TestSet
+from assay.model.testset import SKIPPED, GoldenQuery, HeldOut, Judgment, TestSet
 from assay.plural import counted
 
 _VERSION = re.compile(r"(.*?)(\d{1,9})")
@@ -156,13 +156,14 @@ def successor(
     """A set with the next name and version, whose provenance records its parent."""
     name, version = next_name(parent.name, parent.version)
     origin = {"name": parent.name, "version": parent.version, "checksum": parent.checksum}
+    kept = {SKIPPED: parent.provenance[SKIPPED]} if SKIPPED in parent.provenance else {}
     made = TestSet(
         name=name,
         version=version,
         queries=queries,
         description=parent.description,
         held_out=held_out,
-        provenance={**provenance, "parent": origin},
+        provenance={**kept, **provenance, "parent": origin},
         skipped=tuple(one for one in parent.skipped if one not in {q.query_id for q in queries}),
     )
     return replace(made, provenance={**made.provenance, "checksum": made.checksum})

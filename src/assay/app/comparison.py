@@ -242,7 +242,8 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
     if query_id not in tested.values_a:
         raise MissingFileError(f"{query_id!r:.80} is not a ranked query of both runs")
     one, other = (
-        assay.runs.outcomes(info.run_id, queries=[query_id])[0] for info in (tested.a, tested.b)
+        next(iter(assay.runs.outcomes(info.run_id, queries=[query_id])), QueryOutcome(query_id))
+        for info in (tested.a, tested.b)  # one that was not asked has no results
     )
     query = tested.queries[query_id]
     compared = tested.result.compared

@@ -511,7 +511,7 @@ def _parts(workspace: Workspace, request: EvaluationRequest) -> list[SetPart]:
 
 
 def _size(part: SetPart) -> int:
-    from assay.evaluation.evaluate import answerable
+    from assay.evaluation.scope import answerable
 
     return len(answerable(part.test_set))
 

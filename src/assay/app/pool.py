@@ -285,7 +285,7 @@ def _from_runs(
         if same is None:
             continue
         present = []
-        for result in run.by_query[same.query_id].results[:depth]:
+        for result in run.outcome(same.query_id).results[:depth]:
             chunk = _present(workspace, result.chunk_id, result.chunker_version)
             if chunk is not None:
                 present.append(chunk.chunk_id)

@@ -60,6 +60,7 @@ from assay.evaluation.match import (
 from assay.evaluation.outcomes import query_field, score_run
 from assay.evaluation.report import RunReport, report_measures, run_report
 from assay.evaluation.result import EvaluationResult, result_of_run
+from assay.evaluation.scope import Scope
 from assay.evaluation.scores import Scores
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun, rankings_of
@@ -349,6 +350,15 @@ def query_scores(assay: Assay, run: str) -> QueryScores:
     )
 
 
+def incomplete(workspace: Workspace, info: RunInfo) -> str | None:
+    """A sentence about a run that did not end; None where it is complete."""
+    if info.status is RunStatus.COMPLETE or info.figures_only:
+        return None
+    store = workspace.runs
+    scope = Scope(store.test_set(info.run_id), store.answered(info.run_id))
+    return f"INCOMPLETE: the run is {info.status}; {scope.reach}"
+
+
 # One query, and all of them
 
 
@@ -407,7 +417,7 @@ def query(
     golden = test_set.by_id.get(query_id)
     outcomes = assay.runs.outcomes(info.run_id, queries=[query_id])
     if golden is None or not outcomes:
-        raise _no_such_query(info, query_id, held_out=test_set.held_out_ids)
+        raise _no_such_query(info, query_id, test_set)
     outcome = outcomes[0]
     hidden = bool(viewer.hidden_in(test_set, {query_id}, info.run_id))
     if hidden:
@@ -427,8 +437,19 @@ def query(
     )
 
 
-def _no_such_query(info: RunInfo, query_id: str, held_out: frozenset[str]) -> MissingFileError:
-    if query_id in held_out:
+def _no_such_query(info: RunInfo, query_id: str, test_set: TestSet) -> MissingFileError:
+    scope = Scope(test_set, ())
+    if query_id in scope.skipped:
+        return MissingFileError(
+            f"{query_id} was skipped: it has no ground truth in {info.suite}",
+            hint="judge what it should find, and evaluate again",
+        )
+    if query_id in scope.unasked:
+        return MissingFileError(
+            f"{query_id} was not asked: the run {info.run_id} is {info.status}",
+            hint="assay eval run --resume goes on with it",
+        )
+    if query_id in test_set.held_out_ids:
         return MissingFileError(
             f"{query_id} is held out of {info.suite}, and the run {info.run_id} was made without "
             "the held-out part",
@@ -728,6 +749,12 @@ def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...])
     for one in outcomes:
         if one.query_id not in known:
             raise InputError(f"the query {one.query_id} is not in the test set")
+    run = StoredRun(info, test_set, outcomes)
+    if info.status is RunStatus.COMPLETE and run.incomplete is not None:
+        raise InputError(
+            f"the run says that it is complete, and {run.incomplete}",
+            hint="send the outcome of every query",
+        )
 
 
 def _check_scoring(scoring: Scoring) -> None:
@@ -784,9 +811,9 @@ def bundle(
     assay.require()
     runs = [assay.stored_run(ref) for ref in dict.fromkeys(refs)]
     for run in runs:
-        if run.info.status is not RunStatus.COMPLETE:
+        if run.incomplete is not None:
             raise UsageError(
-                f"the run {run.name} is {run.info.status}, and a bundle holds whole runs only",
+                f"{run.incomplete}, and a bundle holds whole runs only",
                 hint="assay eval run --resume goes on with it",
             )
     sampling = None

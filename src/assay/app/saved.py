@@ -3,7 +3,8 @@
 Where every query comes with the segments that were retrieved, the result is a run like any other:
 its figures are computed again, and those that were sent must agree. Figures without rankings are
 kept as such: they can be listed, shown and followed over time, but nothing can be computed from
-them, so that they are refused wherever runs are compared, gated or bundled.
+them, so that they are refused wherever runs are compared, gated or bundled. Where figures come with
+rows of single queries, they must be the means of those.
 """
 
 from __future__ import annotations
@@ -11,20 +12,29 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.app import testsets
 from assay.app.runs import push
-from assay.app.workflow import DEFAULT_CUTOFFS, BySpeaker, Metrics, QueryMetrics
+from assay.app.workflow import (
+    COUNT,
+    DEFAULT_CUTOFFS,
+    BySpeaker,
+    Metrics,
+    QueryMetrics,
+    aggregate,
+    ranking_measure,
+)
 from assay.errors import ConflictError, InputError, MissingFileError, UnknownRunError, UsageError
 from assay.evaluation.defaults import workflow_measures
-from assay.evaluation.evaluate import answerable
 from assay.evaluation.parts import Mode, SetPart, Split, part_of
 from assay.evaluation.record import cache_key, config_hash
 from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.scope import answerable
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun
@@ -45,6 +55,7 @@ VERSION = "as-saved"
 CLOCKS_DIFFER = timedelta(minutes=5)
 CLOSE_ENOUGH = 0.005
 """Figures are sent with two decimals or more."""
+FEWEST_DECIMALS, OUR_ROUNDING = 2, 1e-4
 _CUTOFF = re.compile(r"(?:precision|recall)_at_(\d+)")
 _NEW_FIELDS = ("retrieved_segment_ids", "relevant_segment_ids")
 
@@ -138,6 +149,62 @@ def _check_rows(request: SaveRequest) -> None:
     ids = [row.query_id for row in rows]
     if twice := next((name for name in ids if ids.count(name) > 1), None):
         raise InputError(f"per_query: the query {twice} stands twice", hint="send each query once")
+    skipped = sum(row.skipped for row in rows)
+    if rows and request.skipped_queries not in (0, skipped):
+        raise InputError(
+            f"skipped_queries is {request.skipped_queries}, and per_query has {skipped} skipped",
+            hint="send what step 4 answered",
+        )
+    if wrong := [*_contradictions(request)]:
+        raise InputError("; ".join(wrong), hint="send what steps 4 and 5 answered for these rows")
+
+
+def _contradictions(request: SaveRequest) -> Iterator[str]:
+    """Figures that are not the means of the rows that came with them."""
+    judged = [row for row in request.per_query if not row.skipped]
+    if not request.per_query:
+        return
+    if not judged:
+        for name, value in request.overall_metrics.items():
+            if value is not None and ranking_measure(name) is not None:
+                yield f"overall_metrics: {name} is {value}, and every query of per_query is skipped"
+    yield from _not_means("overall_metrics", request.overall_metrics, judged)
+    if not any(row.speaker_filter for row in judged):
+        return  # nobody says whose queries they are
+    for speaker, figures in request.speaker_specific_metrics.items():
+        place = f"speaker_specific_metrics.{speaker}"
+        rows = [row for row in judged if (row.speaker_filter or "ALL") == speaker]
+        count = figures.get(COUNT)
+        if count is not None and count != len(rows):
+            yield f"{place}: {COUNT} is {count:g}, and per_query has {len(rows)}"
+        yield from _not_means(place, figures, rows)
+
+
+def _not_means(place: str, figures: Metrics, rows: Sequence[QueryMetrics]) -> Iterator[str]:
+    """Those of ranking measures only: what else a caller sends may not be a mean at all."""
+    shared = (
+        [name for name in rows[0].metrics if all(name in row.metrics for row in rows)]
+        if rows
+        else []
+    )
+    for name in shared:
+        column = [replace(row, metrics={name: row.metrics[name]}) for row in rows]
+        ((key, mean),) = aggregate(column)["overall_metrics"].items()
+        sent = figures.get(key)
+        if sent is None or ranking_measure(key) is None:
+            continue
+        values = [value for row in rows if (value := row.metrics[name]) is not None]
+        if mean is None:
+            yield f"{place}: {key} is {sent}, and no row of per_query has a value"
+        elif abs(sent - mean) > _last_digit([sent]) + _last_digit(values) / 2 + OUR_ROUNDING:
+            yield f"{place}: {key} is {sent}, and the mean over per_query is {mean}"
+
+
+def _last_digit(values: Sequence[float]) -> float:
+    """What the last decimal is worth of values that were rounded alike."""
+    exponents = (Decimal(repr(value)).as_tuple().exponent for value in values)
+    decimals = max(-exponent for exponent in exponents if isinstance(exponent, int))
+    return float(10 ** -max(decimals, FEWEST_DECIMALS))
 
 
 def _has_rankings(request: SaveRequest) -> bool:
@@ -177,7 +244,7 @@ def _keep_figures(
             str(name): dict(row) for name, row in request.speaker_specific_metrics.items()
         },
         "total_queries": request.total_queries,
-        "skipped_queries": request.skipped_queries,
+        "skipped_queries": sum(row.skipped for row in request.per_query) or request.skipped_queries,
         "per_query": [encode(row) for row in request.per_query],
     }
     return workspace.runs.finish(request.evaluation_id, aggregate, finished_at=moment)
@@ -324,9 +391,7 @@ def _outcomes(
         )
 
     return tuple(
-        QueryOutcome(
-            query.query_id, tuple(result(one) for one in dict.fromkeys(found[query.query_id]))
-        )
+        QueryOutcome(query.query_id, tuple(result(one) for one in found[query.query_id]))
         for query in answerable(test_set)
     )
 

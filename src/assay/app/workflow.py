@@ -29,6 +29,7 @@ from assay.evaluation.insights import (
     widest_gaps,
 )
 from assay.evaluation.parts import Mode, part_of
+from assay.evaluation.scope import Scope
 from assay.evaluation.score import score_quietly
 from assay.evaluation.scores import rounded
 from assay.measures.base import Family, Measure
@@ -36,7 +37,6 @@ from assay.measures.parse import parse_measure
 from assay.model.answers import Expect
 from assay.model.document import IngestionMode, SpeakerRole
 from assay.model.testset import GoldenQuery, QueryType, SpeakerFilter
-from assay.plural import counted
 from assay.render.report_text import workflow_markdown
 from assay.search.request import COMPONENTS
 from assay.search.response import SearchHit, SearchResponse
@@ -71,13 +71,17 @@ class DatasetQuery:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Step 1: test queries and what is known about them."""
+    """Step 1: test queries and what is known about them.
+
+    The total includes the queries without ground truth, which are not listed.
+    """
 
     dataset_id: str
     version: str
     interview_ids: tuple[str, ...]
     test_queries: tuple[DatasetQuery, ...]
     total_queries: int
+    skipped_queries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,15 +265,15 @@ def dataset(workspace: Workspace, dataset_id: str, *, held_out: bool = False) ->
     whole = testsets.load(workspace.layout, dataset_id)
     if held_out:
         noted(workspace, whole)
-    queries = whole.queries if held_out else part_of(whole).test_set.queries
+    scope = Scope(whole if held_out else part_of(whole).test_set, ())
     interviews = whole.provenance.get("interview_ids", ())
     groups = sorted({query.group for query in whole.queries if query.group})
     return Dataset(
         dataset_id=dataset_id,
         version=whole.version,
         interview_ids=tuple(map(str, interviews)) or tuple(groups),
-        test_queries=tuple(map(_dataset_query, queries)),
-        total_queries=len(queries),
+        test_queries=tuple(map(_dataset_query, scope.queries)),
+        **scope.size,
     )
 
 
@@ -364,20 +368,19 @@ def _unrounded(
     retrieved: Iterable[str], relevant: Iterable[str], names: Sequence[str]
 ) -> dict[str, float | None]:
     """Metrics of one query by name, unrounded; each is None where nothing is relevant."""
-    measures = {name: _measure(name) for name in names}
+    measures = {name: ranking_measure(name) for name in names}
     truth = dict.fromkeys(sorted(set(relevant)), 1)
     if not truth:
         return dict.fromkeys(names)
     asked = [measure for measure in measures.values() if measure is not None]
-    found = dict.fromkeys(retrieved)  # the first occurrence counts
-    scores = score_quietly({"q": truth}, {"q": list(found)}, asked)
+    scores = score_quietly({"q": truth}, {"q": list(retrieved)}, asked)
     return {
         name: None if measure is None else scores.value("q", measure)
         for name, measure in measures.items()
     }
 
 
-def _measure(name: str) -> Measure | None:
+def ranking_measure(name: str) -> Measure | None:
     """The measure of rankings that a metric is; None for a metric of the caller's own."""
     try:
         found = parse_measure("MAP" if name == _AVERAGE_PRECISION else name)
@@ -493,6 +496,7 @@ def workflow_report(request: ReportRequest) -> str:
         dataset=request.dataset_id,
         date=request.date or datetime.now(UTC).strftime("%Y-%m-%d"),
         total_queries=request.total_queries,
+        skipped_queries=request.skipped_queries,
         overall=[(_name(key), _value(value)) for key, value in request.overall_metrics.items()],
         speakers={
             str(who): {
@@ -506,13 +510,10 @@ def workflow_report(request: ReportRequest) -> str:
 
 
 def _insights(request: ReportRequest) -> list[Insight]:
-    """Sentences that follow from the numbers: speakers beside each other, targets, what is left."""
+    """Sentences that follow from the numbers: speakers beside each other, targets."""
     rows = {str(name): row for name, row in request.speaker_specific_metrics.items()}
     found = [*_beside(rows["PATIENT"], rows["CLINICIAN"])] if _both(rows) else []
     found += target_insights(_by_measure(request.overall_metrics), parse_targets(request.targets))
-    if request.skipped_queries:
-        skipped = counted(request.skipped_queries, "query")
-        found.append(Insight(f"{skipped} without ground truth: skipped"))
     return found
 
 
@@ -523,7 +524,7 @@ def _both(rows: Mapping[str, Metrics]) -> bool:
 
 def _beside(patient: Metrics, clinician: Metrics) -> list[Insight]:
     """Who does better by what differs most."""
-    short = {str(_measure(key)): _name(key, short=True) for key in patient}
+    short = {str(ranking_measure(key)): _name(key, short=True) for key in patient}
     sides = [
         GroupMeans(name, _by_measure(row), int(row.get(COUNT) or 0))
         for name, row in (("Patient", patient), ("Clinician", clinician))
@@ -545,7 +546,7 @@ def _by_measure(metrics: Metrics) -> dict[str, float | None]:
     return {
         str(measure): value
         for key, value in metrics.items()
-        if (measure := _measure(key)) is not None
+        if (measure := ranking_measure(key)) is not None
     }
 
 

@@ -151,7 +151,12 @@ def run(
                 hint="set metrics_textfile, or pushgateway, or both",
             )
         with evaluation_progress(assay.settings.color) as progress:
-            made = assay.evaluate(request, progress)
+            try:
+                made = assay.evaluate(request, progress)
+            except KeyboardInterrupt as stop:
+                for line in getattr(stop, "__notes__", ()):
+                    note(f"note: {line}")
+                raise
         _note_runs(made, request)
         if made.modes:
             _show_modes(
@@ -170,17 +175,8 @@ def run(
 def _note_runs(made: "Evaluated", request: "EvaluationRequest") -> None:
     """What to know of the runs, beside their figures."""
     for recorded in made.runs:
-        info = recorded.info
-        if recorded.cached:
-            source = info.reused_from or info.run_id
-            taken = f"{info.run_id} took its results over, " if info.reused_from else ""
-            note(
-                f"note: run {source} has the answer already, {taken}and nothing was searched; "
-                "--no-cache runs it again"
-            )
-        elif recorded.reused:
-            before = counted(recorded.reused, "query", "was")
-            note(f"note: {before} answered before it was cut short")
+        if recorded.note is not None:
+            note(f"note: {recorded.note}")
     for line in (*made.unindexed, *made.unseen):
         note(f"warning: {line}")
     if made.absent is not None:
@@ -322,8 +318,7 @@ def show(
         )
     info = view.info
     if info.status is not RunStatus.COMPLETE and view.result is not None:
-        done = share_of(len(view.result.outcomes), info.queries, "query")
-        note(f"note: the run is {info.status}: {done}")
+        note(f"note: the run is {info.status}: {view.result.scope.progress}")
     if json_output:
         emit_json(view.to_dict(per_query=per_query))
     else:
@@ -541,7 +536,7 @@ def compare(
     else:
         show_tables(compare_tables(report), settings.color)
         emit_text(counts_line(report))
-    return DEGRADED if report.degraded else 0
+    return DEGRADED if report.degraded or report.incomplete else 0
 
 
 @app.command("ab")
@@ -614,7 +609,7 @@ def ab_test(
         show_tables(ab_tables(result), settings.color)
         emit_text(counts_line(result.compared))
         emit_text(result.verdict)
-    return DEGRADED if result.compared.degraded else 0
+    return DEGRADED if result.compared.degraded or result.compared.incomplete else 0
 
 
 def _side(assay: "Assay", text: str, testset: str | None, holdout: bool) -> "Side":

@@ -123,7 +123,7 @@ class ABResult:
     @property
     def verdict(self) -> str:
         """The result in words."""
-        lines = [*_degraded(self.compared), _quality(self.primary), self.primary.significance]
+        lines = [*_unsound(self.compared), _quality(self.primary), self.primary.significance]
         others = [c for c in self.contrasts[1:] if c.ruling.verdict is not _word(self.primary)]
         decided = [c for c in others if c.decided]
         if decided:
@@ -146,6 +146,7 @@ class ABResult:
             "verdict_text": self.verdict,
             "significant": self.primary.significant,
             "degraded": self.compared.degraded,
+            "incomplete": self.compared.incomplete,
             "primary_measure": str(self.primary.measure),
             "alpha": self.alpha,
             "margin": self.margin,
@@ -254,15 +255,21 @@ def _types(by_type: Mapping[str, tuple[Contrast, ...]], measure: Measure) -> lis
     return [f"By type: {', '.join(decided)}."] if decided else []
 
 
-def _degraded(compared: CompareReport) -> list[str]:
-    """Which side answered with less than it should have, and how often."""
+def _unsound(compared: CompareReport) -> list[str]:
+    """Which side did not ask every query, or answered with less than it should have."""
     sides = (("A", compared.aggregate_a), ("B", compared.aggregate_b))
-    told = [
-        f"{name} was degraded for {share_of(side.degraded_queries, side.total_queries, 'query')}"
+    unasked = [
+        f"{name} did not ask {share_of(side.unasked_queries, side.scored_over, 'query')}"
+        for name, side in sides
+        if side.unasked_queries
+    ]
+    degraded = [
+        f"{name} was degraded for {share_of(side.degraded_queries, side.scored_over, 'query')}"
         for name, side in sides
         if side.degraded_queries
     ]
-    return [f"DEGRADED: {' and '.join(told)}."] if told else []
+    found = (("INCOMPLETE", unasked), ("DEGRADED", degraded))
+    return [f"{what}: {' and '.join(told)}." for what, told in found if told]
 
 
 def _cost(latency: LatencyChange) -> list[str]:

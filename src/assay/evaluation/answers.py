@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.evaluation.defaults import ANSWER_MEASURES
+from assay.evaluation.scope import answerable
 from assay.evaluation.scores import ends, rounded
 from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
@@ -52,8 +53,24 @@ def answers_to_dict(answers: Mapping[Measure, MeasureValue], level: float) -> di
 
 
 def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[AnswerRecord]:
-    """What the measures of answers look at, for the queries of the test set."""
-    return [
+    """What the measures of answers look at, for the queries of the test set.
+
+    A query that was not asked counts as one without results, whose answer failed.
+    """
+    outcomes = tuple(outcomes)
+    asked = {outcome.query_id for outcome in outcomes}
+    unasked = (
+        AnswerRecord(
+            query_id=query.query_id,
+            expect=query.expect,
+            unasked=True,
+            must_contain=query.must_contain,
+            forbidden=query.forbidden,
+        )
+        for query in answerable(test_set)
+        if query.query_id not in asked
+    )
+    found = [
         AnswerRecord(
             query_id=outcome.query_id,
             expect=query.expect,
@@ -69,3 +86,4 @@ def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[
         for outcome in outcomes
         if (query := test_set.by_id.get(outcome.query_id)) is not None
     ]
+    return [*found, *unasked]

@@ -72,7 +72,7 @@ class Baseline:
     degraded: int = 0
     failed: int = 0
     unanswered: int = 0
-    complete: bool = True
+    incomplete: str | None = None  # how far it got, where it did not ask every query to the end
     rounded: bool = False
     test_set: SetVersion | None = None
     chunkers: Chunkers | None = None  # None: it does not matter, or nobody knows
@@ -123,7 +123,7 @@ def side_of_run(
         degraded=len(run.degraded),
         failed=failed,
         unanswered=len(run.unanswered),
-        complete=info.status is RunStatus.COMPLETE,
+        incomplete=run.incomplete,
         test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
         chunkers=(
             chunkers_of(run)
@@ -174,7 +174,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
             if isinstance(entry, Mapping)
         },
         degraded=_count(content, "degraded_queries", path),
-        complete=content.get("status", RunStatus.COMPLETE.value) == RunStatus.COMPLETE.value,
+        incomplete=_incomplete(content, path),
         failed=_count(content, "failed_queries", path) - _count(content, "failed_answers", path),
         unanswered=_count(content, "failed_answers", path),
         rounded=True,
@@ -238,6 +238,16 @@ def _number(value: object, name: str, path: Path) -> float | None:
 
 def _count(content: Mapping[str, Any], name: str, path: Path) -> int:
     return int(_number(content.get(name), name, path) or 0)
+
+
+def _incomplete(content: Mapping[str, Any], path: Path) -> str | None:
+    """What the file says of a run that did not end, or did not ask every query."""
+    status = str(content.get("status", RunStatus.COMPLETE.value))
+    unasked = _count(content, "unasked_queries", path)
+    if status == RunStatus.COMPLETE.value and not unasked:
+        return None
+    why = "" if status == RunStatus.COMPLETE.value else f" (it is {status:.40})"
+    return f"the run of {path.name} is not complete{why}: {counted(unasked, 'query')} not asked"
 
 
 def _named(entry: object) -> SetVersion | None:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.evaluation.answers import answer_interval, answer_records, score_answers
-from assay.evaluation.compare import state_warnings
 from assay.evaluation.defaults import ANSWER_MEASURES, EVIDENCE_MEASURES, REPORT_MEASURES
 from assay.evaluation.insights import parse_targets
 from assay.evaluation.outcomes import (
@@ -36,6 +35,7 @@ from assay.evaluation.report import (
     figure_insights,
     figures,
     provenance,
+    report_warnings,
     run_report,
     scored_by,
 )
@@ -113,7 +113,7 @@ def _about(run: StoredRun, recipe: Recipe, form: int) -> dict[str, Any]:
         "test_set_checksum": run.info.test_set_checksum,
         "split": run.info.part,
         "outcomes_sha256": outcomes_digest(run.outcomes),
-        "queries": len(run.outcomes),
+        "queries": len(run.queries),
         "failed_queries": len(run.failed),
         **({"failed_answers": len(run.unanswered)} if run.unanswered else {}),
         "degraded_queries": len(run.degraded),
@@ -124,8 +124,9 @@ def _about(run: StoredRun, recipe: Recipe, form: int) -> dict[str, Any]:
     return {
         **about,
         "name": run.info.name,
+        **({"skipped_queries": len(run.scope.skipped)} if run.scope.skipped else {}),
         "scoring": encode(_scoring(run, recipe)),
-        "warnings": [*state_warnings(run), *run.test_set.overlap],
+        "warnings": list(report_warnings(run)),
     }
 
 
@@ -145,6 +146,7 @@ def content_of(stated: Mapping[str, Any], run_id: str) -> ReportContent:
     about = stated["runs"][run_id]
     scoring = decode(Scoring, about["scoring"])
     said = tuple(_figure(entry) for entry in stated["metrics"] if entry["run"] == run_id)
+    skipped = int(about.get("skipped_queries", 0))
     return ReportContent(
         run_id=run_id,
         name=str(about["name"]),
@@ -152,7 +154,8 @@ def content_of(stated: Mapping[str, Any], run_id: str) -> ReportContent:
         part=str(about["split"]),
         date=str(about["provenance"]["created_at"]),
         scored=scored_by(scoring),
-        total_queries=int(about["queries"]),
+        total_queries=int(about["queries"]) + skipped,
+        skipped_queries=skipped,
         level=scoring.sampling.level,
         figures=said,
         insights=figure_insights(said, parse_targets(stated["recipe"]["targets"])),

@@ -47,7 +47,7 @@ from assay.garbage import paused
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
-from assay.model.runs import QueryOutcome, RunStatus
+from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, Level, TestSet
 from assay.plural import counted, share_of
@@ -102,7 +102,8 @@ class AggregateMetrics:
     ``hit_at_k`` and ``mrr`` look at chunks, ``recall_at_k_doc`` at documents. ``mrr``
     is RR@10 here: the seed's name for it, beside which the JSON has ``rr_at_10``. ``measures``
     holds what else was asked for, by text form. None where a measure is undefined; ``reasons``
-    says why.
+    says why. The total has the queries that were skipped; those not asked count as having no
+    results.
     """
 
     hit_at_k: Mapping[int, float | None]
@@ -115,8 +116,15 @@ class AggregateMetrics:
     total_queries: int
     failed_queries: int
     degraded_queries: int = 0
+    skipped_queries: int = 0
+    unasked_queries: int = 0
     measures: Mapping[str, float | None] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scored_over(self) -> int:
+        """How many queries the figures are over: all that were not skipped."""
+        return self.total_queries - self.skipped_queries
 
     def flat(self) -> dict[str, float | None]:
         """Every value under one key, unrounded: the form in which deltas are taken."""
@@ -139,6 +147,8 @@ class AggregateMetrics:
             "total_queries": self.total_queries,
             "failed_queries": self.failed_queries,
             "degraded_queries": self.degraded_queries,
+            "skipped_queries": self.skipped_queries,
+            "unasked_queries": self.unasked_queries,
             "measures": {name: rounded(value) for name, value in self.measures.items()},
             "reasons": dict(self.reasons),
         }
@@ -195,6 +205,11 @@ class CompareReport:
         """Whether a component was missing somewhere in either run."""
         return bool(self.aggregate_a.degraded_queries or self.aggregate_b.degraded_queries)
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether either run did not ask some query."""
+        return bool(self.aggregate_a.unasked_queries or self.aggregate_b.unasked_queries)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, to 4 decimals."""
         return {
@@ -216,10 +231,14 @@ class CompareReport:
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What two runs can be compared on, and what a reader must know about it."""
+    """What two runs can be compared on, and what a reader must know about it.
+
+    ``skipped`` are the queries without ground truth that both have.
+    """
 
     queries: tuple[GoldenQuery, ...]
     warnings: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
 
 
 @paused()
@@ -235,7 +254,7 @@ def compare_runs(
     common = common_queries(a, b)
     match = matching(a, b, common.queries, archive=archive, strict=strict_chunker_version)
     found = differences(a, b)
-    wanted = _Wanted.of(common.queries, match)
+    wanted = _Wanted.of(common.queries, match, skipped=len(common.skipped))
     asked, headline = _ranking(measures), _headline(b)
     one, other = (_side(run, wanted, asked, headline) for run in (a, b))
     causes = _causes(found, match)
@@ -250,7 +269,7 @@ def compare_runs(
             _query(
                 query,
                 (one.first_hits.get(query.query_id), other.first_hits.get(query.query_id)),
-                query_causes(a.by_query[query.query_id], b.by_query[query.query_id]),
+                query_causes(a.by_query.get(query.query_id), b.by_query.get(query.query_id)),
                 causes,
             )
             for query in wanted.ranked
@@ -268,7 +287,8 @@ def aggregate_metrics(
     run: StoredRun, *, match: Matching = BY_ID, measures: str | Iterable[str | Measure] = ()
 ) -> AggregateMetrics:
     """One stored run on the whole; no other run is needed for it."""
-    return _side(run, _Wanted.of(run.queries, match), _ranking(measures), ()).aggregate
+    wanted = _Wanted.of(run.queries, match, skipped=len(run.scope.skipped))
+    return _side(run, wanted, _ranking(measures), ()).aggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +303,10 @@ class _Wanted:
     by_rule: Targets
     by_document: Targets
     left_out: tuple[str, ...]
+    skipped: int
 
     @classmethod
-    def of(cls, queries: tuple[GoldenQuery, ...], match: Matching) -> _Wanted:
+    def of(cls, queries: tuple[GoldenQuery, ...], match: Matching, skipped: int) -> _Wanted:
         ranked = ranked_queries(queries)
         # documents are those that the test set names: a run must not add any
         named = [query for query in ranked if any(one.document for one in query.relevant_docs)]
@@ -296,6 +317,7 @@ class _Wanted:
             targets_of(ranked, match.rule, match.places, by_level=match.by_level),
             targets_of(named, Match.DOC),
             tuple(alone),
+            skipped,
         )
 
 
@@ -342,7 +364,9 @@ def _side(
     asked = tuple(dict.fromkeys((*hits, rank, *measures, *headline)))
     scores = scores_of(by_rule, asked, name=run.name, sampling=Sampling())
     documents = scores_of(by_document, recalls, name=run.name, sampling=Sampling())
-    outcomes = [run.by_query[query.query_id] for query in wanted.queries]
+    outcomes = [
+        run.by_query[query.query_id] for query in wanted.queries if query.query_id in run.by_query
+    ]
     records = answer_records(TestSet("compared", "", wanted.queries), outcomes)
     answers = {measure.key: value for measure, value in score_answers(records).items()}
     reasons = {key: value.reason for key, value in answers.items() if value.reason is not None}
@@ -359,9 +383,11 @@ def _side(
         mrr=mean(rank, scores, "mrr"),
         recall_at_k_doc={m.cutoff or 0: mean(m, documents, f"{m.key}_doc") for m in recalls},
         **{key: answers[key].value for key in ANSWER_KEYS},
-        total_queries=len(wanted.queries),
-        failed_queries=sum(record.failed or record.answer_failed for record in records),
+        total_queries=len(wanted.queries) + wanted.skipped,
+        failed_queries=sum(outcome.failed for outcome in outcomes),
         degraded_queries=sum(outcome.degraded for outcome in outcomes),
+        skipped_queries=wanted.skipped,
+        unasked_queries=len(wanted.queries) - len(outcomes),
         measures={str(m): mean(m, scores, str(m)) for m in measures},
         reasons=reasons,
     )
@@ -400,7 +426,7 @@ def depth_for(measures: str) -> int | None:
 
 
 def common_queries(a: StoredRun, b: StoredRun) -> Common:
-    """The queries that both runs have; refused where there is nothing that can be compared."""
+    """The queries that both runs are scored over; refused where there are none."""
     if a.test_set.name != b.test_set.name:
         raise UsageError(
             f"{a.name} was made with the test set {a.test_set.name}, "
@@ -410,32 +436,38 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
     warnings = [_self_warning(a)] if a.name == b.name else []
     for run in (a, b):
         warnings += state_warnings(run)
-    queries = [query for query in b.queries if query.query_id in a.by_query]
-    same_set = a.test_set is b.test_set or a.test_set.checksum == b.test_set.checksum
-    if not same_set:
-        before = a.test_set.by_id
-        same = [q for q in queries if before[q.query_id].query_text == q.query_text]
-        changed = sum(before[q.query_id].relevant_docs != q.relevant_docs for q in same)
-        warnings.append(
-            f"the runs used different versions of {a.test_set.name} "
-            f"({a.test_set.version} and {b.test_set.version}): only the "
-            f"{counted(len(same), 'query')} with "
-            f"the same id and text are compared, by the judgments of {b.test_set.version}"
-            + (f", which differ for {changed} of them" if changed else "")
-        )
-        queries = same
-    alone = [len(run.by_query) - len(queries) for run in (a, b)]
+    queries = b.queries
+    if a.test_set is not b.test_set and a.test_set.checksum != b.test_set.checksum:
+        queries, said = _shared(a, b)
+        warnings += said
     if not queries:
         raise InputError(
             f"{a.name} and {b.name} have no query in common", hint="compare runs of one test set"
         )
-    if any(alone) and same_set:
-        warnings.append(
-            f"only {counted(len(queries), 'query', 'is')} in both runs; "
-            f"in a alone: {alone[0]}, in b alone: {alone[1]}"
-        )
     warnings += _corpus_warnings(a, b)
-    return Common(tuple(queries), tuple(warnings))
+    skipped = tuple(one for one in b.scope.skipped if one in set(a.scope.skipped))
+    return Common(queries, tuple(warnings), skipped)
+
+
+def _shared(a: StoredRun, b: StoredRun) -> tuple[tuple[GoldenQuery, ...], list[str]]:
+    """The queries that runs of different versions or parts have in common, and what to say."""
+    before = {query.query_id: query for query in a.queries}
+    queries = [query for query in b.queries if query.query_id in before]
+    same = tuple(q for q in queries if before[q.query_id].query_text == q.query_text)
+    changed = sum(before[q.query_id].relevant_docs != q.relevant_docs for q in same)
+    alone = [len(run.queries) - len(same) for run in (a, b)]
+    one, other = a.test_set.version, b.test_set.version
+    if one == other and a.info.part != b.info.part and not changed and len(same) == len(queries):
+        return same, [
+            f"the runs asked different parts of {a.test_set.name} ({a.info.part} and "
+            f"{b.info.part}): only {counted(len(same), 'query', 'is')} in both runs; "
+            f"in a alone: {alone[0]}, in b alone: {alone[1]}"
+        ]
+    return same, [
+        f"the runs used different versions of {a.test_set.name} ({one} and {other}): only the "
+        f"{counted(len(same), 'query')} with the same id and text are compared, by the judgments "
+        f"of {other}" + (f", which differ for {changed} of them" if changed else "")
+    ]
 
 
 def deltas(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> dict[str, float | None]:
@@ -483,19 +515,19 @@ def _self_warning(run: StoredRun) -> str:
 def state_warnings(run: StoredRun) -> list[str]:
     """What a reader must know about a run before believing its numbers."""
     found = []
-    if run.info.status is not RunStatus.COMPLETE:
-        found.append(f"{run.name} is not complete (it is {run.info.status.value})")
+    if run.incomplete is not None:
+        found.append(run.incomplete)
     if run.degraded:
         named = Counter(error for out in run.degraded for error in out.component_errors)
         which = ", ".join(f"{name} ×{count}" for name, count in sorted(named.items()))
         found.append(
-            f"DEGRADED: {share_of(len(run.degraded), len(run.outcomes), 'query')} of {run.name} "
+            f"DEGRADED: {share_of(len(run.degraded), len(run.queries), 'query')} of {run.name} "
             f"answered without some component ({which or 'not named'})"
         )
     failed = len(run.failed) - len(run.unanswered)
     if failed:
         found.append(
-            f"{share_of(failed, len(run.outcomes), 'query')} of {run.name} failed: "
+            f"{share_of(failed, len(run.queries), 'query')} of {run.name} failed: "
             "counted as having no results"
         )
     if run.unanswered:
@@ -503,7 +535,7 @@ def state_warnings(run: StoredRun) -> list[str]:
         shown = (out.answer_error for out in run.unanswered if out.query_id not in hidden)
         first = next((f" (the first with {error})" for error in shown), "")
         found.append(
-            f"{share_of(len(run.unanswered), len(run.outcomes), 'query')} of {run.name} could not "
+            f"{share_of(len(run.unanswered), len(run.queries), 'query')} of {run.name} could not "
             f"be answered, which counts as wrong{first}"
         )
     return found
@@ -548,11 +580,13 @@ def _differences(a: StoredRun, b: StoredRun) -> Iterator[Difference]:
             yield Difference(kind, key, before or ABSENT, after or ABSENT)
 
 
-def query_causes(a: QueryOutcome, b: QueryOutcome) -> list[str]:
-    """What went wrong for this query in one of the runs."""
+def query_causes(a: QueryOutcome | None, b: QueryOutcome | None) -> list[str]:
+    """What went wrong for this query in one of the runs; None where it was not asked."""
     found = []
     for side, outcome in (("a", a), ("b", b)):
-        if outcome.error is not None:
+        if outcome is None:
+            found.append(f"{side} did not ask it")
+        elif outcome.error is not None:
             found.append(f"{side} failed: {outcome.error}")
         elif outcome.answer_error is not None:
             found.append(f"{side} not answered: {outcome.answer_error}")

@@ -87,6 +87,11 @@ def component_report(
     """
     options = options or Scoring()
     names = component_names(outcomes)
+    if not outcomes:
+        raise UsageError(
+            "no query of the run was asked, so there are no lists of components",
+            hint="assay eval run --resume goes on with it",
+        )
     if not names:
         raise UsageError(
             "the run holds no lists of components", hint="evaluate our own engine, not a run file"

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from assay.errors import UsageError
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
 from assay.evaluation.parts import Split, part_of
-from assay.evaluation.result import EvaluationResult, lacks_truth, result_of
+from assay.evaluation.result import EvaluationResult, result_of
+from assay.evaluation.scope import answerable
 from assay.evaluation.score import Protocol, choice, protocol_named
 from assay.measures.base import Measure
 from assay.measures.parse import measures_text, parse_measures
@@ -18,7 +19,7 @@ from assay.model.ranking import Match, MatchName, RankBy, RankByName
 from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
-from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset import TestSet
 from assay.plural import counted
 from assay.testsets.load import load_test_set
 
@@ -105,8 +106,3 @@ def _chosen(test_set: TestSet | str | os.PathLike[str], part: str | None) -> Tes
         asked = counted(held, "held-out query", "was")
         log.warning('%s: %s asked, too; part="evaluation" leaves them out', test_set.name, asked)
     return test_set
-
-
-def answerable(test_set: TestSet) -> tuple[GoldenQuery, ...]:
-    """The queries that can be scored; those without ground truth are left out."""
-    return tuple(query for query in test_set.queries if not lacks_truth(query))

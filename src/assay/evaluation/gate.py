@@ -4,7 +4,7 @@
     failed        one did
     inconclusive  a value is undefined, the baseline is 0 so that nothing can drop, the runs cannot
                   be compared, or (non-inferiority) the interval reaches to both sides of the limit;
-                  a run that is degraded or has failed answers is never compared
+                  a run that is incomplete, degraded or has failed answers is never compared
 
 With ``non_inferiority`` the interval of the paired difference decides instead of the means: passed
 where all of it lies above the limit, failed where all of it lies below. Its level is 1 − 2 alpha,
@@ -253,7 +253,7 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         for side in (baseline, current)
         if side.degraded
     ]
-    found += [f"{side.name} is not complete" for side in (baseline, current) if not side.complete]
+    found += [side.incomplete for side in (baseline, current) if side.incomplete is not None]
     found += [
         f"{counted(side.unanswered, 'query')} of {side.name} could not be answered"
         for side in (baseline, current)

@@ -100,7 +100,7 @@ def score_run(
     sampling: Sampling | None = None,
     by_group: bool | None = None,
 ) -> Scores:
-    """The rankings of a stored run, over the queries that were run or some of them.
+    """The rankings of a stored run, over all queries of its ``scope`` or some of them.
 
     What is not said is as the run was scored when it was made.
     """

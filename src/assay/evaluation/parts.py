@@ -9,7 +9,7 @@ what came while an interview was going on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -78,18 +78,28 @@ def part_of(
         raise UsageError(
             f"{test_set.name} has no held-out part", hint="assay testset split makes one"
         )
-    held = frozenset() if test_set.held_out is None else frozenset(test_set.held_out.query_ids)
-    queries = [
-        query
-        for query in test_set.queries
-        if split is Split.ALL or (query.query_id in held) == (split is Split.HOLDOUT)
-    ]
-    queries = [query for query in queries if not speakers or query.speaker_filter in speakers]
-    queries = _of_mode(queries, mode, modes_of)
+    held = test_set.held_out_ids
+
+    def chosen(queries: Iterable[GoldenQuery], held: Collection[str]) -> list[GoldenQuery]:
+        side = [
+            query
+            for query in queries
+            if (split is Split.ALL or (query.query_id in held) == (split is Split.HOLDOUT))
+            and (not speakers or query.speaker_filter in speakers)
+        ]
+        return _of_mode(side, mode, modes_of)
+
+    queries = chosen(test_set.queries, held)
+    skipped = chosen(test_set.unjudged, test_set.unjudged_held_out)
     if not queries:
         raise UsageError(f"{test_set.name} has no query for {label}")
     return SetPart(
-        replace(test_set, queries=tuple(queries), provenance=_provenance(test_set)),
+        replace(
+            test_set,
+            queries=tuple(queries),
+            provenance=_provenance(test_set),
+            skipped=tuple(query.query_id for query in skipped),
+        ),
         label,
         mode,
         touches_held_out=any(query.query_id in held for query in queries),

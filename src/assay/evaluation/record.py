@@ -4,8 +4,9 @@ Outcomes are committed ten at a time. A run with the same key (configuration, qu
 generation) that is complete answers at once, unless a query of it failed or was degraded; one that
 was cut short goes on where it stopped, and repeats one batch at most.
 
-Whoever names the new run, or wants it scored by another rule, gets a run of their own: it takes the
-outcomes of the equal one over, so nothing is searched again.
+Whoever asks for another id, another name or another rule of scoring gets a run of their own: it
+takes the outcomes of the equal one over, so nothing is searched again. The same name again asks for
+nothing new, since a name is not an id: the run that has it answers, and no run is made.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
-from assay.evaluation.evaluate import answerable
 from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
 from assay.evaluation.parts import SetPart
 from assay.evaluation.result import EvaluationResult, result_of_run
+from assay.evaluation.scope import Scope, answerable
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.model.moments import now
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
@@ -55,12 +56,35 @@ class RecordOptions:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A stored evaluation: the run, its result, and how much of it was there before."""
+    """A stored evaluation: the run, its result, and how much of it was there before.
+
+    ``repeated`` says that an earlier run answers for this one, so that no run was made.
+    """
 
     info: RunInfo
     result: EvaluationResult
     cached: bool
     reused: int
+    repeated: bool = False
+
+    @property
+    def note(self) -> str | None:
+        """What was not searched, and whether a run was made; None where all of it is new."""
+        run = self.info.run_id
+        if self.repeated:
+            named = f", named {self.info.name}," if self.info.name else ""
+            return (
+                f"run {run}{named} has the answer already: nothing was searched and no new run "
+                "was made; --no-cache searches again and makes one"
+            )
+        if self.cached:
+            return (
+                f"run {self.info.reused_from or run} has the answer already: {run} was made with "
+                "its results and nothing was searched; --no-cache searches again"
+            )
+        if self.reused:
+            return f"{counted(self.reused, 'query', 'was')} answered before it was cut short"
+        return None
 
 
 def record(
@@ -79,7 +103,7 @@ def record(
             info = store.tag(info.run_id, tag)
         outcomes = store.outcomes(info.run_id)
         result = _result(info, part, outcomes, options, cached=True)
-        return Recorded(info, result, cached=True, reused=len(outcomes))
+        return Recorded(info, result, cached=True, reused=len(outcomes), repeated=True)
     if part.touches_held_out:
         test_set = part.test_set
         store.log_held_out(
@@ -150,6 +174,7 @@ def _started(system: System, part: SetPart, store: RunStore, options: RecordOpti
         queries=len(answerable(test_set)),
         scoring=options.scoring,
         reused_from=donor,
+        aggregate=Scope(test_set, ()).size,
     )
     begun = store.begin(info, test_set)
     if donor:
@@ -202,6 +227,9 @@ def _execute(
         store.append(run_id, batch)
         batch.clear()
 
+    def reached() -> Scope:
+        return Scope(job.part.test_set, done.union(one.query_id for one in seen))
+
     try:
         for outcome in execute(
             job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=limit
@@ -215,16 +243,19 @@ def _execute(
         commit()
     except TooManyErrorsError as error:
         commit()
-        store.finish(run_id, {}, status=RunStatus.FAILED)
+        store.finish(run_id, reached().counts, status=RunStatus.FAILED)
         if seen[-1].query_id in job.part.test_set.held_out_ids:  # its error may quote the query
             failed = sum(one.error is not None for one in seen)
             raise TooManyErrorsError(
                 f"{counted(failed, 'query')} failed", hint=error.hint
             ) from None
         raise
-    except BaseException:  # Ctrl-C, too: what was answered is kept
+    except BaseException as stop:  # Ctrl-C, too: what was answered is kept
         commit()
-        store.finish(run_id, {}, status=RunStatus.INTERRUPTED)
+        store.finish(run_id, reached().counts, status=RunStatus.INTERRUPTED)
+        stop.add_note(
+            f"{reached().progress}, and the run is kept: assay eval run --resume {run_id} goes on"
+        )
         raise
     return seen
 

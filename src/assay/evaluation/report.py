@@ -20,7 +20,8 @@ from assay.evaluation.defaults import (
 )
 from assay.evaluation.insights import GroupMeans, Insight, MeasureTarget, insights
 from assay.evaluation.outcomes import no_relevant, tells_evidence
-from assay.evaluation.result import EvaluationResult, group_means, lacks_truth, result_of
+from assay.evaluation.result import EvaluationResult, group_means, result_of
+from assay.evaluation.scope import Scope
 from assay.evaluation.score import Protocol
 from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -76,6 +77,7 @@ class ReportContent:
     date: str
     scored: tuple[str, ...]
     total_queries: int
+    skipped_queries: int
     level: float
     figures: tuple[Figure, ...]
     insights: tuple[Insight, ...] = ()
@@ -162,7 +164,8 @@ class RunReport:
             part=info.part,
             date=info.created_at,
             scored=scored_by(self.result.scoring),
-            total_queries=len(self.run.outcomes),
+            total_queries=self.run.scope.total,
+            skipped_queries=len(self.run.scope.skipped),
             level=self.scores.sampling.level,
             figures=figures(self.result, self.groups),
             insights=self.insights,
@@ -196,8 +199,8 @@ class RunReport:
             "latency_ms": result["latency_ms"],
             "insights": [insight.text for insight in self.insights],
             "warnings": list(self.warnings),
-            "total_queries": len(self.run.outcomes),
-            "skipped_queries": len(self.result.skipped),
+            "status": info.status.value,
+            **self.run.scope.counts,
             "failed_queries": len(self.run.failed),
             "failed_answers": len(self.run.unanswered),
             "degraded_queries": len(self.run.degraded),
@@ -216,15 +219,10 @@ def run_report(
     targets: Sequence[MeasureTarget] = (),
     sampling: Sampling | None = None,
 ) -> RunReport:
-    """The report on a run, over the queries that were run; None stands for the usual measures."""
+    """The report on a run; None stands for the usual measures."""
     asked = report_measures(run) if measures is None else parse_measures(measures)
-    unjudged = (
-        query.query_id
-        for query in run.test_set.queries
-        if lacks_truth(query) and query.query_id not in run.by_query
-    )
     result = result_of(
-        replace(run.test_set, queries=run.queries, skipped=(*run.test_set.skipped, *unjudged)),
+        run.test_set,
         run.outcomes,
         run.info.scoring.changed(measures=measures_text(asked), sampling=sampling),
         name=run.name,
@@ -240,13 +238,15 @@ def run_report(
         result=result,
         groups=groups,
         insights=figure_insights(figures(result, groups, intervals=False), targets),
-        warnings=(
-            *state_warnings(run),
-            *filter(None, [result.skip_note]),
-            *run.test_set.overlap,
-        ),
-        worst=_worst(result.scores),
+        warnings=report_warnings(run),
+        worst=_worst(result.scores, run.scope),
     )
+
+
+def report_warnings(run: StoredRun) -> tuple[str, ...]:
+    """What a reader must know before believing the report on a run."""
+    skipped = filter(None, [run.scope.skip_note])
+    return (*state_warnings(run), *skipped, *run.test_set.overlap)
 
 
 def report_measures(run: StoredRun, usual: str = REPORT_MEASURES) -> tuple[Measure, ...]:
@@ -281,7 +281,7 @@ def figures(
                 PROTOCOLS[Family.ANSWER],
                 _ends(ends(between)),
                 outcome.reason or (None if between.defined else between.reason),
-                queries=len(result.outcomes),
+                queries=len(result.scope.queries),
             )
         )
     for name, parts in groups.items():
@@ -314,12 +314,16 @@ def _ends(found: list[float | None] | None) -> tuple[float, float] | None:
     return found[0], found[1]
 
 
-def _worst(scores: Scores) -> tuple[tuple[str, float], ...]:
-    """The queries that the first measure calls worst; none where it looks at all of them."""
+def _worst(scores: Scores, scope: Scope) -> tuple[tuple[str, float], ...]:
+    """The queries asked that the first measure calls worst; none where it looks at all of them."""
     first = scores.measures[0]
     if first not in scores.columns:
         return ()
-    found = [(q, v) for q, v in scores.per_query(first).items() if v is not None and v < 1]
+    found = [
+        (query, value)
+        for query, value in scores.per_query(first).items()
+        if value is not None and value < 1 and query in scope.asked
+    ]
     return tuple(sorted(found, key=lambda pair: (pair[1], pair[0]))[:WORST])
 
 

@@ -18,7 +18,9 @@ from assay.evaluation.outcomes import (
     usual_measures,
 )
 from assay.evaluation.returned import RANKED_BY_SCORE
+from assay.evaluation.scope import Scope, some
 from assay.evaluation.scores import Scores, no_scores, rounded
+from assay.hits.live import repeats, repeats_kept
 from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
@@ -27,10 +29,7 @@ from assay.model.codec import encode
 from assay.model.ranking import falling
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.scoring import Scoring
-from assay.model.testset import GoldenQuery, TestSet
-from assay.plural import share_of
-
-SHOWN_IDS = 5
+from assay.model.testset import TestSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,22 +70,15 @@ class EvaluationResult:
         """How long queries took."""
         return latency(self.outcomes)
 
+    @cached_property
+    def scope(self) -> Scope:
+        """The queries by what became of them: scored over, not asked, skipped."""
+        return Scope(self.test_set, {one.query_id for one in self.outcomes})
+
     @property
     def skipped(self) -> tuple[str, ...]:
         """Queries without any ground truth; they were not run."""
-        left = (query.query_id for query in self.test_set.queries if lacks_truth(query))
-        return (*self.test_set.skipped, *left)
-
-    @property
-    def total(self) -> int:
-        """How many queries the test set has, with those that were skipped."""
-        return len(self.test_set.queries) + len(self.test_set.skipped)
-
-    @property
-    def skip_note(self) -> str | None:
-        """A sentence about queries that were skipped; None where none were."""
-        what = "with no ground truth: skipped"
-        return _about(self.skipped, self.total, what) if self.skipped else None
+        return self.scope.skipped
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -121,6 +113,15 @@ class EvaluationResult:
     def _put_by_score(self) -> tuple[str, ...]:
         return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
 
+    @property
+    def _repeated(self) -> str | None:
+        """A sentence about results that repeat an earlier one of the same query."""
+        found = [
+            repeats([(result.chunk_id, result.spans) for result in one.results])
+            for one in self.outcomes
+        ]
+        return repeats_kept(found) if any(found) else None
+
     def _first(self, errors: Iterable[tuple[str, str | None]]) -> str:
         """The first error that may be shown; that of a held-out query could quote the query."""
         hidden = self.test_set.held_out_ids
@@ -129,13 +130,13 @@ class EvaluationResult:
 
     def warnings(self) -> list[str]:
         """What a reader must know before believing the numbers."""
-        every = [query.query_id for query in self.test_set.queries]
-        to_find = [q.query_id for q in self.test_set.queries if q.expect is Expect.EVIDENCE]
+        every = [query.query_id for query in self.scope.queries]
+        to_find = [q.query_id for q in self.scope.queries if q.expect is Expect.EVIDENCE]
         broken = tuple(one.query_id for one in self.outcomes if one.error is not None)
         searching = self._first((one.query_id, one.error) for one in self.outcomes)
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         missed = tuple(query for query in self.empty if query in set(to_find))
-        said = list(filter(None, [self.skip_note]))
+        said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
         for ids, of, what in (
             (broken, every, f"failed and count as 0{searching}"),
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
@@ -149,7 +150,8 @@ class EvaluationResult:
             (self._put_by_score, every, RANKED_BY_SCORE),
         ):
             if ids:
-                said.append(_about(ids, len(of), what))
+                said.append(some(ids, len(of), what))
+        said += filter(None, [self._repeated])
         return [*said, *self.scores.summary.alarms(), *self.test_set.overlap]
 
     def _judged_chunkers(self) -> list[str]:
@@ -177,9 +179,8 @@ class EvaluationResult:
             "aggregates": plain["aggregates"],
             "answers": answers_to_dict(self.answers, self.scores.sampling.level),
             "latency_ms": self.latency.to_dict(),
-            "total_queries": self.total,
+            **self.scope.counts,
             "scored_queries": len(self.scores.queries),
-            "skipped_queries": len(self.skipped),
             "failed_queries": len(self.failed),
             "failed_answers": len(self.unanswered),
             "degraded_queries": len(self.degraded),
@@ -199,11 +200,6 @@ class EvaluationResult:
 
     def __repr__(self) -> str:
         return f"<EvaluationResult {self.scores}, n={len(self.scores.queries)}>"
-
-
-def _about(ids: Sequence[str], total: int, what: str) -> str:
-    more = ", ..." if len(ids) > SHOWN_IDS else ""
-    return f"{share_of(len(ids), total, 'query')} {what}: {', '.join(ids[:SHOWN_IDS])}{more}"
 
 
 def result_of(
@@ -275,11 +271,6 @@ def expects_nothing(test_set: TestSet) -> bool:
     return bool(test_set.queries) and all(
         query.expect is not Expect.EVIDENCE for query in test_set.queries
     )
-
-
-def lacks_truth(query: GoldenQuery) -> bool:
-    """Whether a query should find evidence, and the test set does not say which."""
-    return query.expect is Expect.EVIDENCE and not query.judged
 
 
 def group_means(groups: Mapping[str, Scores], *, count: bool = False) -> dict[str, dict[str, Any]]:

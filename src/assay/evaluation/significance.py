@@ -255,9 +255,13 @@ def _scores_of(compared: Scores | EvaluationResult) -> Scores:
             f"a {type(compared).__name__} cannot be compared",
             hint="give what assay.score or assay.evaluate returned",
         )
-    for ids, what in ((compared.failed, "failed"), (compared.degraded, "were degraded")):
+    for ids, what in (
+        (compared.scope.unasked, "were not asked"),
+        (compared.failed, "failed"),
+        (compared.degraded, "were degraded"),
+    ):
         if ids:
-            share = share_of(len(ids), len(compared.outcomes), "query")
+            share = share_of(len(ids), len(compared.scope.queries), "query")
             log.warning("%s: %s %s; compared as they are", compared.name, share, what)
     return compared.scores
 

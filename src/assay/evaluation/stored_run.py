@@ -8,9 +8,10 @@ from functools import cached_property
 
 from assay.cache import Cache
 from assay.errors import UsageError
+from assay.evaluation.scope import Scope
 from assay.garbage import paused
 from assay.model.run_store import RunLibrary
-from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, TestSet
 
 
@@ -33,10 +34,27 @@ class StoredRun:
         return {outcome.query_id: outcome for outcome in self.outcomes}
 
     @cached_property
+    def scope(self) -> Scope:
+        """The queries by what became of them."""
+        return Scope(self.test_set, self.by_query.keys())
+
+    @property
     def queries(self) -> tuple[GoldenQuery, ...]:
-        """The queries of the test set that were run, in its order."""
-        done = self.by_query
-        return tuple(query for query in self.test_set.queries if query.query_id in done)
+        """The queries that the run is scored over, asked or not."""
+        return self.scope.queries
+
+    @property
+    def incomplete(self) -> str | None:
+        """A sentence about a run that did not end, or did not ask every query; else None."""
+        status = self.info.status
+        if status is RunStatus.COMPLETE and not self.scope.unasked:
+            return None
+        why = "" if status is RunStatus.COMPLETE else f" (it is {status.value})"
+        return f"{self.name} is not complete{why}: {self.scope.reach}"
+
+    def outcome(self, query_id: str) -> QueryOutcome:
+        """What happened to a query; one that was not asked has no results."""
+        return self.by_query.get(query_id) or QueryOutcome(query_id)
 
     @property
     def degraded(self) -> tuple[QueryOutcome, ...]:

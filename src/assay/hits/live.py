@@ -3,7 +3,7 @@
 A live ranking is a list that an engine returned, and the engine's order is the ranking: its own
 rank, else the position in the list. Where that is asked for, scores come first, the highest at the
 top. The first occurrence of an item counts; a repeated one keeps its rank, since the user saw it,
-but earns nothing.
+but earns nothing, and that is said. Results of one document with different spans repeat nothing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from assay.model.ranking import (
     document_id,
     falling,
 )
-from assay.plural import share_of
+from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from assay.model.arrays import BoolArray, IntArray
     from assay.model.judgments import Qrels, Span
@@ -69,12 +69,13 @@ def judge_live(
     count = len(qrels.queries)
     retrieved, top = np.zeros(count, dtype=np.int64), np.full(count, -np.inf)
     tied = np.zeros(count, dtype=np.int64)
-    rising = 0
+    rising, repeated = 0, []
     for at, query in enumerate(qrels.queries):
         judged += [(at, unit.grade) for unit in units[at]]
         results = run.get(query, [])
         ranking = ordered(_in_float32(results, query) if float32 else results, query, rank_by)
         retrieved[at] = len(ranking)
+        repeated.append(repeats([(result.id, result.spans) for result in ranking]))
         fell = falling([result.score for result in ranking])
         rising += not fell
         if ranking and ranking[0].score is not None and fell:
@@ -94,7 +95,10 @@ def judge_live(
         missing=np.array([query not in run for query in qrels.queries], dtype=np.bool_),
         extra_queries=sum(query not in qrels.position for query in run),
     )
-    return replace(table, notes=(order_kept(rising, count),)) if rising else table
+    notes = [order_kept(rising, count)] if rising else []
+    if any(repeated):
+        notes.append(repeats_kept(repeated))
+    return replace(table, notes=tuple(notes)) if notes else table
 
 
 def order_kept(queries: int, total: int) -> str:
@@ -102,6 +106,24 @@ def order_kept(queries: int, total: int) -> str:
     return (
         f"the scores of {share_of(queries, total, 'query')} do not fall along the list: results "
         "are ranked in the order given (rank_by=score ranks by score)"
+    )
+
+
+def repeats(ranking: Sequence[tuple[str, Sequence[Span]]]) -> int:
+    """How many results of a ranking, by id and spans, repeat an earlier one."""
+    if len({name for name, _ in ranking}) == len(ranking):
+        return 0
+    return len(ranking) - len({(name, tuple(spans)) for name, spans in ranking})
+
+
+def repeats_kept(repeated: Sequence[int]) -> str:
+    """What to say where some results repeat an earlier one, by their number in each query."""
+    queries = share_of(sum(map(bool, repeated)), len(repeated), "query")
+    results = counted(sum(repeated), "result")
+    verb = "repeats" if sum(repeated) == 1 else "repeat"
+    return (
+        f"{results} of {queries} {verb} an earlier one: only the first counts, and a repeated one "
+        "keeps its rank"
     )
 
 

@@ -15,7 +15,9 @@ so.
 An answerer that fails must not look better than one that answers badly. So a query that failed,
 in searching or in answering, counts in all but the last as an answer that is not covered, not
 grounded, not supported and no refusal, wherever the system was to answer at all.
-``EmptyResultRate`` leaves out queries whose search failed; ``failed_queries`` counts them.
+``EmptyResultRate`` leaves out queries whose search failed; ``failed_queries`` counts them. A query
+that a run never came to ask, since it was cut short, counts as one without results, and as an
+answer that failed.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ class AnswerRecord:
     """One query: what was expected, what came back, and which citations resolve.
 
     ``results`` is how many passages the search found; ``failed`` says that the search ended in an
-    error, ``answer_failed`` that answering did. ``known_citations`` are the cited ids that exist in
-    the index the run was made with, and ``numbers`` what came of checking its numbers.
+    error, ``answer_failed`` that answering did, ``unasked`` that the run was cut short before it.
+    ``known_citations`` are the cited ids that exist in the index the run was made with, and
+    ``numbers`` what came of checking its numbers.
     """
 
     query_id: str
@@ -51,6 +54,7 @@ class AnswerRecord:
     known_citations: frozenset[str] = frozenset()
     answer_failed: bool = False
     numbers: NumberCheck | None = None
+    unasked: bool = False
 
 
 def citation_coverage(records: Sequence[AnswerRecord]) -> MeasureValue:
@@ -99,7 +103,7 @@ def _answers(records: Sequence[AnswerRecord]) -> Iterator[tuple[AnswerRecord, An
     if not any(r.answer is not None or r.answer_failed for r in records):
         return
     for r in records:
-        if r.failed or r.answer_failed:
+        if r.failed or r.answer_failed or r.unasked:
             yield r, None
         elif r.answer is not None:
             yield r, r.answer

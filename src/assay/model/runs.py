@@ -97,8 +97,9 @@ class RunInfo:
     fingerprint; ``cache_key`` covers configuration, test set and index generation. The checksum is
     that of the queries which were really run (``part`` says which: all, evaluation, holdout,
     patient ...). ``owner`` is the process that makes the run. ``scoring`` says what the run is
-    scored by, now and later; ``aggregate`` is empty until it was. ``reused_from`` is the equal run
-    whose outcomes this one took over; ``uploaded`` says that the queries came with the request.
+    scored by, now and later; ``aggregate`` has no figures until it was. ``queries`` are those to
+    ask, ``total`` includes those skipped. ``reused_from`` is the equal run whose outcomes this one
+    took over; ``uploaded`` says that the queries came with the request.
     """
 
     run_id: str
@@ -136,6 +137,16 @@ class RunInfo:
     def figures_only(self) -> bool:
         """Whether only figures were saved, so that nothing can be computed from it."""
         return self.engine in WITHOUT_RANKINGS
+
+    @property
+    def total(self) -> int:
+        """How many queries there are, with those skipped for want of ground truth."""
+        return int(self.aggregate.get("total_queries") or self.queries)
+
+    @property
+    def skipped(self) -> int:
+        """How many of them were skipped."""
+        return int(self.aggregate.get("skipped_queries") or 0)
 
     @property
     def sound(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
@@ -20,6 +20,8 @@ from assay.model.judgments import Qrels, Span
 from assay.model.ranking import document_id
 
 OVERLAP = "overlap"
+SKIPPED = "skipped"
+HELD = "held_out"
 """Where a provenance says what of a set is also elsewhere, in sentences."""
 
 
@@ -189,6 +191,21 @@ class TestSet:
         return tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()
 
     @property
+    def unjudged(self) -> tuple[GoldenQuery, ...]:
+        """The skipped queries, with what the provenance knows of their filters."""
+        return tuple(_unjudged(name, self._skip_notes.get(name)) for name in self.skipped)
+
+    @property
+    def unjudged_held_out(self) -> frozenset[str]:
+        """Those of them that the file keeps back."""
+        notes = self._skip_notes
+        return frozenset(name for name in self.skipped if _mapping(notes.get(name)).get(HELD))
+
+    @property
+    def _skip_notes(self) -> Mapping[str, Any]:
+        return _mapping(self.provenance.get(SKIPPED))
+
+    @property
     def held_out_ids(self) -> frozenset[str]:
         """The queries that are kept back; none where the set was never split."""
         return frozenset() if self.held_out is None else frozenset(self.held_out.query_ids)
@@ -239,6 +256,39 @@ def _problems(queries: tuple[GoldenQuery, ...]) -> Iterator[str]:
             if one.id in judged:
                 yield f"{query.query_id}: {one.id} is judged twice"
             judged.add(one.id)
+
+
+def with_skipped(
+    provenance: Mapping[str, Any], skipped: Iterable[GoldenQuery], held_out: Collection[str]
+) -> dict[str, Any]:
+    """A provenance that knows the filters of skipped queries, so that parts count their own."""
+    notes = dict(_mapping(provenance.get(SKIPPED)))
+    for query in skipped:
+        note: dict[str, Any] = {}
+        if query.speaker_filter is not SpeakerFilter.ALL:
+            note["speaker_filter"] = query.speaker_filter.value
+        if query.ingestion_mode is not None:
+            note["ingestion_mode"] = query.ingestion_mode.value
+        if query.query_id in held_out:
+            note[HELD] = True
+        if note:
+            notes[query.query_id] = note
+    return {**provenance, SKIPPED: notes} if notes else dict(provenance)
+
+
+def _unjudged(name: str, noted: object) -> GoldenQuery:
+    note = _mapping(noted)
+    speaker, mode = note.get("speaker_filter"), note.get("ingestion_mode")
+    return GoldenQuery(
+        name,
+        name,
+        speaker_filter=next((one for one in SpeakerFilter if one == speaker), SpeakerFilter.ALL),
+        ingestion_mode=next((one for one in IngestionMode if one == mode), None),
+    )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _plain(query: GoldenQuery) -> list[Any]:

@@ -15,7 +15,7 @@ from assay.evaluation.stored_run import StoredRun
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
-from assay.render.compare_text import measure_rows
+from assay.render.compare_text import count_rows, measure_rows
 from assay.render.numbers import tone
 from assay.render.pages import render
 from assay.render.svg import ForestRow, Point, forest_plot, scatter
@@ -65,6 +65,7 @@ def compare_page(
         by_type=_kinds(ab) if ab else (),
         points=_points(ab, b) if ab else None,
         measures=measure_rows(report),
+        counts=count_rows(report),
         worst=[_compared_query(a, b, report, query) for query in worst_queries(report)],
         depth=DEPTH,
     )
@@ -88,7 +89,7 @@ def _compared_query(
     query = b.test_set.by_id[compared.query_id]
     match = report.matching
     rule, places = (match.rule, match.places) if match else (Match.EXACT, {})
-    one, other = (run.by_query[compared.query_id] for run in (a, b))
+    one, other = (run.outcome(compared.query_id) for run in (a, b))
     return ComparedQuery(
         query,
         compared,

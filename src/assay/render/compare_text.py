@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")
 MOST_ROWS = 50
 ANSWER_NAMES = {one.key: one.name for one in DEFINITIONS if one.family is Family.ANSWER}
+COUNTS = (
+    "total_queries",
+    "skipped_queries",
+    "unasked_queries",
+    "failed_queries",
+    "degraded_queries",
+)
+RARE_COUNTS = COUNTS[1:3]
+"""Shown where there are any."""
 CHANGED = (ComparisonKind.REGRESSION, ComparisonKind.LOSS, ComparisonKind.WIN)
 
 
@@ -33,9 +42,8 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
         (row.name, shown(row.a), shown(row.b), signed(row.delta)) for row in measure_rows(report)
     ]
     rows += [
-        (name.replace("_", " "), str(one), str(other), f"{other - one:+d}" if other - one else "0")
-        for name in ("total_queries", "failed_queries", "degraded_queries")
-        for one, other in [(getattr(report.aggregate_a, name), getattr(report.aggregate_b, name))]
+        (name, str(one), str(other), f"{other - one:+d}" if other - one else "0")
+        for name, one, other in count_rows(report)
     ]
     tables = [
         Table(
@@ -60,6 +68,17 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
         if found:
             tables.append(_queries(kind, found, most))
     return tables
+
+
+def count_rows(report: CompareReport) -> list[tuple[str, int, int]]:
+    """How many queries of each run there are, and how many were skipped, failed and so on."""
+    sides = (report.aggregate_a, report.aggregate_b)
+    return [
+        (name.replace("_", " "), one, other)
+        for name in COUNTS
+        for one, other in [[int(getattr(side, name)) for side in sides]]
+        if one or other or name not in RARE_COUNTS
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.report import FIELDS, PROTOCOLS, RunReport
+from assay.evaluation.scope import total_text
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.render.pages import render
@@ -37,6 +38,7 @@ def run_page(report: RunReport) -> str:
         "run.html",
         report=report,
         about=report_facts(report.content),
+        total=total_text(run.scope.total, len(run.scope.skipped), "query"),
         protocols=PROTOCOLS,
         fields=FIELDS,
         level=f"{scores.sampling.level:.0%}",
@@ -62,8 +64,8 @@ def run_page(report: RunReport) -> str:
             WorstQuery(
                 by_id[query],
                 value,
-                run.by_query[query],
-                graded_ranks(by_id[query], run.by_query[query], report.result.scoring.match, {}),
+                run.outcome(query),
+                graded_ranks(by_id[query], run.outcome(query), report.result.scoring.match, {}),
             )
             for query, value in report.worst
         ],

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from assay.evaluation.defaults import SPEAKER_MEASURES
 from assay.evaluation.insights import Insight
 from assay.evaluation.report import PROTOCOLS, Figure, ReportContent, RunReport
+from assay.evaluation.scope import total_text
 from assay.evaluation.scores import shown
 from assay.measures.parse import parse_measures
 from assay.render.escape import markdown_cell
@@ -29,6 +30,7 @@ def workflow_markdown(
     overall: Sequence[Sequence[str]],
     speakers: Mapping[str, Mapping[str, str]],
     insights: Sequence[Insight],
+    skipped_queries: int = 0,
     columns: Sequence[str] = ("Metric", "Value"),
     facts: Sequence[tuple[str, str]] = (),
     more: Sequence[Table] = (),
@@ -39,7 +41,8 @@ def workflow_markdown(
     ``overall`` has a row for each measure under ``columns``; ``facts`` follow the dataset, the date
     and the number of queries.
     """
-    head = [("Dataset", dataset), ("Date", date), ("Total Queries", str(total_queries)), *facts]
+    total = total_text(total_queries, skipped_queries)
+    head = [("Dataset", dataset), ("Date", date), ("Total Queries", total), *facts]
     parts = [
         f"# Evaluation Report: {_word(evaluation_id)}",
         "  \n".join(f"**{name}**: {_word(value)}" for name, value in head),
@@ -88,6 +91,7 @@ def content_markdown(content: ReportContent) -> str:
         dataset=content.dataset,
         date=content.date,
         total_queries=content.total_queries,
+        skipped_queries=content.skipped_queries,
         columns=("Metric", "Value", f"{content.level:.0%} CI", "n", "Protocol"),
         overall=[
             (one.measure, shown(one.value), _between(one), str(one.n), one.protocol)
@@ -146,7 +150,9 @@ def run_tables(report: RunReport) -> list[Table]:
         (one.measure, shown(one.value), _between(one), str(one.n), one.protocol)
         for one in content.overall
     ]
-    facts = ", ".join(f"{name.lower()} {value}" for name, value in report_facts(content))
+    total = total_text(content.total_queries, content.skipped_queries)
+    about = [("queries", total), *report_facts(content)]
+    facts = ", ".join(f"{name.lower()} {value}" for name, value in about)
     tables = [
         Table(
             ("measure", "mean", f"{content.level:.0%} CI", "n", "protocol"),

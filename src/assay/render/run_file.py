@@ -19,21 +19,19 @@ def trec_run(outcomes: Iterable[QueryOutcome], tag: str, *, documents: bool = Fa
     """``query Q0 id rank score tag``, a line for each result.
 
     With ``documents`` the first chunk of each document is written under the document's id; later
-    ones keep their own, so that every result keeps its rank, as matching by document has it.
+    ones keep their own, so that every result keeps its rank, as matching by document has it. A
+    file names nothing twice, so a result that repeats an earlier one is written as ``id#rank``.
     """
     word = "_".join(one_line(tag).split()) or "assay"
     lines = []
     for one in outcomes:
         if one.error is None:
-            first: dict[str, RankedResult] = {}
-            for result in one.results:
-                first.setdefault(result.chunk_id, result)
-            ranked = list(first.values())
+            ranked = one.results
             names = _documents(ranked) if documents else [result.chunk_id for result in ranked]
             scores = falling([result.score for result in ranked])
             lines += [
                 f"{one.query_id} Q0 {name} {rank} {score:.9g} {word}"
-                for rank, (name, score) in enumerate(zip(names, scores, strict=True), 1)
+                for rank, (name, score) in enumerate(zip(_apart(names), scores, strict=True), 1)
             ]
     return "\n".join(lines)
 
@@ -45,6 +43,22 @@ def _documents(ranked: Sequence[RankedResult]) -> list[str]:
         names.append(result.chunk_id if result.doc_id in seen else result.doc_id)
         seen.add(result.doc_id)
     return names
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """The names, with the rank behind one that stands there before."""
+    if len(set(names)) == len(names):
+        return list(names)
+    taken, first = set(names), set[str]()
+    found = []
+    for rank, name in enumerate(names, 1):
+        own = name
+        while own in (first if own == name else taken):
+            own = f"{own}#{rank}"
+        first.add(name)
+        taken.add(own)
+        found.append(own)
+    return found
 
 
 def json_run(outcomes: Iterable[QueryOutcome]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.evaluation.defaults import HISTORY_MEASURES
 from assay.evaluation.history import History, Series
+from assay.evaluation.scope import total_text
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome, RunInfo
@@ -31,7 +32,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
                 f"{info.suite} {info.test_set_version}",
                 info.part,
                 "figures only" if info.figures_only else str(info.status),
-                str(info.queries),
+                str(info.total),
                 *(_value(metrics.get(measure.key)) for measure in shown),
                 ", ".join(info.tags),
             )
@@ -61,7 +62,6 @@ def figures_table(info: RunInfo) -> Table:
         **info.aggregate.get("per_speaker", {}),
     }
     names = dict.fromkeys(name for column in columns.values() for name in column)
-    skipped = info.aggregate.get("skipped_queries") or 0
     return Table(
         ("measure", *columns),
         tuple(
@@ -70,9 +70,8 @@ def figures_table(info: RunInfo) -> Table:
         ),
         title=f"{info.suite}, saved figures {info.run_id}, {info.created_at[:10]}",
         notes=(
-            f"figures of {counted(info.queries, 'query')} as they were saved, without rankings: "
-            "nothing can be computed from them",
-            *([f"{counted(skipped, 'query')} without ground truth: skipped"] if skipped else []),
+            f"figures of {total_text(info.total, info.skipped, 'query')}, as they were saved, "
+            "without rankings: nothing can be computed from them",
         ),
     )
 

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from assay.errors import UsageError
-from assay.model.testset import OVERLAP, HeldOut, TestSet
+from assay.model.testset import OVERLAP, HeldOut, TestSet, with_skipped
 from assay.testsets.overlap import overlap
 
 ALL = "all"  # the part that a set is, where it is no part of another
@@ -51,7 +51,8 @@ def _provenance(sets: Sequence[TestSet]) -> dict[str, Any]:
         shared += common.sentences(groups=apart, documents=apart)
     if shared:
         found[OVERLAP] = shared
-    return found
+    held = frozenset[str]().union(*(one.unjudged_held_out for one in sets))
+    return with_skipped(found, [query for one in sets for query in one.unjudged], held)
 
 
 def joined_version(test_set: TestSet, name: str) -> str | None:

@@ -25,7 +25,7 @@ from assay.errors import (
     ProblemsError,
 )
 from assay.model.document import ID_FORM
-from assay.model.testset import HeldOut, TestSet
+from assay.model.testset import HeldOut, TestSet, with_skipped
 from assay.strict_yaml import MappingNode, Node, SequenceNode, parse_yaml
 from assay.testsets.draft import DraftSet
 from assay.testsets.golden_list import read_golden_list
@@ -233,8 +233,11 @@ def _finished(
     draft.version = options.version or draft.version
     if form in LENIENT_FORMS if options.lenient is None else options.lenient:
         dropped = drop_unjudged(draft)
-        draft.held_out = _without(draft.held_out, dropped)
-        draft.skipped = (*draft.skipped, *dropped)
+        held = () if draft.held_out is None else draft.held_out.query_ids
+        ids = tuple(query.query_id for query in dropped)
+        draft.provenance = with_skipped(draft.provenance, dropped, held)
+        draft.held_out = _without(draft.held_out, ids)
+        draft.skipped = (*draft.skipped, *ids)
     check(draft, options.known_ids)
     problems, warnings = tuple(draft.problems), tuple(draft.warnings)
     if problems:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from assay import limits
 from assay.model.answers import Expect
 from assay.model.document import ID_FORM
-from assay.model.testset import Judgment
+from assay.model.testset import GoldenQuery, Judgment
 from assay.testsets.draft import DraftQuery, DraftSet
 
 KnownIds: TypeAlias = Collection[str] | Callable[[str], bool]
@@ -38,8 +38,8 @@ def check(draft: DraftSet, known_ids: KnownIds | None = None) -> None:
     draft.problems.sort(key=lambda problem: (problem.line or 0, order[id(problem)]))
 
 
-def drop_unjudged(draft: DraftSet) -> tuple[str, ...]:
-    """Leave out queries without ground truth, each with a warning; returns their ids."""
+def drop_unjudged(draft: DraftSet) -> tuple[GoldenQuery, ...]:
+    """Leave out queries without ground truth, each with a warning; returns them."""
     dropped = [item for item in draft.queries if _has_no_truth(item)]
     for item in dropped:
         draft.warn(
@@ -48,7 +48,7 @@ def drop_unjudged(draft: DraftSet) -> tuple[str, ...]:
             query_id=item.query.query_id or None,
         )
     draft.queries = [item for item in draft.queries if not _has_no_truth(item)]
-    return tuple(item.query.query_id for item in dropped)
+    return tuple(item.query for item in dropped)
 
 
 def _has_no_truth(item: DraftQuery) -> bool:

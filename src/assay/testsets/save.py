@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.durable import write_atomically
 from assay.errors import AssayError
-from assay.model.testset import TestSet
+from assay.model.testset import SKIPPED, TestSet
 from assay.strict_yaml import MappingNode, parse_yaml
 from assay.testsets.export import files
 from assay.testsets.load import parse_test_set
@@ -36,8 +36,14 @@ def with_split(data: bytes, test_set: TestSet) -> str:
     # verify the edit by parsing the new text
     reading = parse_test_set(edited.encode(), source="split.yaml")
     whole = reading.test_set
-    same = whole is not None and replace(whole, skipped=()) == replace(test_set, skipped=())
+    same = whole is not None and _judged(whole) == _judged(test_set)
     return edited if same else as_yaml(test_set)
+
+
+def _judged(test_set: TestSet) -> TestSet:
+    """The set without what is known of queries that nobody judged."""
+    provenance = {name: one for name, one in test_set.provenance.items() if name != SKIPPED}
+    return replace(test_set, skipped=(), provenance=provenance)
 
 
 def _edited(text: str, test_set: TestSet) -> str:

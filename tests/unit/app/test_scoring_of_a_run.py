@@ -129,6 +129,33 @@ def test_ids_and_names_that_a_caller_gives_hold_for_an_equal_run(
             made(run_id="number-3", **other)
 
 
+@pytest.mark.req("E7")
+def test_the_same_name_again_is_the_same_run_and_that_is_said(
+    workspace: Workspace, made: Any
+) -> None:
+    first = made(name="nightly")
+    again = made(name="nightly")
+    assert first.note is None
+    assert (again.info.run_id, again.repeated) == (first.info.run_id, True)
+    assert again.note == (
+        f"run {first.info.run_id}, named nightly, has the answer already: nothing was searched and "
+        "no new run was made; --no-cache searches again and makes one"
+    )
+    other = made(name="weekly")
+    assert other.note == (
+        f"run {first.info.run_id} has the answer already: {other.info.run_id} was made with its "
+        "results and nothing was searched; --no-cache searches again"
+    )
+    last = made(name="weekly")  # its results came from elsewhere, and that is no news
+    assert (last.info.run_id, last.repeated) == (other.info.run_id, True)
+    assert "was made with" not in str(last.note)
+    assert "no new run was made" in str(last.note)
+    assert workspace.runs.runs().total == 2
+    anew = made(name="weekly", use_cache=False)
+    assert anew.note is None
+    assert len(runs.history(workspace, "chunks").runs) == 3
+
+
 def test_an_equal_run_that_was_cut_short_lends_its_results_to_one_of_another_name(
     workspace: Workspace, tmp_path: Path, made: Any
 ) -> None:

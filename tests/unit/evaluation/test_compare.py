@@ -263,12 +263,16 @@ def test_a_run_that_fails_altogether_is_shown_as_regressions(
     assert any(said in line for line in report.warnings)
 
 
-def test_an_unfinished_run_is_compared_on_what_it_has() -> None:
-    part = stored("b", THREE.test_set, THREE.outcomes[:2], status=RunStatus.INTERRUPTED)
+@pytest.mark.req("K11")
+def test_what_an_unfinished_run_did_not_ask_it_did_not_find() -> None:
+    rest = THREE.outcomes[1:]
+    part = stored("b", THREE.test_set, rest, status=RunStatus.INTERRUPTED)
     report = compare_runs(THREE, part)
-    assert len(report.per_query) == 2
-    assert any("not complete" in line for line in report.warnings)
-    assert any("in a alone: 1" in line for line in report.warnings)
+    assert len(report.per_query) == 3
+    assert report.counts[ComparisonKind.REGRESSION] == 1
+    assert report.per_query[0].note == "b did not ask it"
+    assert (report.incomplete, report.aggregate_b.unasked_queries) == (True, 1)
+    assert any("2 of 3 queries were asked" in line for line in report.warnings)
 
 
 def test_only_the_results_that_count_are_read() -> None:

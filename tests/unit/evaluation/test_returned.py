@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import uuid
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 
 import assay
 from assay.errors import UsageError
+from assay.evaluation.retrievers.run_file import run_file_system
 from assay.evaluation.returned import RANKED_BY_SCORE, as_outcome
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
@@ -283,3 +286,49 @@ def test_results_by_other_judgments_are_not_compared() -> None:
 
     with pytest.raises(UsageError, match="different test sets"):
         assay.compare(made("d1"), made("d2"))
+
+
+REPEATED = "2 results of 1 of 2 queries repeat an earlier one: only the first counts"
+
+
+@pytest.mark.req("E5")
+def test_a_result_that_comes_twice_keeps_its_rank_and_is_counted(tmp_path: Path) -> None:
+    """As design/003 has it, whoever ranks: a function, a service, a run file, a list."""
+    lists = {"one": ["d2", "d2", "d2", "d3"], "two": ["d9"]}
+    test_set = TestSet(
+        "repeating",
+        "v1",
+        (
+            GoldenQuery("q1", "one", relevant_docs=(Judgment("d3", 1), Judgment("d2", 1))),
+            GoldenQuery("q2", "two", relevant_docs=(Judgment("d9", 1),)),
+        ),
+    )
+    run = {"q1": lists["one"], "q2": lists["two"]}
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(run))
+    answers: list[Any] = [
+        lambda text: lists[text],
+        lambda text: [{"id": name, "score": 1 / at} for at, name in enumerate(lists[text], 1)],
+        lambda text: {"results": [{"chunk_id": name} for name in lists[text]]},
+        lambda text: pd.DataFrame({"doc_id": lists[text]}),
+    ]
+    found = [assay.evaluate(answer, test_set, "MAP") for answer in answers]
+    found.append(
+        assay.evaluate(run_file_system(str(file)).retrieve, test_set, "MAP", wants="query")
+    )
+    for result in found:
+        assert result["MAP"] == pytest.approx((1 / 2 * (1 + 2 / 4) + 1) / 2)
+        (said,) = [line for line in result.warnings() if "repeat" in line]
+        assert said.startswith(REPEATED)
+    qrels = {"q1": {"d3": 1, "d2": 1}, "q2": {"d9": 1}}
+    for given in (run, file):
+        scores = assay.score(qrels, given, "MAP")
+        assert scores["MAP"] == found[0]["MAP"]
+        (said,) = [line for line in scores.summary.notes() if "repeat" in line]
+        assert said.startswith(REPEATED)
+
+
+def test_spans_of_one_document_repeat_nothing() -> None:
+    rows = [{"doc_id": "b", "spans": [[0, 5]]}, {"doc_id": "b", "spans": [[9, 12]]}]
+    result = assay.evaluate(lambda text: rows, SET, "MRR")
+    assert not [line for line in result.warnings() if "repeat" in line]

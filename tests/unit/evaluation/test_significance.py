@@ -148,7 +148,7 @@ def evaluated(rank: int, name: str, fails: str = "") -> assay.EvaluationResult:
         if fails and fails in text:
             raise ValueError("no")
         at = int(text.removeprefix("question q"))
-        return ["x"] * ((rank + at) % 3) + [f"d{at}"]
+        return [*(f"x{n}" for n in range((rank + at) % 3)), f"d{at}"]
 
     return assay.evaluate(retrieve, TESTS, "MRR Success@1", name=name)
 

@@ -124,8 +124,13 @@ def test_a_run_travels_to_another_service(
         assert (first.status_code, first.json()) == (201, {"run_id": "run_b", "new": True})
         assert other.post("/v1/runs", json=packed).json()["new"] is False
         assert other.get("/v1/runs/run_b/export").json() == packed
-        changed = {**packed, "outcomes": packed["outcomes"][:1]}
+        one, two, *rest = packed["outcomes"]
+        changed = {**packed, "outcomes": [{**one, "result": two["result"]}, two, *rest]}
         assert_problem(other.post("/v1/runs", json=changed), 409, "conflict")
+        partial = {**packed, "outcomes": [one]}
+        assert (
+            "1 of 3 queries" in assert_problem(other.post("/v1/runs", json=partial), 422)["detail"]
+        )
 
 
 def begin_push(service: Service, packed: dict[str, Any], outcomes: Sequence[QueryOutcome]) -> None:

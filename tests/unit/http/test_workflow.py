@@ -529,6 +529,128 @@ def test_a_saved_run_that_contradicts_itself_is_refused(
     assert small.get("/v1/runs").json()["total"] == 0
 
 
+@pytest.mark.req("W2")
+def test_step_1_counts_the_queries_that_it_does_not_list(small: TestClient) -> None:
+    dataset = {
+        "dataset_id": "unjudged",
+        "interview_ids": [],
+        "test_queries": [
+            {"query_id": "a", "query_text": "one", "relevant_segment_ids": ["x"]},
+            {"query_id": "b", "query_text": "two", "relevant_segment_ids": []},
+        ],
+        "total_queries": 2,
+    }
+    assert small.post("/v1/testsets", json=dataset).status_code == 201
+    found = small.get("/api/evaluation/dataset/unjudged").json()
+    assert [one["query_id"] for one in found["test_queries"]] == ["a"]
+    assert (found["total_queries"], found["skipped_queries"]) == (2, 1)
+
+
+@pytest.mark.req("W7")
+def test_the_report_of_step_6_counts_the_skipped_in_the_total(small: TestClient) -> None:
+    rows = [*rows_of(precision_at_5=[0.2, 0.4]), SKIPPED]
+    overall = post(small, "evaluation/aggregate", rows)
+    text = small.post(
+        "/api/evaluation/report", json={"evaluation_id": "e", "dataset_id": "d", **overall}
+    ).text
+    assert "**Total Queries**: 3, of which 1 skipped" in text
+
+
+@pytest.mark.req("W4")
+def test_a_segment_that_comes_twice_keeps_its_rank_in_step_3_and_in_the_run(
+    small: TestClient,
+) -> None:
+    asked = {
+        "query_id": "a",
+        "retrieved_segment_ids": ["x", "x", "right"],
+        "relevant_segment_ids": ["right"],
+        "k_values": [2, 3],
+    }
+    row = post(small, "evaluation/compute_metrics", asked)
+    assert (row["metrics"]["recall_at_2"], row["metrics"]["recall_at_3"]) == (0.0, 1.0)
+    overall = post(small, "evaluation/aggregate", [row])["overall_metrics"]
+    post(small, "evaluation/save", {**with_rankings([row]), "overall_metrics": overall})
+    scores = small.get("/v1/runs/mine/scores").json()
+    assert scores["metrics"]["recall_at_2"] == 0.0
+    assert "1 result of 1 of 1 query repeats an earlier one" in str(scores["warnings"])
+
+
+def rows_of(**columns: list[float | None]) -> list[dict[str, Any]]:
+    """Rows of step 3 without rankings, a query for each value of a column."""
+    (count,) = {len(values) for values in columns.values()}
+    return [
+        {
+            "query_id": f"q{at}",
+            "metrics": {name: values[at] for name, values in columns.items()},
+            "total_relevant": 3,
+            "speaker_filter": "PATIENT" if at % 2 else "CLINICIAN",
+        }
+        for at in range(count)
+    ]
+
+
+SKIPPED = {"query_id": "none", "metrics": {"precision_at_5": None}, "skipped": True}
+
+
+@pytest.mark.req("W8")
+@pytest.mark.parametrize(
+    ("rows", "more", "said"),
+    [
+        (rows_of(precision_at_5=[0.2, 0.4]), {"overall_metrics": {"precision_at_5": 0.9}},
+         "overall_metrics: precision_at_5 is 0.9, and the mean over per_query is 0.3"),
+        (rows_of(precision_at_5=[0.2, 0.4]), {"overall_metrics": {"precision_at_5": 0.32}},
+         "precision_at_5 is 0.32, and the mean over per_query is 0.3"),
+        (rows_of(ndcg_at_10=[0.6131, 0.3]), {"overall_metrics": {"ndcg_at_10": 0.4571}},
+         "ndcg_at_10 is 0.4571, and the mean over per_query is 0.4566"),
+        (rows_of(average_precision=[1.0, 0.5]),
+         {"overall_metrics": {"mean_average_precision": 0.5}},
+         "mean_average_precision is 0.5, and the mean over per_query is 0.75"),
+        (rows_of(precision_at_5=[None, None]), {"overall_metrics": {"precision_at_5": 0.4}},
+         "precision_at_5 is 0.4, and no row of per_query has a value"),
+        ([SKIPPED], {"overall_metrics": {"precision_at_5": 0.4}},
+         "precision_at_5 is 0.4, and every query of per_query is skipped"),
+        ([*rows_of(precision_at_5=[0.2, 0.4]), SKIPPED],
+         {"overall_metrics": {"precision_at_5": 0.2}},
+         "precision_at_5 is 0.2, and the mean over per_query is 0.3"),
+        (rows_of(precision_at_5=[0.2, 0.4]), {"skipped_queries": 1},
+         "skipped_queries is 1, and per_query has 0 skipped"),
+        (rows_of(precision_at_5=[0.2, 0.4]),
+         {"speaker_specific_metrics": {"PATIENT": {"precision_at_5": 0.2}}},
+         "speaker_specific_metrics.PATIENT: precision_at_5 is 0.2, and the mean over per_query"),
+        (rows_of(precision_at_5=[0.2, 0.4]),
+         {"speaker_specific_metrics": {"PATIENT": {"num_queries": 7}}},
+         "speaker_specific_metrics.PATIENT: num_queries is 7, and per_query has 1"),
+    ],
+)  # fmt: skip
+def test_figures_that_contradict_their_rows_are_refused(
+    small: TestClient, rows: list[dict[str, Any]], more: dict[str, Any], said: str
+) -> None:
+    body = {**with_rankings(rows), **more}
+    problem = assert_problem(small.post("/api/evaluation/save", json=body), 422)
+    assert said in problem["detail"]
+    assert small.get("/v1/runs").json()["total"] == 0
+
+
+@pytest.mark.req("W8")
+@pytest.mark.parametrize(
+    ("rows", "figures"),
+    [
+        (rows_of(recall_at_3=[0.67, 0.33, 0.67]), {"recall_at_3": 0.5556}),  # 5 of 9
+        (rows_of(recall_at_3=[0.67, 0.33, 0.67]), {"recall_at_3": 0.56}),
+        (rows_of(ndcg_at_10=[0.6131, 0.3001]), {"ndcg_at_10": 0.46}),
+        (rows_of(ndcg_at_10=[0.6131, 0.3001]), {"ndcg_at_10": 0.4566}),
+        (rows_of(precision_at_5=[0.2, 0.4]), {"auroc": 0.9, "mrr": 0.7, "recall_at_5": None}),
+        (rows_of(own=[0.2, 0.4]), {"own": 0.9}),  # who knows what it is
+        ([{"query_id": "a", "metrics": {}}], {"precision_at_5": 0.7}),
+    ],
+)
+def test_figures_that_are_rounded_or_no_means_are_kept(
+    small: TestClient, rows: list[dict[str, Any]], figures: dict[str, float]
+) -> None:
+    body = {**with_rankings(rows), "overall_metrics": figures}
+    assert post(small, "evaluation/save", body)["kind"] == "figures"
+
+
 def test_other_judgments_than_the_dataset_has_are_refused(small: TestClient) -> None:
     small.post("/v1/testsets", json=TEST_SET)
     (row,) = rankings(q1=["right"])

@@ -74,8 +74,20 @@ def test_scores_fall_strictly_in_32_bits() -> None:
     assert falling([]) == []
 
 
-def test_failed_queries_and_repeated_results_are_left_out() -> None:
-    twice = QueryOutcome("q", tuple(RankedResult(name, name, 1.0) for name in ("a", "b", "a")))
+def test_failed_queries_are_left_out() -> None:
+    sound = QueryOutcome("q", tuple(RankedResult(name, name, 1.0) for name in ("a", "b")))
     failed = QueryOutcome("f", error="down")
-    assert [line.split()[2] for line in trec_run([twice, failed], "t").splitlines()] == ["a", "b"]
-    assert list(json.loads(json_run([twice, failed]))) == ["q"]
+    assert [line.split()[2] for line in trec_run([sound, failed], "t").splitlines()] == ["a", "b"]
+    assert list(json.loads(json_run([sound, failed]))) == ["q"]
+
+
+def test_a_repeated_result_keeps_its_rank_in_a_file_that_names_nothing_twice() -> None:
+    names = ("a", "a", "b", "a#2", "a")
+    twice = QueryOutcome("q", tuple(RankedResult(name, name, 1.0) for name in names))
+    for documents in (False, True):
+        rows = [line.split() for line in trec_run([twice], "t", documents=documents).splitlines()]
+        written = [row[2] for row in rows]
+        assert [written[at] for at in (0, 2, 3)] == ["a", "b", "a#2"]
+        assert len(set(written)) == 5
+        run = {"q": {row[2]: float(row[4]) for row in rows}}
+        assert assay.score({"q": {"b": 1}}, run, "MRR")["MRR"] == pytest.approx(1 / 3)

@@ -211,7 +211,7 @@ def test_every_form_names_run_part_protocol_and_n() -> None:
     )  # fmt: skip
     table = run_tables(report)[0]
     assert table.notes == (
-        "name nightly build, part holdout, patient, protocol positives_only, answers",
+        "queries 12, name nightly build, part holdout, patient, protocol positives_only, answers",
     )
     assert table.rows[0][3:] == ("12", "positives_only")
     content = report.to_dict()

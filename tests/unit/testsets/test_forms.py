@@ -78,7 +78,10 @@ def test_a_workflow_dataset() -> None:
     assert (found.name, found.version) == ("test_set_v1", "v1")
     assert found.queries[0].speaker_filter is SpeakerFilter.PATIENT
     assert [item.id for item in found.queries[0].relevant_docs] == ["uuid-1", "uuid-5", "uuid-12"]
-    assert found.provenance == {"interview_ids": ["interview_001", "interview_002"]}
+    assert found.provenance == {
+        "interview_ids": ["interview_001", "interview_002"],
+        "skipped": {"test_q2": {"speaker_filter": "CLINICIAN"}},
+    }
     assert "total_queries is 50, and the file holds 2" in str(reading.warnings[0])
 
 

@@ -16,6 +16,7 @@ from assay.app import runs
 from assay.app.held_out import hidden_in, masked_fates
 from assay.app.runs import QueryScores
 from assay.evaluation.components import HYBRID
+from assay.evaluation.scope import total_text
 from assay.evaluation.waterfall import Stage
 from assay.http.pages.held_out import MASK, masking, masking_of, viewer_of
 from assay.http.pages.listing import PAGE, listing, page_number
@@ -40,6 +41,7 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
     """One run, as it was stored."""
     del caller
     info = await service.work(lambda: service.workspace.runs.run(ref))
+    incomplete = await service.work(lambda: runs.incomplete(service.workspace, info))
     aggregates = list(info.aggregate.get("aggregates", {}).values())
     if info.figures_only:
         unknown = dict.fromkeys(("median", "std", "ci", "ci_reason", "reason"))
@@ -55,7 +57,12 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
         aggregates=aggregates,
         level=info.aggregate.get("sampling", {}).get("level"),
         latency=info.aggregate.get("latency_ms", {}),
-        warnings=[*info.aggregate.get("warnings", ()), *_about(info)],
+        total=total_text(info.total, info.skipped, "query"),
+        warnings=[
+            *info.aggregate.get("warnings", ()),
+            *filter(None, [incomplete]),
+            *_about(info),
+        ],
         facts=[*origin(info), ("seed", str(info.seed))],
         commands=[
             cli("eval", "show", info.run_id, "--per-component", "--waterfall"),
