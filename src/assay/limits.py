@@ -84,6 +84,9 @@ MAX_STORED_RESULTS = _limit(
 MAX_HTTP_ANSWER_BYTES = _limit(
     "MAX_HTTP_ANSWER_BYTES", 16 * _MIB, "one answer of a service that is evaluated"
 )
+MAX_QUERY_SECONDS = _limit(
+    "MAX_QUERY_SECONDS", 600, "seconds that a query of an evaluation may be allowed to take"
+)
 MAX_TIMED_QUERIES = _limit(
     "MAX_TIMED_QUERIES", 200, "queries that an A/B test of configurations measures the latency of"
 )

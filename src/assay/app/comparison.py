@@ -25,7 +25,6 @@ from assay.evaluation.defaults import AB_MEASURES
 from assay.evaluation.match import graded_ranks, scored_order
 from assay.evaluation.stored_run import StoredRun
 from assay.model.codec import flat
-from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 
@@ -249,18 +248,15 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
     row = next((row for row in compared.per_query if row.query_id == query_id), None)
     if row is None:
         raise MissingFileError(f"{query_id!r:.80} expects documents and no chunk to compare")
-    rule, places = (
-        (compared.matching.rule, compared.matching.places)
-        if compared.matching
-        else (Match.EXACT, {})
-    )
+    match = compared.matching
+    assert match is not None  # every comparison of runs has one
     return QueryPair(
         query,
         row,
         replace(one, results=scored_order(one)),
         replace(other, results=scored_order(other)),
-        graded_ranks(query, one, rule, places),
-        graded_ranks(query, other, rule, places),
+        graded_ranks(query, one, match.rule, match.places, match.documents),
+        graded_ranks(query, other, match.rule, match.places, match.documents),
     )
 
 

@@ -194,6 +194,7 @@ def ab(
             match=match.rule,
             places=match.places,
             by_level=match.by_level,
+            documents=match.documents,
             sampling=sampling,
             by_group=clustered,
         )

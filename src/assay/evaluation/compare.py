@@ -24,13 +24,13 @@ from typing import Any
 from assay.errors import InputError, UsageError
 from assay.evaluation.answers import answer_records, score_answers
 from assay.evaluation.chunker_match import (
-    BY_ID,
     Archive,
     ChunkerMatch,
     Matching,
     differ,
     matching,
     no_archive,
+    own_matching,
     versions,
 )
 from assay.evaluation.defaults import (
@@ -39,6 +39,7 @@ from assay.evaluation.defaults import (
     EVALUATION_MEASURES,
     HIT_DEPTH,
 )
+from assay.evaluation.documents import doubts
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
@@ -257,7 +258,12 @@ def compare_runs(
             if query.query_id not in wanted.left_out
         ),
         differences=found,
-        warnings=(*common.warnings, *match.notes, *_left_out(wanted)),
+        warnings=(
+            *common.warnings,
+            *match.notes,
+            *_left_out(wanted),
+            *run_doubts((a, b), common.queries, match),
+        ),
         left_out=wanted.left_out,
         matching=match,
         headline={str(m): (one.scores[m], other.scores[m]) for m in headline},
@@ -265,10 +271,26 @@ def compare_runs(
 
 
 def aggregate_metrics(
-    run: StoredRun, *, match: Matching = BY_ID, measures: str | Iterable[str | Measure] = ()
+    run: StoredRun,
+    *,
+    match: Matching | None = None,
+    measures: str | Iterable[str | Measure] = (),
 ) -> AggregateMetrics:
     """One stored run on the whole; no other run is needed for it."""
-    return _side(run, _Wanted.of(run.queries, match), _ranking(measures), ()).aggregate
+    wanted = _Wanted.of(run.queries, match or own_matching(run))
+    return _side(run, wanted, _ranking(measures), ()).aggregate
+
+
+def run_doubts(
+    runs: tuple[StoredRun, StoredRun], queries: Iterable[GoldenQuery], match: Matching
+) -> list[str]:
+    """What to say of results that may belong to judged documents without saying so."""
+    asked = tuple(queries)
+    return [
+        f"{run.name}: {said}"
+        for run in dict.fromkeys(runs)
+        for said in doubts(asked, run.by_query, match.documents, match.rule)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,13 +310,16 @@ class _Wanted:
     def of(cls, queries: tuple[GoldenQuery, ...], match: Matching) -> _Wanted:
         ranked = ranked_queries(queries)
         # documents are those that the test set names: a run must not add any
-        named = [query for query in ranked if any(one.document for one in query.relevant_docs)]
+        documents = match.documents
+        named = [query for query in ranked if any(map(documents.judged, query.relevant_docs))]
         alone = [query.query_id for query in ranked if match.by_level and _documents_alone(query)]
         return cls(
             queries,
             ranked,
-            targets_of(ranked, match.rule, match.places, by_level=match.by_level),
-            targets_of(named, Match.DOC),
+            targets_of(
+                ranked, match.rule, match.places, by_level=match.by_level, documents=documents
+            ),
+            targets_of(named, Match.DOC, documents=documents),
             tuple(alone),
         )
 

@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from assay.evaluation.documents import Documents
 from assay.measures.table import JudgedHits, build_table
 from assay.model.answers import Expect
 from assay.model.arrays import BoolArray, IntArray
@@ -30,6 +31,8 @@ LookUp: TypeAlias = Callable[[Iterable[str]], Mapping[str, ChunkPlace]]
 """Where did these chunks stand when the run was made?"""
 
 SHOWN_IDS = 3
+BY_FORM = Documents()
+"""The document of a chunk as its id names it, in our form."""
 
 
 class Target(NamedTuple):
@@ -51,38 +54,45 @@ def ranked_queries(queries: Iterable[GoldenQuery]) -> tuple[GoldenQuery, ...]:
     return tuple(query for query in queries if query.expect is Expect.EVIDENCE and query.judged)
 
 
-def place_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> ChunkPlace:
+def place_of(
+    judgment: Judgment, archive: Mapping[str, ChunkPlace], documents: Documents = BY_FORM
+) -> ChunkPlace:
     """Where the judged thing stands, by the test set, else the archive, else its id."""
     known = archive.get(judgment.id)
     spans = judgment.spans or (known.spans if known is not None else ())
-    return ChunkPlace(_document_of(judgment, archive), spans)
+    return ChunkPlace(_document_of(judgment, archive, documents), spans)
 
 
-def _document_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> str:
+def _document_of(
+    judgment: Judgment, archive: Mapping[str, ChunkPlace], documents: Documents
+) -> str:
     if judgment.owner is not None:
         return judgment.owner
     known = archive.get(judgment.id)
-    return document_id(judgment.id) if known is None else known.doc_id
+    return documents.judged(judgment) or judgment.id if known is None else known.doc_id
 
 
 def _targets(
-    judgments: Sequence[Judgment], rule: Match, archive: Mapping[str, ChunkPlace]
+    judgments: Sequence[Judgment],
+    rule: Match,
+    archive: Mapping[str, ChunkPlace],
+    documents: Documents = BY_FORM,
 ) -> list[Target]:
     """What the rule looks for; by document, the best grade of its judgments counts."""
     if rule is Match.EXACT:
         return [_as_judged(one) for one in judgments]
     found: list[Target] = []
-    documents: dict[str, Target] = {}
+    whole: dict[str, Target] = {}
     nowhere: list[Target] = []
     for one in judgments:
-        if rule is Match.SPAN and (place := place_of(one, archive)).spans:
+        if rule is Match.SPAN and (place := place_of(one, archive, documents)).spans:
             found.append(Target(one.grade, None, place.doc_id, place.spans))
-        elif one.document is None and one.id not in archive:
+        elif documents.judged(one) is None and one.id not in archive:
             nowhere.append(Target(one.grade, one.id))
         else:
-            _add_document(documents, one, _document_of(one, archive))
+            _add_document(whole, one, _document_of(one, archive, documents))
     # the document of a chunk that nobody knows is one of those that are named, where any are
-    return found + (list(documents.values()) or nowhere)
+    return found + (list(whole.values()) or nowhere)
 
 
 def _as_judged(one: Judgment) -> Target:
@@ -92,12 +102,12 @@ def _as_judged(one: Judgment) -> Target:
     return Target(one.grade, one.id, doc_id, one.spans, expects_document)
 
 
-def _add_document(documents: dict[str, Target], one: Judgment, doc_id: str) -> None:
+def _add_document(whole: dict[str, Target], one: Judgment, doc_id: str) -> None:
     """Look for a document; an id of an unknown kind is also found as that of a chunk."""
     chunk_id = doc_id if one.id == doc_id and one.level is None else None
     new = Target(one.grade, chunk_id, doc_id, document=one.level is Level.DOCUMENT)
-    known = documents.get(doc_id, new)
-    documents[doc_id] = new._replace(
+    known = whole.get(doc_id, new)
+    whole[doc_id] = new._replace(
         grade=max(new.grade, known.grade),
         chunk_id=chunk_id or known.chunk_id,
         document=new.document and known.document,
@@ -120,7 +130,8 @@ class Targets:
     queries: Sequence[GoldenQuery]
     by_query: Sequence[QueryTargets]
     judged: tuple[IntArray, IntArray]
-    documents: BoolArray | None = None  # those of ``judged`` that expect a document, if any do
+    levels: BoolArray | None = None  # those of ``judged`` that expect a document, if any do
+    documents: Documents = BY_FORM
 
 
 def targets_of(
@@ -129,22 +140,25 @@ def targets_of(
     archive: Mapping[str, ChunkPlace] | None = None,
     *,
     by_level: bool | None = None,
+    documents: Documents = BY_FORM,
 ) -> Targets:
     """What the rule looks for in the results of these queries.
 
     ``by_level`` tells expected chunks from expected documents, so that measures of chunks can leave
     documents out: usually so, unless results are matched by document anyway.
     """
-    wanted = [_indexed(_targets(query.relevant_docs, rule, archive or {})) for query in queries]
+    wanted = [
+        _indexed(_targets(query.relevant_docs, rule, archive or {}, documents)) for query in queries
+    ]
     counts = [len(one.targets) for one in wanted]
     every = [target for one in wanted for target in one.targets]
     at = np.repeat(np.arange(len(wanted), dtype=np.int64), counts)
-    documents = None
+    levels = None
     if by_level or (by_level is None and rule is not Match.DOC):
         marks = np.array([target.document for target in every], dtype=np.bool_)
-        documents = marks if marks.any() else None
+        levels = marks if marks.any() else None
     grades = np.array([target.grade for target in every], dtype=np.int64)
-    return Targets(queries, wanted, (at, grades), documents)
+    return Targets(queries, wanted, (at, grades), levels, documents)
 
 
 def _indexed(found: list[Target]) -> QueryTargets:
@@ -165,9 +179,11 @@ def judge_outcomes(
     archive: Mapping[str, ChunkPlace] | None = None,
     *,
     by_level: bool | None = None,
+    documents: Documents = BY_FORM,
 ) -> JudgedHits:
     """The judged-hits table of stored outcomes; a query that failed has no results."""
-    return judge_targets(targets_of(queries, rule, archive, by_level=by_level), outcomes)
+    targets = targets_of(queries, rule, archive, by_level=by_level, documents=documents)
+    return judge_targets(targets, outcomes)
 
 
 def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:
@@ -188,7 +204,7 @@ def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> Jud
         retrieved[at] = len(results)
         if results[0].score is not None and falling([one.score for one in results]):
             top[at] = results[0].score
-        for rank, target in _found(results, wanted):
+        for rank, target in _found(results, wanted, targets.documents):
             ats.append(at)
             ranks.append(rank)
             found.append(target)
@@ -202,7 +218,7 @@ def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> Jud
         tied=np.zeros(len(queries), dtype=np.int64),
         missing=np.array(missing, dtype=np.bool_),
         extra_queries=0,
-        documents=None if targets.documents is None else (marks, targets.documents),
+        documents=None if targets.levels is None else (marks, targets.levels),
     )
 
 
@@ -211,25 +227,35 @@ def _whole(numbers: list[int]) -> IntArray:
 
 
 def graded_ranks(
-    query: GoldenQuery, outcome: QueryOutcome, rule: Match, archive: Mapping[str, ChunkPlace]
+    query: GoldenQuery,
+    outcome: QueryOutcome,
+    rule: Match,
+    archive: Mapping[str, ChunkPlace],
+    documents: Documents = BY_FORM,
 ) -> dict[int, int]:
     """The grade of each result that brings something judged, by its rank."""
     grades: dict[int, int] = {}
-    wanted = _indexed(_targets(query.relevant_docs, rule, archive))
-    for rank, target in _found(scored_order(outcome), wanted):
+    wanted = _indexed(_targets(query.relevant_docs, rule, archive, documents))
+    for rank, target in _found(scored_order(outcome), wanted, documents):
         grades[rank] = max(target.grade, grades.get(rank, target.grade))
     return grades
 
 
 def judgment_ranks(
-    query: GoldenQuery, outcome: QueryOutcome, rule: Match, archive: Mapping[str, ChunkPlace]
+    query: GoldenQuery,
+    outcome: QueryOutcome,
+    rule: Match,
+    archive: Mapping[str, ChunkPlace],
+    documents: Documents = BY_FORM,
 ) -> tuple[int | None, ...]:
     """The rank at which each judgment of a query was found; None where it was not.
 
     Judgments are found independently of each other, so each is looked for alone.
     """
     alone = (replace(query, relevant_docs=(one,)) for one in query.relevant_docs)
-    return tuple(min(graded_ranks(one, outcome, rule, archive), default=None) for one in alone)
+    return tuple(
+        min(graded_ranks(one, outcome, rule, archive, documents), default=None) for one in alone
+    )
 
 
 def scored_order(outcome: QueryOutcome) -> tuple[RankedResult, ...]:
@@ -259,16 +285,19 @@ def covers_enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
     return covered >= ENOUGH_COVERED * wanted
 
 
-def _found(results: Sequence[RankedResult], wanted: QueryTargets) -> list[tuple[int, Target]]:
+def _found(
+    results: Sequence[RankedResult], wanted: QueryTargets, documents: Documents
+) -> list[tuple[int, Target]]:
     """(rank, target) of every target at the first result that brings it."""
     by_chunk, by_doc = wanted.by_chunk, wanted.by_doc
     waiting = set(range(len(wanted.targets)))
     found: list[tuple[int, Target]] = []
     for rank, result in enumerate(results, 1):
-        if result.chunk_id not in by_chunk and result.doc_id not in by_doc:
+        document = documents.of(result)
+        if result.chunk_id not in by_chunk and document not in by_doc:
             continue  # most results: rankings are long and judgments few
         brought = set(by_chunk.get(result.chunk_id, ()))
-        for number in by_doc.get(result.doc_id, ()):
+        for number in by_doc.get(document, ()):
             if enough(wanted.targets[number].spans, result.spans):
                 brought.add(number)
         for number in sorted(brought & waiting):

@@ -10,6 +10,7 @@ from typing import Any
 from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
 from assay.evaluation.chunker_match import judged_chunkers
 from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
+from assay.evaluation.documents import documents_of, doubts
 from assay.evaluation.outcomes import (
     Latency,
     latency,
@@ -150,7 +151,19 @@ class EvaluationResult:
         ):
             if ids:
                 said.append(_about(ids, len(of), what))
-        return [*said, *self.scores.summary.alarms(), *self.test_set.overlap]
+        return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.overlap]
+
+    @cached_property
+    def _doubts(self) -> tuple[str, ...]:
+        """Which results may belong to judged documents without saying so."""
+        return tuple(
+            doubts(
+                self.test_set.queries,
+                {one.query_id: one for one in self.outcomes},
+                documents_of(self.test_set, self.scoring.chunk_separator),
+                self.scoring.match,
+            )
+        )
 
     def _judged_chunkers(self) -> list[str]:
         """By which chunkers the judged documents were cut that came back."""
@@ -232,6 +245,7 @@ def result_of(
             name=name,
             protocol=scoring.protocol,
             match=scoring.match,
+            documents=documents_of(test_set, scoring.chunk_separator),
             sampling=scoring.sampling,
             by_group=scoring.by_group,
         )

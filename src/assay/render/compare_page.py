@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.evaluation.ab import ABResult
+from assay.evaluation.chunker_match import own_matching
 from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.significance import Contrast
 from assay.evaluation.stored_run import StoredRun
-from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.render.compare_text import measure_rows
@@ -86,16 +86,15 @@ def _compared_query(
     a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison
 ) -> ComparedQuery:
     query = b.test_set.by_id[compared.query_id]
-    match = report.matching
-    rule, places = (match.rule, match.places) if match else (Match.EXACT, {})
+    match = report.matching or own_matching(b)
     one, other = (run.by_query[compared.query_id] for run in (a, b))
     return ComparedQuery(
         query,
         compared,
         one,
         other,
-        graded_ranks(query, one, rule, places),
-        graded_ranks(query, other, rule, places),
+        graded_ranks(query, one, match.rule, match.places, match.documents),
+        graded_ranks(query, other, match.rule, match.places, match.documents),
     )
 
 

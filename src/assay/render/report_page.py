@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from assay.evaluation.chunker_match import own_matching
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.report import FIELDS, PROTOCOLS, RunReport
 from assay.model.runs import QueryOutcome, RunInfo
@@ -31,7 +32,7 @@ class WorstQuery:
 def run_page(report: RunReport) -> str:
     """One file of HTML."""
     run, scores = report.run, report.scores
-    by_id = run.test_set.by_id
+    by_id, match = run.test_set.by_id, own_matching(run)
     charted = [str(measure) for measure in list(scores.columns)[:CHARTED]]
     return render(
         "run.html",
@@ -63,7 +64,7 @@ def run_page(report: RunReport) -> str:
                 by_id[query],
                 value,
                 run.by_query[query],
-                graded_ranks(by_id[query], run.by_query[query], report.result.scoring.match, {}),
+                graded_ranks(by_id[query], run.by_query[query], match.rule, {}, match.documents),
             )
             for query, value in report.worst
         ],
