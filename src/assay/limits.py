@@ -90,6 +90,9 @@ MAX_QUERY_SECONDS = _limit(
 MAX_TIMED_QUERIES = _limit(
     "MAX_TIMED_QUERIES", 200, "queries that an A/B test of configurations measures the latency of"
 )
+MAX_LATENCY_REPEATS = _limit(
+    "MAX_LATENCY_REPEATS", 100, "times that an A/B test asks both sides each query"
+)
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
 MAX_SCORED_RUNS = _limit("MAX_SCORED_RUNS", 1_000, "runs scored in one call, not compared")
 MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or permutation test")

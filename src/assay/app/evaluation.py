@@ -662,11 +662,8 @@ def _resumed(
 
 def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) -> System:
     """The system that an unfinished run was made with."""
-    from assay.search.recorded import options_from
-
     if info.ours:
-        options = options_from(info.config, workspace.searcher.defaults)
-        system = engine.system(workspace, options, answers="answerer" in info.config)
+        system = system_of_run(workspace, info, answers="answerer" in info.config)
     elif info.engine == "run file" and request.run_file is None:
         raise UsageError("resuming this run needs its file", hint="--run FILE")
     else:
@@ -677,13 +674,32 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
             timeout_s=request.timeout_s or info.config.get("timeout_s"),
         )
         system = _system(workspace, again)
+        _refuse_other_system(info, system)
+    _refuse_other_index(info, system)
+    return system
+
+
+def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False) -> System:
+    """Our search as a run was made with it, on the index as it is now."""
+    from assay.search.recorded import options_from
+
+    options = options_from(info.config, workspace.searcher.defaults)
+    system = engine.system(workspace, options, answers=answers)
+    if "timeout_s" in info.config:
+        seconds = float(info.config["timeout_s"])
+        system = replace(system, config={**system.config, "timeout_s": seconds}, timeout_s=seconds)
+    if not answers:
+        info = replace(info, config={k: v for k, v in info.config.items() if k != "answerer"})
+    _refuse_other_system(info, system)
+    return system
+
+
+def _refuse_other_system(info: RunInfo, system: System) -> None:
     if changed_since := _changed(info, system):
         raise ConflictError(
             f"this has changed since {info.run_id} was begun: {', '.join(changed_since)}",
             hint="start a new run",
         )
-    _refuse_other_index(info, system)
-    return system
 
 
 def _refuse_other_index(info: RunInfo, system: System) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay import limits
 from assay.app.evaluation import REQUEST_OPTIONS
 from assay.cli.connection import connected, refuse_remote
 from assay.cli.console import emit_json, emit_text, note
@@ -565,14 +566,15 @@ def ab_test(
         bool, typer.Option("--by-group", help="Draw queries of one group together.")
     ] = False,
     latency_repeats: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--latency-repeats",
             min=0,
-            max=100,
-            help="How often two configurations are timed in turn; 0 leaves it out.",
+            max=limits.MAX_LATENCY_REPEATS,
+            help="How often both sides are timed in turn: 3 times where they are configurations, "
+            "runs only if it is given; 0 leaves it out.",
         ),
-    ] = 3,
+    ] = None,
     strict: Strict = False,
     write_report: WriteReport = False,
     statistics: Mapping[str, Any],
@@ -594,10 +596,10 @@ def ab_test(
                 tuple(measures or ()),
                 strict,
                 by_group,
+                latency_repeats,
                 read_statistics(statistics),
             ),
             sides=(a, b),
-            latency_repeats=latency_repeats,
         )
     settings, result = assay.settings, test.result
     if write_report:
