@@ -36,16 +36,18 @@ BY_FORM = Documents()
 
 
 class Target(NamedTuple):
-    """One judged thing as a rule looks for it: a chunk, or a document (or spans of it).
+    """One judged thing as a rule looks for it: a chunk, or a document (or passages of it).
 
-    ``document``: the test set expects a document here, where others are chunks. A tuple, since
-    there are many.
+    A passage is one or more spans, and half of the characters of one passage must be covered. The
+    spans of a judged chunk are one passage: pieces of a table with its head, for example. Those of
+    a judged document are passages each. ``document``: the test set expects a document here, where
+    others are chunks. A tuple, since there are many.
     """
 
     grade: int
     chunk_id: str | None = None
     doc_id: str | None = None
-    spans: tuple[Span, ...] = ()
+    passages: tuple[tuple[Span, ...], ...] = ()
     document: bool = False
 
 
@@ -86,7 +88,10 @@ def _targets(
     nowhere: list[Target] = []
     for one in judgments:
         if rule is Match.SPAN and (place := place_of(one, archive, documents)).spans:
-            found.append(Target(one.grade, None, place.doc_id, place.spans))
+            found += [
+                Target(one.grade, None, place.doc_id, (passage,))
+                for passage in _passages(one, place)
+            ]
         elif documents.judged(one) is None and one.id not in archive:
             nowhere.append(Target(one.grade, one.id))
         else:
@@ -95,11 +100,18 @@ def _targets(
     return found + (list(whole.values()) or nowhere)
 
 
+def _passages(one: Judgment, place: ChunkPlace) -> tuple[tuple[Span, ...], ...]:
+    """What was judged, passage by passage; see ``Target``."""
+    if one.id == place.doc_id:
+        return tuple((span,) for span in place.spans)
+    return (place.spans,)
+
+
 def _as_judged(one: Judgment) -> Target:
     """The judged id itself: that of a chunk, or of a document that any of its chunks brings."""
     expects_document = one.level is Level.DOCUMENT
     doc_id = None if one.level is Level.CHUNK else one.id
-    return Target(one.grade, one.id, doc_id, one.spans, expects_document)
+    return Target(one.grade, one.id, doc_id, tuple((span,) for span in one.spans), expects_document)
 
 
 def _add_document(whole: dict[str, Target], one: Judgment, doc_id: str) -> None:
@@ -298,7 +310,7 @@ def _found(
             continue  # most results: rankings are long and judgments few
         brought = set(by_chunk.get(result.chunk_id, ()))
         for number in by_doc.get(document, ()):
-            if enough(wanted.targets[number].spans, result.spans):
+            if enough(wanted.targets[number].passages, result.spans):
                 brought.add(number)
         for number in sorted(brought & waiting):
             found.append((rank, wanted.targets[number]))
@@ -308,9 +320,9 @@ def _found(
     return found
 
 
-def enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
-    """Where either side's characters are not known, any result of the document will do."""
-    return not judged or not spans or covers_enough(judged, spans)
+def enough(passages: Sequence[Sequence[Span]], spans: Sequence[Span]) -> bool:
+    """Is one passage covered? Where either side's characters are not known, anything will do."""
+    return not passages or not spans or any(covers_enough(one, spans) for one in passages)
 
 
 def places_of(
@@ -372,13 +384,14 @@ class Listed:
 
     def ranks(self, judgment: Judgment) -> list[int]:
         """The ranks, from 1, of all chunks that bring the judged thing."""
-        (target,) = _targets((judgment,), self._rule, {})
-        found = set(self._by_chunk.get(target.chunk_id or "", ()))
-        found.update(
-            rank
-            for rank, spans in self._by_doc.get(target.doc_id or "", ())
-            if enough(target.spans, spans)
-        )
+        found: set[int] = set()
+        for target in _targets((judgment,), self._rule, {}):
+            found.update(self._by_chunk.get(target.chunk_id or "", ()))
+            found.update(
+                rank
+                for rank, spans in self._by_doc.get(target.doc_id or "", ())
+                if enough(target.passages, spans)
+            )
         return sorted(found)
 
     def rank(self, judgment: Judgment) -> int | None:

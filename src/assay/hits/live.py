@@ -41,11 +41,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One judged item: an id and, if the judgment is about a span, that span."""
+    """One judged item: an id and, if the judgment is about a passage, the spans of it.
+
+    The spans of a judged chunk are one passage; those of a judged document are passages each.
+    """
 
     key: str
     grade: int
-    span: Span | None = None
+    spans: tuple[Span, ...] = ()
 
 
 def judge_live(
@@ -169,7 +172,9 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
             continue
         key = qrels.documents.get(row) or document_id(doc, separator)
         if match is Match.SPAN and row in qrels.spans:
-            units[at] += [Unit(key, grade, span) for span in qrels.spans[row]]
+            spans = qrels.spans[row]
+            passages = [(span,) for span in spans] if key == doc else [spans]
+            units[at] += [Unit(key, grade, passage) for passage in passages]
         else:
             best[at, key] = max(grade, best.get((at, key), grade))
     for (at, key), grade in best.items():
@@ -200,34 +205,45 @@ class _Waiting:
 
     def __init__(self, units: list[Unit]) -> None:
         self.units = units
-        self._spans: IntArray | None = None
-        if any(unit.span for unit in units):
-            # a unit without a span is covered by anything
-            self._spans = np.array([unit.span or (0, 0) for unit in units], dtype=np.int64).T
+        self._pieces: IntArray | None = None
+        if any(unit.spans for unit in units):
+            self._pieces = _pieces(units)
 
     def take(self, result: Result) -> list[Unit]:
         """Remove and return the units that the result covers."""
-        if self._spans is None:
+        if self._pieces is None:
             taken, self.units = self.units, []
             return taken
-        brought = _enough_covered(self._spans, sorted(result.spans))
+        brought = _enough_covered(self._pieces, len(self.units), sorted(result.spans))
         taken = list(compress(self.units, brought))
         if taken:
             self.units = list(compress(self.units, ~brought))
-            self._spans = self._spans[:, ~brought]
+            left = self._pieces[:, ~brought[self._pieces[2]]]
+            left[2] = (np.cumsum(~brought) - 1)[left[2]]  # units move up
+            self._pieces = left
         return taken
 
 
-def _enough_covered(judged: IntArray, spans: list[Span]) -> BoolArray:
-    """Does at least half of each judged span lie within these, which are sorted?"""
-    start, end = judged
+def _pieces(units: list[Unit]) -> IntArray:
+    """Start, end and number of its unit of each span; a unit may have none."""
+    rows = [(*span, number) for number, unit in enumerate(units) for span in unit.spans]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3).T
+
+
+def _enough_covered(pieces: IntArray, units: int, spans: list[Span]) -> BoolArray:
+    """Does at least half of each unit lie within these spans, which are sorted?
+
+    A unit without spans is covered by anything.
+    """
+    start, end, unit = pieces
     covered = np.zeros(len(start), dtype=np.int64)
     reached = 0
     for low, high in spans:
         # spans may overlap; no character counts twice
         covered += np.maximum(np.minimum(end, high) - np.maximum(start, max(low, reached)), 0)
         reached = max(reached, high)
-    enough: BoolArray = covered >= ENOUGH_COVERED * (end - start)
+    found = np.bincount(unit, weights=covered, minlength=units)
+    enough: BoolArray = found >= ENOUGH_COVERED * np.bincount(unit, end - start, minlength=units)
     return enough
 
 

@@ -237,8 +237,8 @@ def test_half_of_a_span_is_enough(covering: list[Span], found: bool) -> None:
 
 def test_one_result_that_covers_several_spans() -> None:
     """One result, several judgments found: the rank counts once, each judgment is found."""
-    spans = {"d:chunk_1": ((0, 10), (10, 20)), "d:chunk_2": ((20, 30),), "d:chunk_3": ((90, 99),)}
-    grades = {"d:chunk_1": 1, "d:chunk_2": 3, "d:chunk_3": 1}
+    spans = {"d": ((0, 10), (10, 20)), "d:chunk_2": ((20, 30),), "d:chunk_3": ((90, 99),)}
+    grades = {"d": 1, "d:chunk_2": 3, "d:chunk_3": 1}
     ranking = spanned(("e", (0, 5)), ("d:chunk_8", (0, 30)), ("d:chunk_9", (0, 99)))
     table = table_of(grades, ranking, spans, match="span")
     assert ranks(table, "q") == [(2, 3), (2, 1), (2, 1), (3, 1)]
