@@ -48,11 +48,11 @@ class Match(Enum):
     """When is a result the thing that was judged?
 
     ``EXACT``: it has the judged id. Where results name their document (``assay.evaluate`` and
-    stored runs), a judged document is also found by any of its chunks, and judged characters of it
-    by a chunk that covers at least half of them. ``DOC``: it belongs to the same document.
-    ``SPAN``: it belongs to the same document, and at least half of the judged characters are
-    covered; where no characters are known, the document decides. ``chunk`` is an older word for
-    ``exact``.
+    stored runs), a judged document is also found by any of its chunks, and one judged by spans by
+    a chunk that covers at least half of a span. ``DOC``: it belongs to the same document. ``SPAN``:
+    it belongs to the same document and covers at least half of a judged passage, which is a span of
+    a document or all spans of a chunk; where no characters are known, the document decides.
+    ``chunk`` is an older word for ``exact``.
     """
 
     EXACT = "exact"
