@@ -21,6 +21,7 @@ from assay.evaluation.compare import (
     CompareReport,
     QueryComparison,
     compare_runs,
+    cross_mode,
     depth_for,
 )
 from assay.evaluation.defaults import AB_MEASURES
@@ -249,7 +250,9 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
     one, other = (
         assay.runs.outcomes(info.run_id, queries=[query_id])[0] for info in (tested.a, tested.b)
     )
-    query = tested.queries[query_id]
+    query = of_a = tested.queries[query_id]
+    if cross_mode(tested.a, tested.b):
+        of_a = assay.runs.test_set(tested.a.run_id).by_id[query_id]
     compared = tested.result.compared
     row = next((row for row in compared.per_query if row.query_id == query_id), None)
     if row is None:
@@ -261,7 +264,7 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
         row,
         replace(one, results=scored_order(one)),
         replace(other, results=scored_order(other)),
-        graded_ranks(query, one, match.rule, match.places, match.documents),
+        graded_ranks(of_a, one, match.rule, match.places, match.documents),
         graded_ranks(query, other, match.rule, match.places, match.documents),
     )
 

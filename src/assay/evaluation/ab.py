@@ -180,14 +180,15 @@ def ab(
     compared = compare_runs(
         a, b, measures=measures, archive=archive, strict_chunker_version=strict_chunker_version
     )
-    queries = common_queries(a, b).queries
+    common = common_queries(a, b)
+    queries = common.queries
     match = compared.matching
     assert match is not None
     one, other = (
         score_run(
             run,
             measures,
-            queries=queries,
+            queries=asked,
             match=match.rule,
             places=match.places,
             by_level=match.by_level,
@@ -195,7 +196,7 @@ def ab(
             sampling=sampling,
             by_group=clustered,
         )
-        for run in (a, b)
+        for run, asked in ((a, common.of_a), (b, queries))
     )
     return ABResult(
         compared=compared,

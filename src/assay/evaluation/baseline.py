@@ -92,7 +92,7 @@ def sides_of_runs(
     """Two stored runs as the sides of a gate, matched across chunkers where these differ."""
     match = matching(before, now, now.queries, archive=archive)
     one, other = (side_of_run(run, measures, match) for run in (before, now))
-    doubtful = run_doubts((before, now), now.queries, match)
+    doubtful = run_doubts({before: now.queries, now: now.queries}, match)
     return one, replace(other, warnings=(*other.warnings, *match.notes, *doubtful))
 
 

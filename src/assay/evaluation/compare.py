@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -41,6 +41,7 @@ from assay.evaluation.defaults import (
 )
 from assay.evaluation.documents import doubts
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
+from assay.evaluation.parts import Mode
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -48,7 +49,7 @@ from assay.garbage import paused
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
-from assay.model.runs import QueryOutcome, RunStatus
+from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, Level, TestSet
 from assay.plural import counted, share_of
@@ -217,9 +218,14 @@ class CompareReport:
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What two runs can be compared on, and what a reader must know about it."""
+    """What two runs can be compared on, and what a reader must know about it.
+
+    ``queries`` has the judgments of b. Those of a stand in ``of_a``: the same, unless the runs
+    asked documents of different origin, where each can only find what was judged of its own.
+    """
 
     queries: tuple[GoldenQuery, ...]
+    of_a: tuple[GoldenQuery, ...]
     warnings: tuple[str, ...]
 
 
@@ -237,8 +243,9 @@ def compare_runs(
     match = matching(a, b, common.queries, archive=archive, strict=strict_chunker_version)
     found = differences(a, b)
     wanted = _Wanted.of(common.queries, match)
+    of_a = wanted if common.of_a is common.queries else _Wanted.of(common.of_a, match)
     asked, headline = _ranking(measures), _headline(b)
-    one, other = (_side(run, wanted, asked, headline) for run in (a, b))
+    one, other = (_side(run, own, asked, headline) for run, own in ((a, of_a), (b, wanted)))
     causes = _causes(found, match)
     return CompareReport(
         run_a=a.name,
@@ -262,7 +269,7 @@ def compare_runs(
             *common.warnings,
             *match.notes,
             *_left_out(wanted),
-            *run_doubts((a, b), common.queries, match),
+            *run_doubts({a: common.of_a, b: common.queries}, match),
         ),
         left_out=wanted.left_out,
         matching=match,
@@ -281,14 +288,11 @@ def aggregate_metrics(
     return _side(run, wanted, _ranking(measures), ()).aggregate
 
 
-def run_doubts(
-    runs: tuple[StoredRun, StoredRun], queries: Iterable[GoldenQuery], match: Matching
-) -> list[str]:
+def run_doubts(queries: Mapping[StoredRun, Sequence[GoldenQuery]], match: Matching) -> list[str]:
     """What to say of results that may belong to judged documents without saying so."""
-    asked = tuple(queries)
     return [
         f"{run.name}: {said}"
-        for run in dict.fromkeys(runs)
+        for run, asked in queries.items()
         for said in doubts(asked, run.by_query, match.documents, match.rule)
     ]
 
@@ -437,7 +441,14 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
         warnings += state_warnings(run)
     queries = [query for query in b.queries if query.query_id in a.by_query]
     same_set = a.test_set is b.test_set or a.test_set.checksum == b.test_set.checksum
-    if not same_set:
+    crossed = cross_mode(a.info, b.info)
+    if crossed:
+        warnings.append(
+            f"the runs asked documents of different origin ({crossed[0]} and {crossed[1]}), and "
+            "each is scored by what was judged of its own; "
+            f"{counted(len(queries), 'query', 'is')} in both"
+        )
+    elif not same_set:
         before = a.test_set.by_id
         same = [q for q in queries if before[q.query_id].query_text == q.query_text]
         changed = sum(before[q.query_id].relevant_docs != q.relevant_docs for q in same)
@@ -454,13 +465,23 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
         raise InputError(
             f"{a.name} and {b.name} have no query in common", hint="compare runs of one test set"
         )
-    if any(alone) and same_set:
+    if any(alone) and same_set and not crossed:
         warnings.append(
             f"only {counted(len(queries), 'query', 'is')} in both runs; "
             f"in a alone: {alone[0]}, in b alone: {alone[1]}"
         )
+    if crossed:
+        judged_in_a = tuple(a.test_set.by_id[query.query_id] for query in queries)
+        return Common(tuple(queries), judged_in_a, tuple(warnings))
     warnings += _corpus_warnings(a, b)
-    return Common(tuple(queries), tuple(warnings))
+    shared = tuple(queries)
+    return Common(shared, shared, tuple(warnings))
+
+
+def cross_mode(a: RunInfo, b: RunInfo) -> tuple[str, str] | None:
+    """The modes of two runs of which one asked recorded and the other live documents."""
+    one, other = str(a.config.get("mode", "")), str(b.config.get("mode", ""))
+    return (one, other) if {one, other} == {Mode.OFFLINE, Mode.LIVE} else None
 
 
 def deltas(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> dict[str, float | None]:

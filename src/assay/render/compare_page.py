@@ -9,7 +9,12 @@ from markupsafe import Markup
 
 from assay.evaluation.ab import ABResult
 from assay.evaluation.chunker_match import own_matching
-from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.compare import (
+    CompareReport,
+    ComparisonKind,
+    QueryComparison,
+    cross_mode,
+)
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.significance import Contrast
 from assay.evaluation.stored_run import StoredRun
@@ -86,6 +91,7 @@ def _compared_query(
     a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison
 ) -> ComparedQuery:
     query = b.test_set.by_id[compared.query_id]
+    of_a = a.test_set.by_id[compared.query_id] if cross_mode(a.info, b.info) else query
     match = report.matching or own_matching(b)
     one, other = (run.by_query[compared.query_id] for run in (a, b))
     return ComparedQuery(
@@ -93,7 +99,7 @@ def _compared_query(
         compared,
         one,
         other,
-        graded_ranks(query, one, match.rule, match.places, match.documents),
+        graded_ranks(of_a, one, match.rule, match.places, match.documents),
         graded_ranks(query, other, match.rule, match.places, match.documents),
     )
 
