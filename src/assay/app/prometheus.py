@@ -271,6 +271,10 @@ class _Rule:
             return f"{counted(failed, 'query')} failed, {counted(degraded, 'query')} degraded"
         if not self._configured(info):
             return f"it was made by another configuration or engine than {self.configuration}"
+        kept = info.config.get("kept")
+        if isinstance(kept, int) and kept < CUTOFFS[-1]:
+            each = f"{counted(kept, 'result')} of each query"
+            return f"it kept {each}, and gauges look at {CUTOFFS[-1]}"
         return self._other_rule(info.scoring) or self._other_queries(info)
 
     def _other_rule(self, scoring: Scoring) -> str | None:

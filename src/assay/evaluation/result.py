@@ -29,7 +29,7 @@ from assay.model.ranking import falling
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, TestSet
-from assay.plural import share_of
+from assay.plural import counted, share_of
 
 SHOWN_IDS = 5
 
@@ -47,6 +47,7 @@ class EvaluationResult:
     run_id: str | None = None
     cached: bool = False
     chunker_versions: tuple[str, ...] = ()
+    kept: int | None = None  # results of each query at most; None: as many as came back
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -151,7 +152,23 @@ class EvaluationResult:
         ):
             if ids:
                 said.append(_about(ids, len(of), what))
-        return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.overlap]
+        said += [*filter(None, [self._cut_off]), *self.scores.summary.alarms()]
+        return [*said, *self._doubts, *self.test_set.overlap]
+
+    @property
+    def _cut_off(self) -> str | None:
+        """Which measures look further down than what was kept."""
+        kept = self.kept
+        if kept is None:
+            return None
+        deeper = [str(m) for m in self.scores.columns if m.cutoff is not None and m.cutoff > kept]
+        if not deeper:
+            return None
+        looks = "looks" if len(deeper) == 1 else "look"
+        return (
+            f"of each query only {counted(kept, 'result', 'was')} kept, and {', '.join(deeper)} "
+            f"{looks} at more"
+        )
 
     @cached_property
     def _doubts(self) -> tuple[str, ...]:
@@ -281,7 +298,12 @@ def result_of_run(
         run_id=info.run_id,
         cached=cached,
     )
-    return replace(result, chunker_versions=info.chunker_versions)
+    kept = info.config.get("kept", info.config.get("k"))
+    return replace(
+        result,
+        chunker_versions=info.chunker_versions,
+        kept=kept if isinstance(kept, int) else None,
+    )
 
 
 def expects_nothing(test_set: TestSet) -> bool:

@@ -25,6 +25,7 @@ from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
 from assay.settings import configure
+from tests.unit.search.corpus import filled
 
 CHUNKS = TestSet(
     "chunks",
@@ -349,3 +350,20 @@ def test_the_scores_of_a_run_file_rank_its_lists_where_that_is_asked(
             for rank_by in (None, "order", "score")
         }  # fmt: skip
     assert found == {None: 0.5, "order": 0.5, "score": 1.0}
+
+
+def test_measures_that_look_further_than_what_was_kept_are_named(tmp_path: Path) -> None:
+    with filled(tmp_path / "home") as workspace:
+        chunk = workspace.search("aspirin", k=1, floor=False).results[0].chunk
+        query = GoldenQuery("q1", "aspirin", relevant_docs=(Judgment(chunk.chunk_id, 1),))
+        request = EvaluationRequest(
+            test_set=TestSet("t", "v1", (query,)), measures="P@1 Recall@{3,5} MRR", kept=3
+        )
+        (few,) = evaluate(workspace, request).runs
+        (all_,) = evaluate(workspace, replace(request, kept=5)).runs
+        again = runs.show(workspace, few.info.run_id).result
+    said = "of each query only 3 results were kept, and Recall@5 looks at more"
+    assert few.result.warnings().count(said) == 1
+    assert again is not None
+    assert said in again.warnings()
+    assert not [line for line in all_.result.warnings() if "were kept" in line]
