@@ -217,7 +217,7 @@ def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool
         emit_json(made.to_dict(per_query=per_query))
     elif made.difference is not None:
         results = {name: recorded.result for name, recorded in made.modes.items()}
-        show_tables([report.modes_table(results, made.difference)], color)
+        show_tables(report.modes_tables(results, made.difference, per_query=per_query), color)
 
 
 @app.command("list")

@@ -9,8 +9,12 @@ from assay.evaluation.compare import ComparisonKind, compare_runs
 from assay.evaluation.cross_mode import mode_difference
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.stored_run import StoredRun
+from assay.model.answers import Expect
+from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.render.evaluation import modes_tables
 from tests.unit.evaluation.stored import golden, outcome, stored, suite
 
 
@@ -48,6 +52,33 @@ def test_without_a_shared_query_there_is_no_difference() -> None:
     found = mode_difference({"OFFLINE": side(a="right"), "LIVE": side(b="right")})
     assert set(found.to_dict()["metrics"].values()) == {None}
     assert "no query was asked on both sides" in found.warnings()[0]
+
+
+def test_a_measure_of_one_side_only_is_shown_there_and_rules_are_named() -> None:
+    """As AUROC is, where the queries without evidence belong to one side."""
+    tests = TestSet(
+        "t",
+        "v1",
+        (
+            GoldenQuery("q1", "x", relevant_docs=(Judgment("right", 1),)),
+            GoldenQuery("q2", "y", expect=Expect.NOTHING),
+        ),
+    )
+    outcomes = [QueryOutcome(f"q{n}", (RankedResult("right", "right", 1.0 / n),)) for n in (1, 2)]
+    both = {
+        "OFFLINE": result_of(tests, outcomes, Scoring(match=Match.DOC)),
+        "LIVE": side(q1="right"),
+    }
+    difference = mode_difference(both)
+    for results in (both, dict(reversed(both.items()))):
+        table, *rest = modes_tables(results, mode_difference(results), per_query=True)
+        shown = {row[0]: row[1:] for row in table.rows}
+        one, other = ("1.0000", "—") if results is both else ("—", "1.0000")
+        assert shown["AUROC"] == (one, other, "—")
+        assert shown["MRR"] == ("1.0000", "1.0000", "+0.0000")
+        assert "results are matched by document" in table.notes
+        assert [one.title for one in rest] == [f"{name} by query" for name in results]
+    assert modes_tables(both, difference) == [modes_tables(both, difference)[0]]
 
 
 # The two runs, compared as any others are
