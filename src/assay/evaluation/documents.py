@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assay.model.ranking import CHUNK_SEPARATOR, Match, document_id
+from assay.model.ranking import CHUNK_SEPARATOR, Match, document_id, unanimous
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
 from assay.plural import counted
@@ -51,12 +51,12 @@ class Documents:
 
 def documents_of(test_set: TestSet, separator: str = CHUNK_SEPARATOR) -> Documents:
     """The documents of chunks by the pairs of a test set; a chunk with two has none."""
-    owners: dict[str, set[str]] = {}
-    for query in test_set.queries:
-        for one in query.relevant_docs:
-            if one.owner is not None and one.owner != one.id:
-                owners.setdefault(one.id, set()).add(one.owner)
-    pairs = {chunk: found.copy().pop() for chunk, found in owners.items() if len(found) == 1}
+    pairs = unanimous(
+        (one.id, one.owner)
+        for query in test_set.queries
+        for one in query.relevant_docs
+        if one.owner is not None
+    )
     return Documents(pairs, separator)
 
 

@@ -29,11 +29,12 @@ from assay.model.ranking import (
     Ties,
     document_id,
     falling,
+    unanimous,
 )
 from assay.plural import share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from assay.model.arrays import BoolArray, IntArray
     from assay.model.judgments import Qrels, Span
@@ -67,6 +68,7 @@ def judge_live(
             hint="give results as objects with doc_id and spans, or match exact or doc",
         )
     units = _units(qrels, match, separator)
+    pairs = unanimous((qrels.docs[row], document) for row, document in qrels.documents.items())
     rows: list[tuple[int, int, int]] = []
     judged: list[tuple[int, int]] = []
     count = len(qrels.queries)
@@ -82,7 +84,7 @@ def judge_live(
         rising += not fell
         if ranking and ranking[0].score is not None and fell:
             top[at] = ranking[0].score
-        found = _found(ranking, units[at], match, separator)
+        found = _found(ranking, units[at], match, separator, pairs)
         rows += [(at, rank, grade) for rank, grade in found]
         tied[at] = _ties(ranking, [rank for rank, _ in found])
     hits, every = np.array(rows, dtype=np.int64).reshape(-1, 3), np.array(judged, dtype=np.int64)
@@ -155,9 +157,12 @@ def _place(results: list[Result], at: int) -> tuple[int, int, str]:
     return (at if rank is None else rank, at, results[at].id)
 
 
-def document_of(result: Result, separator: str) -> str:
-    """The document that a result belongs to: its ``doc_id``, else its id without the chunk."""
-    return result.doc_id if result.doc_id is not None else document_id(result.id, separator)
+def document_of(result: Result, separator: str, pairs: Mapping[str, str] | None = None) -> str:
+    """The document of a result: its ``doc_id``, else its id without the chunk, else its pair."""
+    if result.doc_id is not None:
+        return result.doc_id
+    document = document_id(result.id, separator)
+    return document if document != result.id or not pairs else pairs.get(result.id, document)
 
 
 def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
@@ -183,7 +188,11 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
 
 
 def _found(
-    ranking: list[Result], units: list[Unit], match: Match, separator: str
+    ranking: list[Result],
+    units: list[Unit],
+    match: Match,
+    separator: str,
+    pairs: Mapping[str, str],
 ) -> list[tuple[int, int]]:
     """(rank, grade) of each unit at the first result that covers it."""
     by_key: dict[str, list[Unit]] = defaultdict(list)
@@ -192,7 +201,7 @@ def _found(
     waiting = {key: _Waiting(here) for key, here in by_key.items()}
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(ranking, 1):
-        key = result.id if match is Match.EXACT else document_of(result, separator)
+        key = result.id if match is Match.EXACT else document_of(result, separator, pairs)
         if key in waiting:
             found += [(rank, unit.grade) for unit in waiting[key].take(result)]
             if not waiting[key].units:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.model.judgments import Span
 
@@ -74,6 +74,14 @@ def document_id(text: str, separator: str = CHUNK_SEPARATOR) -> str:
     """The document's part of a chunk's id; any other id as it is."""
     head, found, _ = text.rpartition(separator)
     return head if found else text
+
+
+def unanimous(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The document of each chunk that is paired with one only."""
+    found: dict[str, set[str]] = {}
+    for chunk, document in pairs:
+        found.setdefault(chunk, set()).add(document)
+    return {chunk: min(named) for chunk, named in found.items() if len(named) == 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,19 @@ def test_what_is_the_document_of_a_chunk() -> None:
     assert judged({"d#1": 1}, ["d#2"], match="doc", separator="#") == [(1, 1)]
 
 
+def test_judgments_that_name_their_documents_tell_those_of_results() -> None:
+    """As a golden list does: any query may say which document doc7#3 is of."""
+    plain = load_qrels({"q1": {"doc7#3": 1}, "q2": {"doc7": 2}, "q3": {"c1": 1}, "q4": {"c1": 1}})
+    qrels = replace(plain, documents={0: "doc7", 2: "a", 3: "b"})
+    run = {"q1": ["doc7#3"], "q2": ["x", "doc7#3"], "q3": ["c1"], "q4": ["c1"]}
+    table = judge(qrels, run, RunOptions(match=Match.DOC))
+    assert ranks(table, "q1") == [(1, 1)]
+    assert ranks(table, "q2") == [(2, 2)]
+    assert ranks(table, "q3") == ranks(table, "q4") == []  # c1 is judged under two documents
+    given = {"q2": [Result("doc7#3", doc_id="other")]}
+    assert ranks(judge(qrels, given, RunOptions(match=Match.DOC)), "q2") == []
+
+
 # Spans
 
 
